@@ -115,7 +115,7 @@ void Emulation::start(Transport transport) {
   pacer_->start();
   if (pacer_->clock().kind == Clock::Kind::virtual_time) return;
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
-  calibration_ = std::jthread([this, way](const std::stop_token& stopped) {
+  calibration_ = std::jthread([this, transport](const std::stop_token& stopped) {
     pacer_->set_lead(measure_transport_time(transport, stopped));
   });
 }

@@ -1,4 +1,4 @@
-// Lines in, text out (agent_disk.h).
+// See agent_disk.h.
 #include "plugin/servers/timetravel/agent_disk.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool is_transfer(const model::Request& request) {
 
 std::optional<int> AgentDisk::serve(const model::Request& request, model::Initiator& initiator) {
   if (request.op == model::Op::read && is_transfer(request)) {
-    if (waiting_) return EBUSY;  // one agent, one question
+    if (waiting_) return EBUSY;  // the agent has one read in flight at a time
     waiting_ = {request, &initiator};
     return std::nullopt;
   }

@@ -1,15 +1,15 @@
 #pragma once
-// The conversation of a guest's agent with the host, through a disk: in virtual time every wait of
-// the guest has to be seen, and one for a disk's answer is. (harness/guest/PROTOCOL.md says what is
-// spoken.)
+// A disk through which a guest's agent communicates with the host. In virtual time every wait of
+// the guest must be visible, and a wait for a disk is. harness/guest/PROTOCOL.md describes the
+// messages.
 //
-//   a read of kTransferBytes at kStreamSector    is answered when there is a line from the host: [bytes] text
-//   a write of as many there                     is [bytes] text for the host, answered at once
-//   any other read                               gives zeroes: a kernel looks for partitions
+//   a read of kTransferBytes at kStreamSector    completes when there is a line from the host: [bytes] text
+//   a write of that size there                   is [bytes] text for the host; completes at once
+//   any other read                               returns zeroes: a kernel searches for partitions
 //
-// [bytes] is the length of the text, 32 bits, little endian. A line that is longer than one
-// transfer takes several; two lines never share one, so that what the guest does depends on what is
-// said and not on how fast.
+// [bytes] is the length of the text, 32 bits, little-endian. A line longer than one transfer takes
+// several. Two lines never share a transfer, so the guest's behaviour depends on the text and not
+// on its timing.
 
 #include <cstdint>
 #include <optional>
@@ -30,25 +30,26 @@ class AgentDisk {
   static constexpr std::uint64_t kSectors = kStreamSector + kTransferBytes / model::kSectorBytes;
   static constexpr std::size_t kTextBytesMax = kTransferBytes - virtual_guest::kLengthBytes;
 
-  /// An errno or 0; none: the read waits, and `initiator` is told by answer_read().
+  /// Returns 0 or an errno; nullopt if the read waits, and answer_read() completes `initiator`
+  /// later.
   std::optional<int> serve(const model::Request& request, model::Initiator& initiator);
 
-  /// What the host has said; it may end in the middle of a line.
+  /// Appends text of the host, which may end in the middle of a line.
   void from_host(std::string_view text);
-  /// A line of it that is not finished, since the host has gone.
+  /// Drops an incomplete line, since the host has disconnected.
   void host_left() { from_host_.resize(complete_); }
   std::size_t host_bytes() const { return from_host_.size(); }
-  /// What is for the host, once.
+  /// Returns the text for the host and clears it.
   std::string take_for_host() { return std::exchange(for_host_, {}); }
 
   bool waits() const { return waiting_.has_value(); }
-  /// The agent waits for the host, which has said nothing.
+  /// Returns true if the agent waits for the host and there is no complete line.
   bool is_idle() const { return waiting_.has_value() && complete_ == 0; }
-  /// It waits, and there is something.
+  /// Returns true if the agent waits and there is a complete line.
   bool has_answer() const { return waiting_.has_value() && complete_ != 0; }
-  /// REQUIRES: has_answer().
+  /// Completes the waiting read. REQUIRES: has_answer().
   void answer_read();
-  /// The guest has gone, and with it whoever waited.
+  /// Resets the state when the guest disconnects.
   void guest_left() {
     waiting_.reset();
     for_host_.clear();
@@ -60,7 +61,7 @@ class AgentDisk {
     model::Initiator* initiator;
   };
   std::string from_host_;
-  std::size_t complete_ = 0;  ///< bytes of whole lines in it
+  std::size_t complete_ = 0;  ///< size of the complete lines in it
   std::string for_host_;
   std::optional<Waiting> waiting_;
 };

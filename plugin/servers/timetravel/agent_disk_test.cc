@@ -1,4 +1,4 @@
-// The agent's conversation over a disk.
+// The agent's communication over a disk.
 #include "plugin/servers/timetravel/agent_disk.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class AgentDiskTest : public testing::Test {
     std::fill(bytes_.begin(), bytes_.end(), std::byte{0xee});
     return disk_.serve(transfer(model::Op::read), waiter_);
   }
-  /// What the read that waits is answered.
+  /// Returns the answer to the waiting read.
   std::string answered() {
     EXPECT_TRUE(disk_.has_answer());
     if (!disk_.has_answer()) return {};
@@ -51,7 +51,7 @@ class AgentDiskTest : public testing::Test {
   std::vector<std::byte> bytes_ = std::vector<std::byte>(AgentDisk::kTransferBytes);
 };
 
-TEST_F(AgentDiskTest, AReadWaitsForAWholeLine) {
+TEST_F(AgentDiskTest, AReadWaitsForACompleteLine) {
   EXPECT_FALSE(disk_.is_idle());
   EXPECT_EQ(read(), std::nullopt);
   EXPECT_TRUE(disk_.is_idle());
@@ -68,7 +68,7 @@ TEST_F(AgentDiskTest, AReadWaitsForAWholeLine) {
   EXPECT_EQ(answered(), "and so on\n");
 }
 
-TEST_F(AgentDiskTest, OneAnswerHasNoMoreThanOneLine) {
+TEST_F(AgentDiskTest, AnAnswerHasAtMostOneLine) {
   disk_.from_host("one\ntwo\n");
   EXPECT_EQ(read(), std::nullopt);
   EXPECT_EQ(answered(), "one\n");
@@ -89,14 +89,14 @@ TEST_F(AgentDiskTest, ALongLineTakesSeveralAnswers) {
   EXPECT_EQ(waiter_.answers, 3);
 }
 
-TEST_F(AgentDiskTest, WhatTheAgentSaysIsForTheHostOnce) {
+TEST_F(AgentDiskTest, TheAgentsTextIsDeliveredOnce) {
   EXPECT_EQ(write("hello", 5), 0);
   EXPECT_EQ(write(" there\nignored", 7), 0);
   EXPECT_EQ(disk_.take_for_host(), "hello there\n");
   EXPECT_EQ(disk_.take_for_host(), "");
 }
 
-TEST_F(AgentDiskTest, RefusesWhatNoAgentDoes) {
+TEST_F(AgentDiskTest, RejectsInvalidRequests) {
   EXPECT_EQ(write("x", AgentDisk::kTextBytesMax + 1), EINVAL);
   model::Request aside = transfer(model::Op::write);
   aside.lba = 0;
@@ -106,7 +106,7 @@ TEST_F(AgentDiskTest, RefusesWhatNoAgentDoes) {
   EXPECT_EQ(disk_.take_for_host(), "");
 }
 
-TEST_F(AgentDiskTest, AKernelThatLooksForPartitionsFindsZeroes) {
+TEST_F(AgentDiskTest, APartitionScanFindsZeroes) {
   std::fill(bytes_.begin(), bytes_.end(), std::byte{0xee});
   const std::span<std::byte> block = std::span(bytes_).first(4096);
   EXPECT_EQ(disk_.serve({.op = model::Op::read, .lba = 0, .sectors = 8, .into = block}, waiter_),
@@ -117,7 +117,7 @@ TEST_F(AgentDiskTest, AKernelThatLooksForPartitionsFindsZeroes) {
   EXPECT_FALSE(disk_.is_idle());
 }
 
-TEST_F(AgentDiskTest, HalfALineOfAHostThatHasLeftIsNotJoinedToTheNext) {
+TEST_F(AgentDiskTest, APartialLineIsDroppedWhenTheHostLeaves) {
   disk_.from_host("whole\nhalf");
   disk_.host_left();
   disk_.from_host("new\n");
@@ -127,13 +127,13 @@ TEST_F(AgentDiskTest, HalfALineOfAHostThatHasLeftIsNotJoinedToTheNext) {
   EXPECT_EQ(answered(), "new\n");
 }
 
-TEST_F(AgentDiskTest, ANewGuestDoesNotHearWhatAnotherOneWasTold) {
+TEST_F(AgentDiskTest, ANewGuestDoesNotGetTextForAnOldOne) {
   EXPECT_EQ(read(), std::nullopt);
   EXPECT_EQ(write("from the old one\n", 17), 0);
   disk_.guest_left();
   EXPECT_FALSE(disk_.is_idle());
   EXPECT_EQ(disk_.take_for_host(), "");
-  EXPECT_EQ(read(), std::nullopt);  // nobody waits any more
+  EXPECT_EQ(read(), std::nullopt);  // the read no longer waits
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whose turn it is (calendar.h).
+// See calendar.h.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <fmt/format.h>
@@ -23,15 +23,14 @@ namespace {
 
 using model::TimeNs;
 
-constexpr int kClients = 4;                     ///< that wait to be accepted
-constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
+constexpr int kClients = 4;                     ///< backlog of connections
+constexpr std::size_t kHostTextMax = 16 << 20;  ///< limit of text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
-constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: who sleeps for longer sleeps for ever
-/// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again
-/// and again.
+constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep counts as infinite
+/// Longest time that a guest runs without contact. It asks repeatedly about each timer beyond that.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// Of one whose processor time is charged: it has to say when it sleeps, and may read its clock a
-/// thousand times.
+/// The same for a guest whose processor time is charged: it must report when it sleeps, and may
+/// read its clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -75,7 +74,7 @@ Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options,
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
-    return fail(time_path_, "no thread can be started", error.what());
+    return fail(time_path_, "cannot start a thread", error.what());
   }
   return {};
 }
@@ -108,7 +107,7 @@ void Calendar::make_disks() {
   add([agent] { return agent; });
 }
 
-// ---- whose turn it is
+// ---- scheduling
 
 void Calendar::run() {
   while (!stopping_) {
@@ -118,7 +117,7 @@ void Calendar::run() {
       } else {
         wait_for_input();
       }
-    } catch (const std::exception& error) {  // no memory left
+    } catch (const std::exception& error) {  // out of memory
       give_up({"guest", error.what(), ""});
     }
   }
@@ -132,12 +131,11 @@ bool Calendar::can_go_on() {
   if (agent_.has_answer() || requested_ <= hardware_->now()) return true;
   if (agent_.is_idle()) return tell_host_and_stop();
   if (requested_ != model::kNever || hardware_->next_event()) return true;
-  if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and nothing will wake it up");
+  if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and no event will wake it up");
   return false;
 }
 
-/// Time stands still: what the host does about what it hears happens at this instant, however fast
-/// it is.
+/// Stops time: whatever the host does in response happens at this instant, at any speed.
 bool Calendar::tell_host_and_stop() {
   send_to_host();
   return false;
@@ -155,7 +153,7 @@ void Calendar::go_on() {
   if (!hardware_->step(until) && until == requested_) run_guest(until);
 }
 
-/// Until the guest has seen what it was told: what it wants to do about it is known then.
+/// Hands back ended commands until the guest has seen them, so that its reaction is known.
 void Calendar::give_back(GuestDisk& disk) {
   if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
@@ -172,8 +170,7 @@ void Calendar::run_guest(TimeNs time) {
 
 TimeNs Calendar::horizon() const {
   const TimeNs now = hardware_->now();
-  // Commands that have ended are handed back at this instant, and so is what the host says: no time
-  // may pass unseen.
+  // Ended commands and the host's text are delivered at this instant, before time advances.
   if (agent_.waits() ||
       std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
@@ -181,9 +178,9 @@ TimeNs Calendar::horizon() const {
                   hardware_->next_event().value_or(model::kNever));
 }
 
-/// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is
-/// given back now: the guest need not wait for it, and need not be told to run. One that is behind
-/// the machine has to wait: that takes it there.
+/// Called before the kick is acknowledged, since the guest then continues. Commands that have ended
+/// are handed back at once: the guest need not wait, and needs no run message. A guest that is
+/// behind the machine must wait, which brings it to the machine's time.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
@@ -198,7 +195,7 @@ void Calendar::shorten_horizon() {
   while (!stopping_ && time_.is_open() && unanswered_ != 0) wait_for_input();
 }
 
-/// What is inside completes first: the machine may use a request's buffers until then.
+/// Requests inside complete first, since the machine may use their buffers until then.
 void Calendar::end_guest() {
   time_.reset();
   processor_ = {};
@@ -212,7 +209,7 @@ void Calendar::end_guest() {
   send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
-  disks_.back()->forget_inside();  // only the agent's read: nobody will answer it
+  disks_.back()->forget_inside();  // only the agent's read, which is never answered
   const auto inside = [this] {
     return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });
   };
@@ -220,8 +217,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(),
-              "a request is inside but the model has no event left that could complete it");
+    invariant(next.has_value(), "a request inside has a future event");
     hardware_->step(*next);
   }
 }
@@ -233,11 +229,12 @@ void Calendar::give_up(const Error& why) {
 
 // ---- input
 
-/// What a guest sends while it is being answered is served within; a guest that goes on so is given
-/// up.
+/// Serves what a guest sends while it is being answered. A guest that nests such requests too
+/// deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
-    return give_up({"guest", "it submits without end while it is answered", "look at its console"});
+    return give_up(
+        {"guest", "it submits requests without end while it is answered", "check its console"});
   ++waiting_within_;
   take_input();
   --waiting_within_;
@@ -284,9 +281,9 @@ void Calendar::take_input() {
   if (ready < 0) return;  // EINTR
   if (ready == 0)
     return give_up({"guest",
-                    fmt::format("it has computed for {} s without letting time pass",
+                    fmt::format("it has computed for {} s without advancing time",
                                 options_.compute_limit.count() / 1000),
-                    "look at its console: it loops, or the host is too slow for it"});
+                    "check its console: it loops, or the host is too slow"});
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (watched[i].revents == 0) continue;
     GuestDisk* const disk = sources[i].disk;
@@ -336,7 +333,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // it has not started anything yet
+  processor_.move(peer.pid);  // it has not started any process yet
 }
 
 void Calendar::on_time() {
@@ -360,7 +357,7 @@ void Calendar::on_message(const Message& message) {
   switch (message.op) {
     case Op::ack:
       if (unanswered_ == 0 || message.sequence != sequence_ - unanswered_ + 1)
-        return give_up({"guest", "it acknowledges what it was not told", ""});
+        return give_up({"guest", "it acknowledges a message that was not sent", ""});
       --unanswered_;
       return;
     case Op::request:
@@ -371,7 +368,7 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    case Op::get:  // a guest that runs is not taken past its timers, which are not known here
+    case Op::get:  // a running guest is not moved past its timers, which are unknown here
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
     case Op::get_tod:
@@ -387,10 +384,10 @@ void Calendar::on_message(const Message& message) {
   this->answer(message.sequence, answer);
 }
 
-/// Where the guest says that it is. False: it has been given up.
+/// Advances to the time that the guest reports. Returns false if the guest was disconnected.
 bool Calendar::pass_to(std::uint64_t time) {
   if (time > static_cast<std::uint64_t>(kLatest)) {
-    give_up({"guest", "its clock has come to more than 73 years", ""});
+    give_up({"guest", "its clock exceeds 73 years", ""});
     return false;
   }
   told_ = time;
@@ -426,12 +423,12 @@ void Calendar::tell(std::initializer_list<std::pair<Op, TimeNs>> messages) {
   send(all);
 }
 
-/// Its end is seen by on_time().
+/// A disconnected guest is detected by on_time().
 void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;
   if (sent != static_cast<ssize_t>(bytes.size()))
-    give_up({"guest", "it does not read what it is told", ""});
+    give_up({"guest", "it stopped reading messages", ""});
 }
 
 void Calendar::on_disk(GuestDisk& disk) {

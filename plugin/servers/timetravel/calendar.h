@@ -1,34 +1,33 @@
 #pragma once
 // Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
-// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in no time at all. When it has
-// nothing left to do it says until when it would sleep, and waits. Then the machine's events happen
-// one after the other, up to that instant: what they complete is handed to the guest, which may
-// want to run now; otherwise time is what it wanted, and it runs. Guest and machine never run
-// together, so that the same guest on the same machine does the same, to the nanosecond.
+// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle it
+// reports its next timer and waits. Then the machine's events happen one by one, up to that
+// instant. Completions are handed to the guest, which may want to run; otherwise time advances to
+// its timer, and it runs. Guest and machine never run together, so the same guest on the same
+// machine does the same, to the nanosecond.
 //
-// A guest that reads its clock lets time pass, by as much as reading it takes. So that it does not
-// have to ask each time, it is told how long nothing will happen in the machine (`free_until`);
-// when it notifies a disk it says what time it has come to, and what it has begun may shorten that.
+// A guest that reads its clock advances time by the cost of reading it. So that it need not ask
+// each time, it is told how long the machine has no event (`free_until`). When it notifies a disk
+// it reports its time, and the new requests may shorten that interval.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
-//   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
-//   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
+//   SOCKET.mark     4 KiB that accept marks                       SOCKET.port    the agent's disk (agent_disk.h)
+//   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent's lines, for the host
 //
-// With a charge the processor's time counts, too: the machine's clock goes on by what the guest has
-// used of the host's processor, times a factor, whenever it kicks a disk or waits. What it sends is
-// sent that much later, and what completes meanwhile is handed to it when it has stopped computing.
-// The guest's own clock follows: a kernel accepts no other time than that of its next timer while
-// it waits, and the machine's with an interrupt. So timers that became due while the guest computed
-// happen first, each at its own instant, and then an interrupt brings the guest to the machine's
-// time. What depends on the host's processor is not the same twice.
+// With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
+// machine's clock advances by the host processor time that the guest has used, times a factor. Its
+// requests are submitted that much later, and completions in that time are handed over when it has
+// stopped computing. The guest's own clock follows. While a kernel waits, it accepts only the time
+// of its next timer, and with an interrupt the machine's time. Timers that became due while the
+// guest computed therefore happen first, each at its own instant; then an interrupt brings the
+// guest to the machine's time. Results that depend on the host's processor are not reproducible.
 //
-// Time stands still while the agent waits for the host: what the host does in between takes no
-// time. What the agent says is held back until then, so that the host does nothing about it
-// earlier. Time stands still while the power is off, too; and a guest whose power has gone does
-// nothing any more, also when it is on again.
+// Time stops while the agent waits for the host, so the host's work takes no time. The agent's text
+// is held back until then, so the host cannot react earlier. Time also stops while the power is
+// off. A guest whose power was cut never runs again, even after a power-on.
 //
-// One thread serves all of it, since all of it has to happen in one order.
+// One thread serves everything, since everything must happen in one order.
 
 #include <chrono>
 #include <filesystem>
@@ -53,35 +52,36 @@
 namespace headcrash::timetravel {
 
 struct CalendarOptions {
-  /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is
-  /// given up.
+  /// Host time that a guest may compute at one instant. A guest that exceeds it is assumed to loop
+  /// and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
-  /// Kicks that a guest may send within kicks that are not acknowledged yet; each takes a frame of
-  /// the stack. One more ends the guest.
+  /// Maximum number of kicks nested in unacknowledged kicks; each takes a stack frame. A guest that
+  /// exceeds it is disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
-  /// Nanoseconds for each that the guest computes; 0: computing takes no time.
+  /// nanoseconds charged per nanosecond computed; 0: computing takes no time
   double charge = 0;
-  /// Instead of the guest's processes: nanoseconds that it has computed since the last call.
+  /// Replaces the measurement of the guest's processes: returns the nanoseconds computed since the
+  /// last call.
   std::function<std::int64_t()> processor_ns;
 };
 
 class Calendar {
  public:
-  /// Lines about guests that were given up; from the calendar's thread.
+  /// Receives lines about disconnected guests, on the calendar's thread.
   using Log = std::function<void(const std::string&)>;
 
-  /// Listens for the disks of these names. REQUIRES: there are no other threads yet.
+  /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
   static Result<std::unique_ptr<Calendar>> listen(const std::filesystem::path& socket,
                                                   const std::vector<std::string>& disks);
   ~Calendar();
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which has those disks and must outlive this. Error: no thread can be
-  /// started.
+  /// Serves `hardware`, which must have those disks and outlive this object. Fails if no thread can
+  /// be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
-  /// The guest is disconnected, its requests end in the machine. The sockets' files are gone then.
+  /// Disconnects the guest; its requests complete in the machine. Removes the socket files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
@@ -101,12 +101,12 @@ class Calendar {
   bool tell_host_and_stop();
   void go_on();
   void run_guest(model::TimeNs time);
-  /// What the guest has computed takes its time in the machine.
+  /// Charges the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// It runs, at a time before the machine's: it has computed since then.
+  /// Returns true if the guest runs at a time before the machine's: it has computed since.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
-  /// Until when the guest may run by itself.
+  /// Returns until when the guest may run by itself.
   model::TimeNs horizon() const;
   void submitted(GuestDisk& disk);
   void shorten_horizon();
@@ -118,7 +118,7 @@ class Calendar {
   void on_message(const Message& message);
   bool pass_to(std::uint64_t time);
   void answer(std::uint32_t sequence, std::uint64_t time);
-  /// Messages of our own, together.
+  /// Sends messages of the calendar together.
   void tell(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
   void send(std::span<const std::byte> bytes);
   void on_disk(GuestDisk& disk);
@@ -128,7 +128,7 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  std::vector<base::ListeningSocket> sockets_;  ///< of disks, marks, the port; until start()
+  std::vector<base::ListeningSocket> sockets_;  ///< of disks, marks and port; until start()
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
   Hardware* hardware_ = nullptr;
@@ -136,25 +136,26 @@ class Calendar {
   Log log_;
   std::thread thread_;
 
-  // The thread's own:
+  // Used only by the thread:
   std::vector<std::unique_ptr<GuestDisk>> disks_;
   AgentDisk agent_;
   base::Descriptor time_, host_;
-  base::ProcessorClaim processor_;  ///< of guest and thread, which take turns
+  base::ProcessorClaim processor_;  ///< shared by guest and thread, which take turns
   std::array<std::byte, kMessageBytes> pending_ = {};
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;  ///< what the guest was told last
-  std::uint64_t told_ = 0;        ///< its time, which the guest has said last
-  model::TimeNs guest_time_ = 0;  ///< at which it runs, as far as it is known here
+  model::TimeNs free_until_ = 0;  ///< last value sent to the guest
+  std::uint64_t told_ = 0;        ///< last time reported by the guest
+  model::TimeNs guest_time_ = 0;  ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
-  std::uint32_t sequence_ = 0;    ///< of our own messages
-  std::uint32_t unanswered_ = 0;  ///< so many of them, the last ones
+  std::uint32_t sequence_ = 0;    ///< of the calendar's messages
+  std::uint32_t unanswered_ = 0;  ///< number of unanswered messages, the latest ones
   bool stopping_ = false;
-  std::size_t waiting_within_ = 0;  ///< calls of wait_for_input() that have not returned
-  bool sleeps_forever_ = false;     ///< it was said
-  std::uint64_t cuts_ = 0;          ///< of the power, when the guest came: one more, and it is dead
+  std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
+  bool sleeps_forever_ = false;     ///< this has been logged
+  /// number of power cuts when the guest connected; if it changes, the guest is dead
+  std::uint64_t cuts_ = 0;
   std::string for_host_;
 };
 

@@ -1,4 +1,5 @@
-// A calendar beside a small guest: what user-mode Linux does, and what one does that means harm.
+// A calendar with a small simulated guest: normal behaviour of user-mode Linux, and harmful
+// behaviour.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ constexpr TimeNs kSleepsForEver = model::kNever;
 
 using Machine = ServedMachine;
 
-/// The clock of a guest.
+/// A guest's clock.
 class Clock {
  public:
   explicit Clock(Machine& machine) : socket_(connect(machine.calendar->time_socket())) {
@@ -27,7 +28,8 @@ class Clock {
     ask(Op::request, kSleepsForEver);
   }
 
-  /// A message and its ack's time. What it is told meanwhile is noted and acknowledged.
+  /// Sends a message and returns the time in its ack. Messages in the meantime are noted and
+  /// acknowledged.
   TimeNs ask(Op op, TimeNs time = 0) {
     send({op, ++sequence_, static_cast<std::uint64_t>(time)});
     while (const auto message = receive()) {
@@ -48,7 +50,7 @@ class Clock {
     ran_at.reset();
     ask(Op::wait);
   }
-  /// Until it is told to run; -1: it is not, within the limit.
+  /// Waits for a run message and returns its time; -1 if none arrives within the limit.
   TimeNs wait_run(int limit_ms = 2000) {
     while (!ran_at) {
       const auto message = receive(limit_ms);
@@ -91,9 +93,9 @@ class Clock {
   std::uint32_t sequence_ = 0;
 };
 
-/// A kick is acknowledged when all of it has been done, and what comes meanwhile is heard. Of a
-/// guest that looks at its ring itself then; with `channel` of one that is called, and acknowledges
-/// that. How often it was.
+/// Kicks a ring and counts the notifications before the acknowledgement, when all requests are
+/// done. Without `channel` the guest examines its ring itself; with it, the guest is called and
+/// acknowledges the calls.
 constexpr std::uint32_t kLooks = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kLooks : 0};
@@ -139,7 +141,7 @@ class Guest {
     clock.ask(Op::update, now);
     timetravel::kick(disk, clock);
   }
-  /// Told of a completion while it waits: what Linux does in its interrupt.
+  /// Waits for a completion and handles it like Linux's interrupt handler.
   TimeNs take_interrupt() {
     std::array<std::uint32_t, 5> call = {};
     pollfd there = {channel_.get(), POLLIN, 0};
@@ -155,7 +157,7 @@ class Guest {
     pollfd there = {channel_.get(), POLLIN, 0};
     return ::poll(&there, 1, limit_ms) == 1;
   }
-  /// From the instant of the kick to that of the interrupt.
+  /// Returns the time from the kick to the interrupt.
   TimeNs read(std::uint64_t sector, TimeNs now) {
     disk.begin(0, 0, vhost::kIn, sector, 4096, true);
     kick(now);
@@ -174,7 +176,7 @@ class Guest {
   base::Descriptor channel_;
 };
 
-TEST(TimeTravelCalendar, AGuestThatSleepsWakesUpAtItsInstant) {
+TEST(TimeTravelCalendar, ASleepingGuestWakesAtItsInstant) {
   Machine machine;
   Clock clock(machine);
   const TimeNs begin = clock.ask(Op::get);
@@ -191,7 +193,7 @@ TEST(TimeTravelCalendar, AGuestThatSleepsWakesUpAtItsInstant) {
   }
 }
 
-TEST(TimeTravelCalendar, ALaterRequestTakesThePlaceOfTheOneBefore) {
+TEST(TimeTravelCalendar, ALaterRequestReplacesTheEarlierOne) {
   Machine machine;
   Clock clock(machine);
   const TimeNs now = clock.ask(Op::get);
@@ -201,7 +203,7 @@ TEST(TimeTravelCalendar, ALaterRequestTakesThePlaceOfTheOneBefore) {
   EXPECT_EQ(clock.wait_run(), now + 3000);
 }
 
-TEST(TimeTravelCalendar, AReadTakesWhatTheDriveTakes) {
+TEST(TimeTravelCalendar, AReadTakesTheDrivesTime) {
   Machine machine;
   Guest guest(machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -227,7 +229,7 @@ TEST(TimeTravelCalendar, EqualGuestsSeeEqualTimes) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
-TEST(TimeTravelCalendar, AGuestIsNotFreeBeyondWhatItHasBegun) {
+TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   Machine machine;
   Guest guest(machine);
   const TimeNs begin = guest.clock.ask(Op::get);
@@ -236,7 +238,7 @@ TEST(TimeTravelCalendar, AGuestIsNotFreeBeyondWhatItHasBegun) {
   EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
   const TimeNs free_before = guest.clock.free_until;
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
-  guest.kick(begin + 2000);  // it has run by itself meanwhile
+  guest.kick(begin + 2000);  // it has run by itself in the meantime
   EXPECT_EQ(machine.emulation().now(), begin + 2000);
   EXPECT_LT(guest.clock.free_until, free_before);
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
@@ -245,7 +247,7 @@ TEST(TimeTravelCalendar, AGuestIsNotFreeBeyondWhatItHasBegun) {
   EXPECT_GE(guest.take_interrupt(), guest.clock.free_until);
 }
 
-TEST(TimeTravelCalendar, AKickSaysHowMuchTimeHasPassedSinceTheGuestLastToldIt) {
+TEST(TimeTravelCalendar, AKickCarriesTheTimeSinceTheLastReport) {
   Machine machine;
   TestClient disk(machine.calendar->disk_sockets().at(0));
   disk.size = 16;
@@ -264,7 +266,7 @@ TEST(TimeTravelCalendar, AKickSaysHowMuchTimeHasPassedSinceTheGuestLastToldIt) {
   EXPECT_EQ(machine.emulation().now(), begin + 5001);
 }
 
-TEST(TimeTravelCalendar, TimeStandsStillWhileTheAgentWaitsForTheHost) {
+TEST(TimeTravelCalendar, TimeStopsWhileTheAgentWaitsForTheHost) {
   Machine machine;
   TestClient port(machine.calendar->port_socket());
   Clock clock(machine);
@@ -284,10 +286,10 @@ TEST(TimeTravelCalendar, TimeStandsStillWhileTheAgentWaitsForTheHost) {
   EXPECT_EQ(std::memcmp(port.data().data() + 4, "hello\n", 6), 0);
   const std::array<std::uint32_t, 5> ack = {4, 5, 8, 0, 0};
   ASSERT_EQ(::send(channel.get(), ack.data(), sizeof ack, 0), ssize_t{sizeof ack});
-  EXPECT_EQ(clock.wait_run(), now + 1'000'000);  // nobody waits for the host any more
+  EXPECT_EQ(clock.wait_run(), now + 1'000'000);  // the agent no longer waits for the host
 }
 
-TEST(TimeTravelCalendar, TheHostHearsTheAgentWhenTimeStandsStill) {
+TEST(TimeTravelCalendar, TheHostGetsTheAgentsTextWhenTimeStops) {
   Machine machine;
   TestClient port(machine.calendar->port_socket());
   Clock clock(machine);
@@ -326,14 +328,14 @@ TEST(TimeTravelCalendar, NothingRunsWithoutPower) {
   EXPECT_EQ(guest.clock.wait_run(50), -1);
   EXPECT_EQ(machine.emulation().power_status().last_cut_at, now + model::kMillisecondNs / 2);
   EXPECT_EQ(machine.emulation().now(), now + model::kMillisecondNs / 2);
-  // It does not come to life again with the power: another guest does.
+  // The guest stays dead after a power-on; a new guest can run.
   machine.emulation().power_on();
   ASSERT_TRUE(guest.clock.ask(Op::get) >= 0);
   EXPECT_EQ(guest.clock.wait_run(50), -1);
   EXPECT_EQ(machine.emulation().now(), now + model::kMillisecondNs / 2);
 }
 
-TEST(TimeTravelCalendar, WhatIsInsideEndsWithThePower) {
+TEST(TimeTravelCalendar, RequestsInsideEndAtAPowerCut) {
   Machine machine;
   Guest guest(machine);
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
@@ -341,11 +343,10 @@ TEST(TimeTravelCalendar, WhatIsInsideEndsWithThePower) {
   EXPECT_TRUE(machine.emulation().next_event());
   machine.emulation().cut_power();
   const auto next = machine.emulation().next_event();
-  EXPECT_TRUE(!next || *next > machine.emulation().now())
-      << "something of the cut is left for later";
+  EXPECT_TRUE(!next || *next > machine.emulation().now()) << "the cut must be processed completely";
 }
 
-TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
+TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   Machine machine;
   TimeNs now = 0;
   {
@@ -368,9 +369,9 @@ TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Before the kick is acknowledged: the guest sees it at once, or is called at once, and need not
-/// be told to run.
-TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
+/// Before the kick is acknowledged: the guest sees it at once, or is called at once, and needs no
+/// run message.
+TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());
   Clock clock(machine);
@@ -382,7 +383,7 @@ TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
   EXPECT_EQ(marks.status(0), 0);
   EXPECT_EQ(clock.ask(Op::get), now);
   pollfd there = {channel.get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&there, 1, 0), 0) << "the guest looks by itself";
+  EXPECT_EQ(::poll(&there, 1, 0), 0) << "the guest examines the ring itself";
 
   std::memcpy(marks.data().data(), "there", 6);
   marks.begin(0, 1, vhost::kOut, 0, 512, false);
@@ -394,9 +395,9 @@ TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
   EXPECT_EQ(clock.wait_run(), now + 1000);
 }
 
-// ---- with a charge for the processor
+// ---- with a charge for processor time
 
-/// Whose processor takes so much more for the next message that is charged.
+/// Adds this processor time at the next message that is charged.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
@@ -413,10 +414,10 @@ TEST(TimeTravelCalendar, WithoutAChargeComputingTakesNoTime) {
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
   guest.kick(now);
   EXPECT_EQ(all.machine_now(), now);
-  EXPECT_EQ(all.used_ns, 1'000'000) << "nobody asks";
+  EXPECT_EQ(all.used_ns, 1'000'000) << "processor time must not be queried";
 }
 
-TEST(TimeTravelCalendar, WhatIsSentIsSentAfterTheComputing) {
+TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   Charged all(2);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -424,17 +425,17 @@ TEST(TimeTravelCalendar, WhatIsSentIsSentAfterTheComputing) {
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
   guest.kick(now);
   EXPECT_EQ(all.machine_now(), now + 2'000'000);
-  EXPECT_EQ(guest.clock.ask(Op::get), now) << "a guest that runs may have timers before";
+  EXPECT_EQ(guest.clock.ask(Op::get), now) << "a running guest may have earlier timers";
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
   const TimeNs at = guest.take_interrupt();
   EXPECT_GT(at, now + 2'000'000 + model::kMillisecondNs);
-  EXPECT_EQ(guest.clock.wait_run(), at) << "then it has the machine's time";
+  EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// The same read, and 30 ms of computing while the drive does it: the guest hears of it when it has
-/// done that.
-TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterwards) {
+/// The same read with 30 ms of computing in parallel: the guest gets the completion after
+/// computing.
+TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -446,12 +447,12 @@ TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterward
   EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
   const auto told =
       all.machine.emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0);
-  EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive was not slower";
+  EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// A kernel accepts no other time than its timer's: those that became due come at their instants,
-/// before the interrupt.
-TEST(TimeTravelCalendar, TimersThatBecameDueWhileTheGuestComputedComeFirstAtTheirOwnTime) {
+/// While waiting, a kernel accepts only its timer's time: timers that became due happen at their
+/// instants, before the interrupt.
+TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -461,15 +462,14 @@ TEST(TimeTravelCalendar, TimersThatBecameDueWhileTheGuestComputedComeFirstAtThei
   guest.clock.ask(Op::request, now + 1'000'000);
   guest.clock.wait();
   EXPECT_EQ(guest.clock.wait_run(), now + 1'000'000);
-  EXPECT_EQ(guest.clock.free_until, now + 30'000'000)
-      << "no further without the interrupt that waits";
+  EXPECT_EQ(guest.clock.free_until, now + 30'000'000) << "no later than the pending interrupt";
   EXPECT_EQ(guest.clock.ask(Op::get), now + 1'000'000);
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
   EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
 }
 
-TEST(TimeTravelCalendar, AGuestThatIsChargedSaysWhenItSleeps) {
+TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   Charged all(1);
   Clock clock(all.machine);
   const TimeNs now = clock.ask(Op::get);
@@ -479,8 +479,8 @@ TEST(TimeTravelCalendar, AGuestThatIsChargedSaysWhenItSleeps) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// So that a read of the marks takes the guest's clock to the machine's.
-TEST(TimeTravelCalendar, WhatIsAnsweredAtOnceWaitsForAGuestThatHasComputed) {
+/// A read of the marks then brings the guest's clock to the machine's.
+TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
   Clock clock(all.machine);
@@ -492,7 +492,7 @@ TEST(TimeTravelCalendar, WhatIsAnsweredAtOnceWaitsForAGuestThatHasComputed) {
   clock.ask(Op::request, kSleepsForEver);
   clock.wait();
   pollfd there = {channel.get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&there, 1, 2000), 1) << "it was given back before the guest waited";
+  ASSERT_EQ(::poll(&there, 1, 2000), 1) << "it must be handed back before the guest waits";
   std::array<std::uint32_t, 5> call = {};
   ASSERT_EQ(::recv(channel.get(), call.data(), sizeof call, MSG_DONTWAIT), ssize_t{sizeof call});
   EXPECT_EQ(clock.ask(Op::get), now + 5000);
@@ -511,21 +511,21 @@ TEST(TimeTravelCalendar, ComputingEndsWithThePower) {
   EXPECT_EQ(all.machine_now(), now + model::kMillisecondNs / 2);
 }
 
-TEST(TimeTravelCalendar, AGuestThatLoopsIsGivenUp) {
+TEST(TimeTravelCalendar, ALoopingGuestIsDisconnected) {
   Machine machine({.compute_limit = std::chrono::milliseconds(50)});
   Clock clock(machine);
   EXPECT_TRUE(machine.wait_log("it has computed for"));
   EXPECT_TRUE(clock.is_closed());
 }
 
-TEST(TimeTravelCalendar, AGuestThatSleepsForEverIsTold) {
+TEST(TimeTravelCalendar, AGuestThatSleepsForeverIsLogged) {
   Machine machine({.compute_limit = std::chrono::milliseconds(200)});
   Clock clock(machine);
   clock.wait();
-  EXPECT_TRUE(machine.wait_log("nothing will wake it up"));
+  EXPECT_TRUE(machine.wait_log("no event will wake it up"));
 }
 
-TEST(TimeTravelCalendar, WrongMessagesEndTheGuestAndNothingElse) {
+TEST(TimeTravelCalendar, InvalidMessagesEndOnlyTheGuest) {
   Machine machine;
   const auto wrong = [&](const std::string& words, const std::function<void(Clock&)>& act) {
     Clock clock(machine);
@@ -543,7 +543,7 @@ TEST(TimeTravelCalendar, WrongMessagesEndTheGuestAndNothingElse) {
   EXPECT_GT(guest.read(1000, guest.clock.ask(Op::get)), 0);
 }
 
-TEST(TimeTravelCalendar, AGuestWhoseRingIsWrongIsGivenUp) {
+TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
   Machine machine;
   Guest guest(machine);
   guest.disk.describe(0, 0, {TestClient::kGuest, 16, TestClient::kNext, 0});  // a chain that loops
@@ -554,15 +554,15 @@ TEST(TimeTravelCalendar, AGuestWhoseRingIsWrongIsGivenUp) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
-/// Each kick of a mark is answered at once, so the calendar waits within it for the guest to see
-/// the answer; this guest kicks again instead.
+/// A kick for a mark is answered at once, and the calendar waits within it until the guest has seen
+/// the answer. This guest kicks again instead.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);
   for (std::uint16_t i = 0; i < kicks; ++i) {
     marks.begin(0, i, vhost::kOut, 0, 512, false);
     marks.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
-    EXPECT_TRUE(marks.wait_used(0, i + 1)) << "each kick has an answer that is not acknowledged";
+    EXPECT_TRUE(marks.wait_used(0, i + 1)) << "each kick must have an unacknowledged answer";
   }
 }
 
@@ -579,7 +579,7 @@ TEST(TimeTravelCalendar, DisconnectsAGuestThatNestsKicks) {
       EXPECT_TRUE(clock.is_closed()) << machine.log();
       EXPECT_NE(machine.log(), "");
     } else {
-      EXPECT_GE(clock.ask(Op::get), 0) << "it is served";
+      EXPECT_GE(clock.ask(Op::get), 0) << "the next guest must be served";
       EXPECT_EQ(machine.log(), "");
     }
   }

@@ -1,4 +1,4 @@
-// Requests of a guest's disks for an emulated machine (emulated_hardware.h).
+// See emulated_hardware.h.
 #include "plugin/servers/timetravel/emulated_hardware.h"
 
 #include "plugin/servers/emulation/mark_disk.h"

@@ -11,8 +11,8 @@ namespace headcrash::timetravel {
 
 class EmulatedHardware final : public Hardware {
  public:
-  /// `emulation` is in virtual time and must outlive this. `log` takes lines about requests that
-  /// failed.
+  /// `emulation` must be in virtual time and outlive this object. `log` receives lines about failed
+  /// requests.
   EmulatedHardware(emulation::Emulation& emulation, std::function<void(const std::string&)> log)
       : emulation_(emulation), log_(std::move(log)) {}
 

@@ -1,4 +1,4 @@
-// Chains, commands and answers of one disk (guest_disk.h).
+// See guest_disk.h.
 #include "plugin/servers/timetravel/guest_disk.h"
 
 #include <sys/socket.h>
@@ -11,7 +11,7 @@ using vhost::Ring;
 
 namespace {
 
-constexpr std::uint32_t kLooks = 1;  ///< in a kick's number; the rest is the time
+constexpr std::uint32_t kLooks = 1;  ///< flag in a kick's number; the other bits are the time
 
 }  // namespace
 
@@ -53,12 +53,12 @@ Result<bool> GuestDisk::on_message() {
   TRY(backend_->obey(*received));
   const std::uint32_t number = std::get<vhost::RingState>(received->payload).value;
   kick_.told(number / 2);
-  if (!backend_) return false;  // the guest was given up
+  if (!backend_) return false;  // the guest was disconnected
   TRY(take_chains());
   looks_ = (number & kLooks) != 0;
   kick_.submitted(*this);
   looks_ = false;
-  if (!backend_) return false;  // the guest was given up meanwhile
+  if (!backend_) return false;  // the guest was disconnected by the callback
   TRY(backend_->acknowledge(*received));
   return true;
 }
@@ -116,7 +116,7 @@ Result<void> GuestDisk::hand_back() {
   return {};
 }
 
-/// True: the driver wants to be told.
+/// Returns true if the driver wants an interrupt.
 Result<bool> GuestDisk::give_back(Inside& inside) {
   TRY(const auto written, inside.command.finish());
   return inside.ring->split.give_back(*inside.memory, inside.command.head(), written);

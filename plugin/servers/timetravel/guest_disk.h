@@ -1,14 +1,14 @@
 #pragma once
-// A disk of a guest in virtual time, over vhost-user: who comes to its socket, which commands are
-// inside, which have ended. The calendar decides when time passes; this one never waits.
+// A disk of a guest in virtual time, over vhost-user: its client, the commands inside, and those
+// that have ended. The calendar decides when time advances; this class never waits.
 //
-//   the guest kicks     its chains become commands, their requests go to whoever serves (`serve`): before the kick is
-//                       acknowledged, so that none of it depends on how fast host and guest are
+//   the guest kicks     its chains become commands, and their requests are served before the kick is acknowledged, so
+//                       nothing depends on the speed of host and guest
 //   serve completes     the command's next request is submitted, or the command has ended
-//   hand_back()         commands that have ended are given back, in the order in which they did, and the guest is told
+//   hand_back()         commands that have ended are handed back in order of their end, and the guest is notified
 //
-// Everything is called by one thread; `completed` from within serve or the simulation's step, or by
-// whoever cuts the power.
+// One thread makes all calls. `completed` is called from within serve or the simulation's step, or
+// by the thread that cuts the power.
 
 #include <functional>
 #include <list>
@@ -26,28 +26,29 @@ namespace headcrash::timetravel {
 
 class GuestDisk {
  public:
-  /// A disk as one client has it, from its connection to its end.
+  /// A disk as seen by one client during its connection.
   struct Served {
     vhost::Disk shape;  ///< without its functions
-    /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
+    /// Returns 0 or an errno, or nullopt if `initiator` is completed later, once. Both arguments
+    /// must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
         serve;
-    /// What a completion that came later is for the guest: an errno or 0. Absent where serve()
+    /// Returns 0 or an errno for the guest, for a completion that came later. Empty if serve()
     /// always answers.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
-  /// Error: there is no disk now, and the client is turned away.
+  /// Returns the disk for a new client. Fails if there is none now; the client is then rejected.
   using Connect = std::function<Result<Served>()>;
 
-  /// Of whoever owns the clock, for a kick. A kick of our kernels (scripts/build-uml,
-  /// kick-with-time) has as its number 1 and twice the nanoseconds since the guest last told its
-  /// time; it looks at its ring when the kick has been acknowledged.
+  /// Callbacks of the clock's owner, for a kick. With our kernels (scripts/build-uml,
+  /// kick-with-time) the number of a kick is 1 plus twice the nanoseconds since the guest last
+  /// reported its time. Such a guest examines its ring when the kick has been acknowledged.
   struct Kick {
-    std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is looked at
+    std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is examined
     std::function<void(GuestDisk&)>
-        submitted;  ///< the commands have been; it is not acknowledged yet
+        submitted;  ///< the commands are submitted; the kick is not yet acknowledged
   };
-  /// `stop` ends a wait for the rest of a message.
+  /// `stop` aborts a wait for the rest of a message.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
@@ -55,33 +56,34 @@ class GuestDisk {
 
   std::string name() const {
     return served_ ? served_->shape.name : std::string();
-  }  ///< of what the client has
+  }  ///< name of the client's disk
   int listener() const { return listener_.get(); }
 
-  // One client at a time: who comes while another is there waits until that one has gone.
+  // One client at a time: others wait until it has disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
-  void disconnect();  ///< requests that are inside stay there until they complete; nobody is told
+  void disconnect();  ///< requests inside stay until they complete, without an answer
   int socket() const { return client_.get(); }
   int channel() const { return backend_ ? backend_->channel() : -1; }
 
-  /// A message waits. False: the client has gone. Error: what it did wrong.
+  /// Handles a waiting message. Returns false if the client has disconnected. Errors describe the
+  /// client's fault.
   Result<bool> on_message();
-  /// Something waits in the channel.
+  /// Handles input on the channel.
   Result<void> on_channel() { return backend_->take_ack(); }
-  /// The guest has been told of something and has not said yet that it has seen it.
+  /// Returns true if the guest has not yet acknowledged a notification.
   bool awaits_guest() const { return backend_ && backend_->acks_due() != 0; }
 
   bool has_ended() const {
     const std::lock_guard lock(completed_mutex_);
     return !completed_.empty();
   }
-  /// Gives back what has ended, and calls the guest. During a kick (`submitted`) no call is due
-  /// where the guest looks at its ring when the kick has been acknowledged. Error: what the client
-  /// did wrong.
+  /// Hands back the commands that have ended, and calls the guest. During a kick (`submitted`) no
+  /// call is needed if the guest examines its ring when the kick is acknowledged. Errors describe
+  /// the client's fault.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
-  /// REQUIRES: nobody will complete them.
+  /// Drops the requests inside. REQUIRES: they will not be completed.
   void forget_inside() {
     const std::lock_guard lock(completed_mutex_);
     completed_.clear();
@@ -103,8 +105,8 @@ class GuestDisk {
     GuestDisk& disk;
     vhost::Command command;
     std::shared_ptr<const Served> served;
-    std::uint64_t memory_of;  ///< which client's it is
-    vhost::Ring* ring;        ///< that client's
+    std::uint64_t memory_of;  ///< number of the client that owns the memory
+    vhost::Ring* ring;        ///< ring of that client
     std::shared_ptr<const vhost::GuestMemory> memory;
     std::optional<model::Completion> completion;
     std::list<Inside>::iterator at;
@@ -119,15 +121,15 @@ class GuestDisk {
     return std::exchange(completed_, {});
   }
   Result<void> take_chains();
-  /// Submits what the command asks for next; true: it has ended.
+  /// Submits the command's next request. Returns true if the command has ended.
   bool submit_next(Inside& inside);
   static Result<bool> give_back(Inside& inside);
 
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool looks_ = false;                    ///< the guest at its ring, after this kick
-  std::shared_ptr<const Served> served_;  ///< the client's
+  bool looks_ = false;                    ///< the guest examines its ring after this kick
+  std::shared_ptr<const Served> served_;  ///< the client's disk
   int stop_;
   base::Descriptor client_;
   std::uint64_t client_number_ = 0;
@@ -135,7 +137,7 @@ class GuestDisk {
   std::optional<vhost::Backend> backend_;
   std::list<Inside> inside_;
   mutable std::mutex completed_mutex_;
-  std::vector<Inside*> completed_;  ///< their request has, and those that have ended
+  std::vector<Inside*> completed_;  ///< commands whose request has completed, or that have ended
 };
 
 }  // namespace headcrash::timetravel

@@ -1,5 +1,5 @@
-// Fuzzes what a guest in virtual time says about its clock, and what its agent asks of its disk: it
-// is given up or it goes on, and the next guest finds everything as it should be.
+// Fuzzes the clock messages of a guest in virtual time, and its agent's requests to the disk. The
+// guest is either disconnected or continues, and the next guest works normally.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(Fuzz, GuestsClock) {
     told = log.size();
     return kind;
   });
-  // Time has gone on for ever, or not at all: the next guest is served.
+  // Time may have advanced without limit, or not at all; the next guest must be served.
   const base::Descriptor next = connect(machine.calendar->time_socket());
   const auto ask = bytes_of({Op::get, 7, 0});
   ASSERT_EQ(::send(next.get(), ask.data(), ask.size(), 0), ssize_t{kMessageBytes});
@@ -63,8 +63,8 @@ TEST(Fuzz, GuestsClock) {
   EXPECT_EQ(parse_message(answer)->sequence, 7U);
 }
 
-/// Each byte is an act: a read, a write whose length and text follow, text of the host, an answer,
-/// an end.
+/// Each byte is an action: a read, a write followed by length and text, text of the host, an
+/// answer, a disconnect.
 TEST(Fuzz, AgentsDisk) {
   struct Waiter : model::Initiator {
     void completed(const model::Completion&) override { --waits; }

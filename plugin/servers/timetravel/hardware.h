@@ -1,5 +1,5 @@
 #pragma once
-// What a guest in virtual time has: its disks, and the events of its machine.
+// The hardware of a guest in virtual time: its disks, and the events of its machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace headcrash::timetravel {
 
-/// Called by the calendar's thread.
+/// Called on the calendar's thread.
 class Hardware {
  public:
   virtual ~Hardware() = default;
 
   virtual std::size_t disk_count() const = 0;
-  /// What each client of a disk gets. REQUIRES: index < disk_count().
+  /// Returns the function that opens a disk for each client. REQUIRES: index < disk_count().
   virtual GuestDisk::Connect disk(std::size_t index) = 0;
   virtual GuestDisk::Connect marks() = 0;
 
   virtual model::TimeNs now() const = 0;
   virtual std::optional<model::TimeNs> next_event() const = 0;
-  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now
-  /// on. True: an event.
+  /// Runs the next event if it is due by `until`; otherwise advances time to `until`. Returns true
+  /// if an event ran.
   virtual bool step(model::TimeNs until) = 0;
 
   virtual bool has_power() const = 0;

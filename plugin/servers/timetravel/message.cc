@@ -1,4 +1,4 @@
-// 16 bytes (message.h).
+// See message.h.
 #include "plugin/servers/timetravel/message.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes) {
                      little_endian::load64(bytes, 8)};
     default:
       return fail(
-          "time-travel message", fmt::format("a guest does not send operation {}", op),
+          "time-travel message", fmt::format("operation {} is invalid for a guest", op),
           "use a kernel whose include/uapi/linux/um_timetravel.h ends with GET_TOD, as Linux 6.1 and 6.12");
   }
 }

@@ -1,15 +1,15 @@
 #pragma once
 // Messages between a guest in virtual time (user-mode Linux) and the calendar that owns its clock:
-// 16 bytes each way, little endian (Linux, include/uapi/linux/um_timetravel.h). Either side answers
-// a message with an ack of the same sequence number before it sends another one of its own.
+// 16 bytes each, little-endian (Linux, include/uapi/linux/um_timetravel.h). Each side acknowledges
+// a message with the same sequence number before it sends another message.
 //
 //   guest                              calendar
 //   start, get, get_tod       ---->    ack with a time
-//   request T                 ---->    ack: wants to run at T; a later request takes its place
-//   update T                  ---->    ack: it is T for the guest, which is about to notify a device
-//   wait                      ---->    ack: it has nothing to do before what it requested
-//   ack                       <----    free_until T: before T nothing will happen that it does not know of; it need not ask
-//   ack                       <----    run T: it is T now
+//   request T                 ---->    ack: it wants to run at T; replaces an earlier request
+//   update T                  ---->    ack: the guest's time is T, and it is about to notify a device
+//   wait                      ---->    ack: it is idle until the requested time
+//   ack                       <----    free_until T: no event unknown to the guest happens before T; it need not ask
+//   ack                       <----    run T: the time is T
 
 #include <array>
 #include <cstddef>
@@ -37,10 +37,10 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  std::uint64_t time = 0;  ///< nanoseconds; of start: any number that the guest was given
+  std::uint64_t time = 0;  ///< in nanoseconds; of start: an arbitrary number given to the guest
 };
 
-/// Error: it is not an operation of the protocol as it is here, or one that a guest does not send.
+/// Fails for an unknown operation, or one that a guest does not send.
 Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes);
 std::array<std::byte, kMessageBytes> bytes_of(const Message& message);
 

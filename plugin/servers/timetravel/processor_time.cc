@@ -1,4 +1,4 @@
-// The host's processor clocks (processor_time.h).
+// See processor_time.h.
 #include "plugin/servers/timetravel/processor_time.h"
 
 #include <fmt/format.h>
@@ -33,11 +33,11 @@ std::string children_file(pid_t process) {
 
 Result<ProcessorTime> ProcessorTime::of(pid_t process) {
   if (!used_by(process))
-    return fail("guest", "its processor time cannot be read: " + base::errno_text(errno),
-                "leave out the charge");
+    return fail("guest", "cannot read its processor time:  " + base::errno_text(errno),
+                "omit the charge");
   if (!std::ifstream(children_file(process)))
-    return fail(children_file(process), "cannot be read, so that its programs' time is not known",
-                "use a host kernel with CONFIG_PROC_CHILDREN, or leave out the charge");
+    return fail(children_file(process), "cannot be read, so the time of its programs is unknown",
+                "use a host kernel with CONFIG_PROC_CHILDREN, or omit the charge");
   ProcessorTime time(process);
   time.take_ns();
   return time;
@@ -53,7 +53,7 @@ std::int64_t ProcessorTime::take_ns() {
     const auto used = used_by(process);
     if (!used) continue;
     const auto before = used_ns_.find(process);
-    // A number that has used less than before is another process's.
+    // A smaller value means that the number has been reused by another process.
     const bool same = before != used_ns_.end() && before->second <= *used;
     sum += *used - (same ? before->second : 0);
     now.emplace(process, *used);

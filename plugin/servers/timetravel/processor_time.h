@@ -1,7 +1,7 @@
 #pragma once
-// The processor time of a guest: of its process, and of the children that it runs its programs as
-// (user-mode Linux has one for each address space). From the host's clocks: what is read depends on
-// the host, and differs from run to run.
+// The processor time of a guest: of its process, and of the child processes that run its programs
+// (user-mode Linux has one per address space). The values come from the host's clocks and differ
+// from run to run.
 
 #include <sys/types.h>
 
@@ -14,18 +14,18 @@ namespace headcrash::timetravel {
 
 class ProcessorTime {
  public:
-  /// What the process has used before does not count. Error: its clock cannot be read.
+  /// Starts measuring a process; earlier time does not count. Fails if its clock cannot be read.
   static Result<ProcessorTime> of(pid_t process);
 
-  /// Nanoseconds since the last call. A child that has ended since then has used what it had used
-  /// at that call.
+  /// Returns the nanoseconds since the last call. For a child that has ended since, the time after
+  /// that call is lost.
   std::int64_t take_ns();
 
  private:
   explicit ProcessorTime(pid_t process) : process_(process) {}
 
   pid_t process_;
-  std::map<pid_t, std::int64_t> used_ns_;  ///< of all that are there
+  std::map<pid_t, std::int64_t> used_ns_;  ///< of all current processes
 };
 
 }  // namespace headcrash::timetravel

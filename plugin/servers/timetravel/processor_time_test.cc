@@ -1,4 +1,4 @@
-// Two processes that compute, one of them a child of the other.
+// Two computing processes, one of them a child of the other.
 #include "plugin/servers/timetravel/processor_time.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::int64_t own_ns() {
   ::_exit(0);
 }
 
-TEST(ProcessorTime, CountsAProcessAndItsChildrenFromThenOn) {
+TEST(ProcessorTime, CountsAProcessAndItsChildrenFromTheStart) {
   const pid_t parent = ::fork();
   ASSERT_GE(parent, 0);
   if (parent == 0) {
@@ -49,15 +49,15 @@ TEST(ProcessorTime, CountsAProcessAndItsChildrenFromThenOn) {
   const std::int64_t used = time->take_ns();
   EXPECT_GE(used, 50'000'000);
   EXPECT_LT(used, 150'000'000);
-  EXPECT_EQ(time->take_ns(), 0) << "it has been taken";
+  EXPECT_EQ(time->take_ns(), 0) << "the time was already returned";
   ::kill(parent, SIGKILL);
   ::waitpid(parent, &status, 0);
 }
 
-TEST(ProcessorTime, RefusesWhatIsNotThere) {
+TEST(ProcessorTime, FailsForAMissingProcess) {
   const auto none = ProcessorTime::of(INT32_MAX);
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("cannot be read"), std::string::npos);
+  EXPECT_NE(none.error().message().find("cannot read"), std::string::npos);
 }
 
 }  // namespace

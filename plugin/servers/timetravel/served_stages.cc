@@ -1,4 +1,4 @@
-// A calendar for each stage (served_stages.h).
+// See served_stages.h.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-constexpr const char* kDisk = "disk";  // the first: its name is not in its socket's
+constexpr const char* kDisk = "disk";  // the first disk, whose name is not part of its socket's
 
 }  // namespace
 

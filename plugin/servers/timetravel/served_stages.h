@@ -1,7 +1,7 @@
 #pragma once
-// All stages of a server of crash states for guests in virtual time: a calendar for each, since
-// each guest has time of its own. Stage N's sockets are those of calendar.h beginning with
-// SOCKET.N; a log's disk is SOCKET.N.log.
+// The stages of a server of crash states, for guests in virtual time. Each stage has its own
+// calendar, since each guest has its own time. The sockets of stage N are those of calendar.h with
+// the prefix SOCKET.N; a log disk is SOCKET.N.log.
 
 #include <filesystem>
 #include <memory>
@@ -15,20 +15,20 @@ namespace headcrash::timetravel {
 
 class ServedStages {
  public:
-  /// REQUIRES: there are no other threads yet.
+  /// REQUIRES: the process has no other threads yet.
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// `server` has so many stages, none of them loaded, and outlives this. Error: no thread can be
-  /// started.
+  /// Serves `server`, which must have this number of stages, none of them loaded, and outlive this
+  /// object. Fails if no thread can be started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
-  /// Guests are disconnected. The sockets' files are gone then.
+  /// Disconnects the guests and removes the socket files.
   void stop();
 
  private:
   struct Served {
     std::unique_ptr<StageHardware> hardware;
-    std::unique_ptr<Calendar> calendar;  ///< ends first
+    std::unique_ptr<Calendar> calendar;  ///< destroyed first
   };
   std::vector<Served> stages_;
 };

@@ -1,4 +1,4 @@
-// Stages at sockets: who may connect when, and what is left of a client that has gone.
+// Stages at sockets: when clients may connect, and clean-up after a client.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Served {
     }
     return false;
   }
-  /// Once the calendar has seen that a client has gone.
+  /// Loads a stage, once the calendar has noticed that a client disconnected.
   bool loads(std::size_t stage, std::uint64_t sectors) {
     for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
       if (server->load({.stage = stage, .sectors = sectors})) return true;
@@ -53,7 +53,7 @@ class Served {
 
 constexpr std::uint64_t kStageSectors = 4096;
 
-TEST(ServedStages, AClientOfAnEmptyStageIsTurnedAway) {
+TEST(ServedStages, RejectsAClientOfAnEmptyStage) {
   Served served;
   const base::Descriptor early = connect(served.socket("1"));
   std::byte byte{};
@@ -61,7 +61,7 @@ TEST(ServedStages, AClientOfAnEmptyStageIsTurnedAway) {
   EXPECT_TRUE(served.logged("stage 1: stage 1: has no content yet"));
 }
 
-TEST(ServedStages, EachStageHasDisksOfItsOwn) {
+TEST(ServedStages, EachStageHasSeparateDisks) {
   Served served;
   stages::load(*served.server,
                {.stage = 0, .sectors = kStageSectors, .log_sectors = kStageSectors / 2});
@@ -81,7 +81,7 @@ TEST(ServedStages, EachStageHasDisksOfItsOwn) {
   EXPECT_EQ(sectors("1"), 2 * kStageSectors);
 }
 
-TEST(ServedStages, WhatAClientHasSeenStaysUntilItHasGone) {
+TEST(ServedStages, ADiskStaysUnchangedUntilItsClientDisconnects) {
   Served served;
   stages::load(*served.server, {.stage = 0, .sectors = kStageSectors});
   {

@@ -1,4 +1,4 @@
-// Requests of a guest in virtual time for a stage (stage_hardware.h).
+// See stage_hardware.h.
 #include "plugin/servers/timetravel/stage_hardware.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool StageHardware::step(model::TimeNs until) {
   const auto next = simulation_.next_event();
   const bool due = next && *next <= until;
   if (due) {
-    now_ = *next;  // what happens is recorded at that time
+    now_ = *next;  // events are recorded with that time
     simulation_.run_next();
   } else {
     simulation_.run_until(std::max(until, simulation_.now()));
@@ -35,7 +35,7 @@ void StageHardware::Inside::on_event(std::uint64_t) {
   completion.completed_at = hardware.simulation_.now();
   if (connection->answer(request, error) != 0) completion.status = model::Status::store_error;
   initiator.completed(completion);
-  hardware.inside_.erase(at);  // and with it this
+  hardware.inside_.erase(at);  // destroys this
 }
 
 GuestDisk::Connect StageHardware::disk(std::size_t index) {
@@ -45,7 +45,7 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
     const vhost::Disk shape{.name = disk_names_[index].value_or("stage"),
                             .sectors = connection->sectors(),
                             .trim = true,
-                            .trim_zeroes = false};  // a used disk keeps what was there
+                            .trim_zeroes = false};  // a used disk keeps its contents
     return GuestDisk::Served{
         .shape = shape,
         .serve = [this, connection](const model::Request& request,

@@ -1,9 +1,9 @@
 #pragma once
-// A stage for crash states (plugin/stages/stage.h) as the disks of a guest in virtual time. What
-// the stage makes of the guest's writes is recorded in that time.
+// A stage for crash states (plugin/stages/stage.h) as the disks of a guest in virtual time. The
+// stage's recording uses that time.
 //
 //   a read             takes no time
-//   a write or flush   takes what the stage's AnswerDelay says while it is recorded, and otherwise none
+//   a write or flush   takes the stage's AnswerDelay while it is recorded, otherwise none
 
 #include <atomic>
 #include <list>
@@ -19,8 +19,8 @@ namespace headcrash::timetravel {
 
 class StageHardware final : public Hardware {
  public:
-  /// `disk_names`: by which names the stage's disks are asked for; none: its first. The stage must
-  /// outlive this, takes this clock, and is not loaded yet.
+  /// `disk_names` are the names of the stage's disks; nullopt is its first one. The stage must
+  /// outlive this object, uses its clock, and must not be loaded yet.
   StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> disk_names);
 
   std::size_t disk_count() const override { return disk_names_.size(); }
@@ -37,7 +37,7 @@ class StageHardware final : public Hardware {
  private:
   using Connection = stages::Stage::Connection;
 
-  /// A request that has been served and not answered.
+  /// A request that has been served but not answered.
   struct Inside final : model::EventTarget {
     Inside(StageHardware& its_hardware, std::shared_ptr<Connection> its_connection,
            const model::Request& its_request, model::Initiator& its_initiator)
@@ -57,7 +57,7 @@ class StageHardware final : public Hardware {
   stages::Stage& stage_;
   const std::vector<std::optional<std::string>> disk_names_;
   model::Simulation simulation_;
-  std::atomic<model::TimeNs> now_ = 0;  ///< the simulation's, for other threads
+  std::atomic<model::TimeNs> now_ = 0;  ///< the simulation's time, for other threads
   std::list<Inside> inside_;
 };
 

@@ -1,4 +1,4 @@
-// A stage as the disks of a guest in virtual time: what takes how long, and what is recorded of it.
+// A stage as the disks of a guest in virtual time: durations and recordings.
 #include "plugin/servers/timetravel/stage_hardware.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using stages::filled;
 
 constexpr std::uint64_t kSectors = 4096, kLogSectors = 128;
 
-/// The guest's side of a disk: requests that are told when they have ended.
+/// The guest's side of a disk.
 class Client {
  public:
   Client(StageHardware& hardware, GuestDisk::Served served)
@@ -30,7 +30,7 @@ class Client {
     StageHardware* hardware = nullptr;
     model::Request request;
     std::vector<std::byte> bytes;
-    std::optional<int> error;  ///< at once
+    std::optional<int> error;  ///< of an immediate answer
     std::optional<model::Completion> completion;
     TimeNs at = 0;
   };
@@ -77,7 +77,7 @@ struct Fixture {
   StageHardware hardware;
 };
 
-TEST(StageHardware, ADiskIsThereOnceSomethingIsLoaded) {
+TEST(StageHardware, ADiskExistsOnceAStateIsLoaded) {
   Fixture fixture;
   const auto refused = fixture.hardware.disk(0)();
   ASSERT_FALSE(refused);
@@ -86,14 +86,14 @@ TEST(StageHardware, ADiskIsThereOnceSomethingIsLoaded) {
   EXPECT_EQ((*fixture.hardware.disk(0)()).shape.sectors, kSectors);
   EXPECT_TRUE((*fixture.hardware.disk(0)()).shape.trim);
   EXPECT_FALSE((*fixture.hardware.disk(0)()).shape.trim_zeroes)
-      << "a trim of a used disk leaves what was there";
-  EXPECT_FALSE(fixture.hardware.disk(1)()) << "there is no log";
+      << "a trim of a used disk must keep its contents";
+  EXPECT_FALSE(fixture.hardware.disk(1)()) << "there is no log disk";
   load(*fixture.server, {.sectors = kSectors, .log_sectors = kLogSectors});
   EXPECT_EQ((*fixture.hardware.disk(1)()).shape.sectors, kLogSectors);
   EXPECT_EQ((*fixture.hardware.marks()()).shape.sectors, 8U);
 }
 
-TEST(StageHardware, AClientThatHasGoneIsNotAttached) {
+TEST(StageHardware, ADisconnectedClientIsNotAttached) {
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors});
   {
@@ -103,7 +103,7 @@ TEST(StageHardware, AClientThatHasGoneIsNotAttached) {
   EXPECT_TRUE(fixture.server->load({.sectors = 2 * kSectors}));
 }
 
-TEST(StageHardware, WhatIsNotRecordedTakesNoTime) {
+TEST(StageHardware, UnrecordedRequestsTakeNoTime) {
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors});
   Client client = fixture.client();
@@ -117,7 +117,7 @@ TEST(StageHardware, WhatIsNotRecordedTakesNoTime) {
   EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
 }
 
-TEST(StageHardware, ASlowWriteIsInsideUntilItIsAnswered) {
+TEST(StageHardware, ASlowWriteIsInsideUntilAnswered) {
   const TemporaryFolder folder;
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors,
@@ -127,7 +127,7 @@ TEST(StageHardware, ASlowWriteIsInsideUntilItIsAnswered) {
   const auto& write = client.begin(model::Op::write, 8, 'w');
   ASSERT_EQ(write.error, std::nullopt);
   EXPECT_FALSE(write.completion);
-  EXPECT_FALSE(fixture.server->load({.sectors = kSectors})) << "a request is inside";
+  EXPECT_FALSE(fixture.server->load({.sectors = kSectors})) << "a request is in flight";
   const TimeNs due = *fixture.hardware.next_event();
   EXPECT_FALSE(fixture.hardware.step(due - 1));
   EXPECT_FALSE(write.completion);
@@ -139,7 +139,7 @@ TEST(StageHardware, ASlowWriteIsInsideUntilItIsAnswered) {
   EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
 }
 
-TEST(StageHardware, WhatCannotBeDoneIsAnError) {
+TEST(StageHardware, InvalidRequestsGiveErrors) {
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors});
   Client client = fixture.client();
@@ -154,7 +154,7 @@ TEST(StageHardware, WhatCannotBeDoneIsAnError) {
   EXPECT_EQ(client.error_of(later), EIO);
 }
 
-/// A flush that is sent before its write was awaited finds it in flight; what is recorded is the
+/// A flush sent before its write completes finds the write in flight. The recording uses the
 /// guest's time.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
@@ -174,8 +174,8 @@ std::string record_slow_writes(const std::filesystem::path& path) {
   const auto latest = std::ranges::max(all, {}, [](const auto* one) { return one->at; })->at;
   EXPECT_LE(latest, model::kSecondNs + 8 * model::kMillisecondNs);
   EXPECT_FALSE(std::ranges::is_sorted(all, {}, [](const auto* one) { return one->at; }))
-      << "answers overtake";
-  EXPECT_EQ(client.begin(model::Op::write, 0).error, 0) << "nothing is recorded any more";
+      << "answers must overtake";
+  EXPECT_EQ(client.begin(model::Op::write, 0).error, 0) << "recording has ended";
 
   auto reader = record::RecordingReader::open(path);
   EXPECT_TRUE(reader);
@@ -192,12 +192,12 @@ std::string record_slow_writes(const std::filesystem::path& path) {
   }
   EXPECT_TRUE(in_flight);
   EXPECT_EQ(open, 0U);
-  EXPECT_EQ(last, latest - model::kSecondNs) << "of the mark";
+  EXPECT_EQ(last, latest - model::kSecondNs) << "the time of the mark";
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(StageHardware, ASlowDiskIsRecordedInTheGuestsTimeTheSameEachTime) {
+TEST(StageHardware, ASlowDiskIsRecordedReproduciblyInTheGuestsTime) {
   const TemporaryFolder folder;
   const std::string first = record_slow_writes(folder / "first.hcrec");
   EXPECT_EQ(first, record_slow_writes(folder / "second.hcrec"));

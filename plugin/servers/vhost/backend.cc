@@ -1,4 +1,4 @@
-// Messages of the protocol, and what is kept of them (backend.h).
+// Protocol messages and their state (backend.h).
 #include "plugin/servers/vhost/backend.h"
 
 #include <fcntl.h>
@@ -16,11 +16,11 @@ namespace {
 using base::Descriptor;
 
 constexpr std::uint64_t kProtocolFeatures = std::uint64_t{1}
-                                            << 30;  ///< among the device's features
+                                            << 30;  ///< a bit of the device features
 constexpr std::uint64_t kIndirectFeature = std::uint64_t{1} << 28;
 constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3, kBackendRequests = 1U << 5,
                         kConfigFeature = 1U << 9,
-                        kInBand = 1U << 14;  ///< among the protocol's
+                        kInBand = 1U << 14;  ///< a bit of the protocol features
 constexpr std::uint64_t kSupported =
     kMqFeature | kReplyAck | kBackendRequests | kConfigFeature | kInBand;
 
@@ -87,7 +87,7 @@ Result<void> Backend::obey(Received& received) {
     case Verb::set_vring_call:
     case Verb::set_vring_err:
       return set_descriptor(received);
-    default:  // set_owner, reset_owner; set_config: nothing of it can be changed
+    default:  // set_owner, reset_owner; set_config: the configuration is read-only
       return {};
   }
 }
@@ -115,20 +115,20 @@ Result<void> Backend::tell_config(const ConfigPart& part) const {
 // ---- rings
 
 Result<Ring*> Backend::find(std::uint32_t ring) {
-  if (ring >= rings_.size()) return fail("vhost-user", fmt::format("there is no ring {}", ring));
+  if (ring >= rings_.size()) return fail("vhost-user", fmt::format("no ring {}", ring));
   return &rings_[ring];
 }
 
-/// Ring parameters change only while it stands still.
+/// Finds a stopped ring; ring parameters change only while it is stopped.
 Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   auto found = find(ring);
   if (found && (*found)->started) return fail("vhost-user", fmt::format("ring {} is in use", ring));
   return found;
 }
 
-/// A client whose notifications are messages may send no SET_VRING_KICK (user-mode Linux does not):
-/// its ring starts and stops as it is enabled and disabled. QEMU enables rings that it has not set
-/// up and will not use.
+/// Enables or disables a ring. A client that notifies by messages may send no SET_VRING_KICK
+/// (user-mode Linux does not), so its ring starts and stops with this. QEMU also enables rings that
+/// it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
   if ((protocol_ & kInBand) == 0 || ring.kick.is_open()) return {};
@@ -141,12 +141,13 @@ Result<void> Backend::set_state(Verb verb, const RingState& state) {
   TRY(auto ring, verb == Verb::set_vring_enable ? find(state.ring) : find_stopped(state.ring));
   if (verb == Verb::set_vring_enable) return enable(*ring, state.ring, state.value != 0);
   if (verb == Verb::set_vring_base) {
-    if (state.value > 0xffff) return fail("ring", fmt::format("{} is not an index", state.value));
+    if (state.value > 0xffff)
+      return fail("ring", fmt::format("{} is not a valid index", state.value));
     ring->split.set_base(static_cast<std::uint16_t>(state.value));
     return {};
   }
   if (!SplitRing::is_size(state.value))
-    return fail("ring", fmt::format("{} is not a size of a queue", state.value),
+    return fail("ring", fmt::format("{} is not a valid queue size", state.value),
                 fmt::format("use a power of two up to {}", kRingSizeMax));
   ring->place.size = state.value;
   return {};
@@ -165,15 +166,15 @@ Result<void> Backend::set_descriptor(Received& received) {
   TRY(auto ring, find(what.ring));
   if (received.files.size() != (what.comes ? 1 : 0))
     return fail("vhost-user message",
-                fmt::format("{} comes with {} descriptors", verb_name(received.header.verb),
+                fmt::format("{} has {} descriptors", verb_name(received.header.verb),
                             received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
-  // A read or write of what is not an eventfd must not stop a thread.
+  // A read or write of a descriptor that is not an eventfd must not block a thread.
   if (file.is_open()) {
     const int flags = ::fcntl(file.get(), F_GETFL);
     if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags | O_NONBLOCK) != 0)
-      return fail("vhost-user", "a descriptor cannot be made non-blocking");
+      return fail("vhost-user", "cannot make a descriptor non-blocking");
   }
   if (received.header.verb == Verb::set_vring_call) {
     ring->call = std::make_shared<const Descriptor>(std::move(file));
@@ -181,7 +182,7 @@ Result<void> Backend::set_descriptor(Received& received) {
   }
   if (!file.is_open() && (protocol_ & kInBand) == 0)
     return fail("vhost-user",
-                "a ring without a kick descriptor is to be polled, which is not supported");
+                "a ring without a kick descriptor needs polling, which is unsupported");
   ring->kick = std::move(file);
   return start(*ring, what.ring);
 }
@@ -191,7 +192,7 @@ Result<void> Backend::start(Ring& ring, std::uint32_t number) const {
   if (ring.place.size == 0) return fail("ring", fmt::format("ring {} has no size yet", number));
   TRY(ring.split.place(ring.place));
   ring.started = true;
-  ring.look = memory_ != nullptr;  // what was offered while it stood still
+  ring.look = memory_ != nullptr;  // chains offered while it was stopped
   return {};
 }
 
@@ -225,10 +226,9 @@ Result<void> Backend::take_kick(Ring& ring) {
   return {};
 }
 
-// ---- notifications without descriptors: messages on the socket, and on a channel of our own
-// requests
+// ---- in-band notifications: messages on the socket, and requests on a separate channel
 
-/// What is offered on a ring that stands still is looked at when it is started.
+/// Handles a kick message. Chains offered on a stopped ring are taken when it is started.
 Result<void> Backend::kick_in_band(std::uint32_t number) {
   if ((protocol_ & kInBand) == 0) return fail("vhost-user", "VRING_KICK was not negotiated");
   TRY(auto ring, find(number));
@@ -255,7 +255,7 @@ Result<void> Backend::interrupt(const Ring& ring) {
   return {};
 }
 
-/// Waits for nobody: the client may be waiting for us.
+/// Sends a call message without waiting, since the client may be waiting for this device.
 Result<void> Backend::call_in_band(std::uint32_t ring) {
   const bool wants_ack = (protocol_ & kReplyAck) != 0;
   const std::vector<std::byte> message = ring_call(ring, wants_ack);
@@ -266,8 +266,8 @@ Result<void> Backend::call_in_band(std::uint32_t ring) {
     return {};
   }
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-    return {};  // the end of the client is seen elsewhere
-  return fail("vhost-user", "the client does not read what its back-end tells");
+    return {};  // a disconnected client is detected elsewhere
+  return fail("vhost-user", "the client stopped reading back-end requests");
 }
 
 Result<void> Backend::take_ack() {
@@ -283,7 +283,7 @@ Result<void> Backend::take_ack() {
   if (ack_bytes_ < ack_.size()) return {};
   ack_bytes_ = 0;
   TRY(parse_ring_call_ack(ack_));
-  if (acks_due_ == 0) return fail("vhost-user", "the client answers what was not asked");
+  if (acks_due_ == 0) return fail("vhost-user", "the client answers a request that was not sent");
   --acks_due_;
   return {};
 }

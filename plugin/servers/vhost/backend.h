@@ -1,8 +1,7 @@
 #pragma once
-// The device's side of the vhost-user protocol for one client: what was negotiated, the memory that
-// is shared, the rings and how each side tells the other of them. It decides nothing about when
-// commands are carried out, has no threads and no lock: a session (session.h,
-// plugin/servers/timetravel/guest_disk.h) does that.
+// The device side of the vhost-user protocol for one client: negotiated features, shared memory,
+// rings and notifications. It has no threads and no lock, and does not decide when commands are
+// executed; a session does (session.h, plugin/servers/timetravel/guest_disk.h).
 
 #include <array>
 #include <memory>
@@ -18,8 +17,8 @@ struct Ring {
   SplitRing split;
   RingPlace place;
   bool started = false, enabled = false;
-  bool look = false;   ///< chains may wait of which no kick will tell
-  bool quiet = false;  ///< the driver was asked for no kicks
+  bool look = false;   ///< chains may be waiting without a kick
+  bool quiet = false;  ///< the driver was asked to send no kicks
   base::Descriptor kick;
   std::shared_ptr<const base::Descriptor> call;
 
@@ -28,39 +27,38 @@ struct Ring {
 
 class Backend {
  public:
-  /// All must outlive it.
+  /// All of them must outlive this object.
   Backend(const Connection& connection, const Disk& disk, std::uint16_t rings);
 
-  /// Does what a message asks for and answers it. Errors are what the client did wrong.
+  /// Handles a message and answers it. Errors describe the client's fault.
   Result<void> handle(Received& received);
-  /// The first half of it, for a message that is not a question.
+  /// The first half of handle(), for a message without a reply.
   Result<void> obey(Received& received);
-  /// The second: when the client wants to know that it was done.
+  /// The second half: acknowledges the message if the client requested it.
   Result<void> acknowledge(const Received& received) const;
 
-  /// A ring that is to stop (GET_VRING_BASE) gives no chains from now on. REQUIRES of handle(): it
-  /// has none in flight.
+  /// Stops a ring (GET_VRING_BASE): it returns no chains from now on. REQUIRES of handle(): it has
+  /// none in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }
-  /// Null before the client has shared any.
+  /// Null until the client has shared memory.
   const std::shared_ptr<const GuestMemory>& memory() const { return memory_; }
 
-  /// The next chain that waits in a ring, if there is one. REQUIRES: memory.
+  /// Returns the next waiting chain of a ring, if any. REQUIRES: memory.
   Result<std::optional<Chain>> take(Ring& ring) { return ring.split.take(*memory_); }
   Result<void> want_kicks(Ring& ring, bool wanted);
-  /// Reads the ring's kick descriptor, if it has one; `look` says whether there is something to
-  /// look for.
+  /// Reads the ring's kick descriptor, if it has one, and sets `look` if chains may be waiting.
   static Result<void> take_kick(Ring& ring);
 
-  /// Tells the driver that chains of a ring have been handed back. A counter at its limit has an
-  /// interrupt that nobody has taken yet. Error: the client does not read.
+  /// Notifies the driver of completed chains. A counter at its limit already has an unhandled
+  /// interrupt. Fails if the client does not read.
   Result<void> interrupt(const Ring& ring);
-  /// The channel of interrupts that are messages; -1: there is none.
+  /// The channel for interrupts sent as messages; -1 if there is none.
   int channel() const { return channel_.get(); }
-  /// Reads from it an answer, or a part of one.
+  /// Reads an answer from it, or a part of one.
   Result<void> take_ack();
-  /// Interrupts of which the client has not said yet that it has seen them.
+  /// Number of interrupts that the client has not acknowledged yet.
   std::uint64_t acks_due() const { return acks_due_; }
 
  private:
@@ -84,7 +82,7 @@ class Backend {
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;
   std::vector<Ring> rings_;
-  base::Descriptor channel_;  ///< on which we ask
+  base::Descriptor channel_;  ///< the channel of our requests
   std::array<std::byte, kAckBytes> ack_ = {};
   std::size_t ack_bytes_ = 0;
   std::uint64_t acks_due_ = 0;

@@ -1,5 +1,5 @@
-// One command after the other (block_command.h). Data are copied: the guest could change them while
-// the disk looks at them.
+// Execution of commands (block_command.h). Data is copied, because the guest could change it while
+// the disk uses it.
 #include "plugin/servers/vhost/block_command.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ std::uint64_t total(const std::vector<Segment>& segments) {
   return bytes;
 }
 
-/// Between `bytes` and the segments from `offset` on: `copy(segment's bytes, ours, how many)`.
+/// Transfers between `bytes` and the segments from `offset` on, by `copy(segment's bytes, ours,
+/// size)`.
 template <typename Bytes, typename Copy>
 Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,
                       std::uint64_t offset, Bytes bytes, Copy copy) {
@@ -45,7 +46,8 @@ Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& seg
       continue;
     }
     std::byte* there = memory.at_guest(segment.guest_address, segment.bytes);
-    if (there == nullptr) return fail("memory", "a region went while a request was in flight");
+    if (there == nullptr)
+      return fail("memory", "a region was removed while a request was in flight");
     const auto part = std::min<std::size_t>(segment.bytes - offset, bytes.size());
     copy(there + offset, bytes.data(), part);
     bytes = bytes.subspan(part);
@@ -182,7 +184,7 @@ Result<void> Command::prepare_write() {
   return {};
 }
 
-/// All ranges are checked before the first one is carried out.
+/// Checks all ranges before the first one is executed.
 Result<void> Command::prepare_ranges() {
   const auto refused = [this](std::byte status) {
     status_ = status;
@@ -225,7 +227,7 @@ Result<std::uint32_t> Command::finish() const {
     written = bytes_.size();
   }
   TRY(put(*memory_, chain_, in_bytes_, {&status_, 1}));
-  // The status is the last byte: what lies before it counts only when all of it was written.
+  // The status is the last byte: the bytes before it count only if all of them were written.
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Commands of a virtio block device (virtio 1.1, section 5.2): a chain in, requests to a disk, a
-// status byte out.
+// Commands of a virtio block device (virtio 1.1, section 5.2): a chain becomes requests to a disk
+// and a status byte.
 
 #include <array>
 #include <cstdint>
@@ -17,18 +17,17 @@
 
 namespace headcrash::vhost {
 
-/// What is served. `serve` may be called by several threads, waits until the request is complete,
-/// and gives 0 or an errno.
+/// The served disk. `serve` must be thread-safe. It waits until the request is complete and returns
+/// 0 or an errno.
 struct Disk {
-  std::string name;  ///< what the guest gets as the serial number, of which it sees 20 bytes
+  std::string name;  ///< serial number for the guest, which sees 20 bytes of it
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  bool trim_zeroes =
-      true;  ///< what was trimmed reads as zeroes: only then may zeroes be written by a trim
+  bool trim_zeroes = true;  ///< trimmed sectors read as zeroes; required to write zeroes by a trim
   std::function<int(const model::Request&)> serve;
-  /// Whether serve() would not wait now; it may have changed when it is called. None: it always
-  /// may.
+  /// Returns true if serve() would not wait now; this may change before the call. Empty: it may
+  /// always wait.
   std::function<bool()> answers_at_once;
 };
 
@@ -36,25 +35,26 @@ inline constexpr std::uint32_t kSegmentsMax = 126;
 inline constexpr std::uint32_t kSegmentBytesMax = 64 << 10;
 inline constexpr std::size_t kConfigBytes = 60;
 
-/// Bits that the guest's driver sees.
+/// Feature bits visible to the guest's driver.
 std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
-/// One command on its way: the requests that it asks of the disk, one after the other, and its
-/// answer. Keeps the memory that its chain lies in. It can be moved while a request is inside:
-/// buffers stay where they are.
+/// A command in progress: its requests to the disk, one after the other, and its answer. Keeps the
+/// memory of its chain. It can be moved while a request is inside, since its buffers stay in place.
 class Command {
  public:
-  /// Data that are to be written are copied now. What the disk refuses is a status. Error: the
-  /// chain cannot be a command: no header, or no room for a status. `disk` must outlive it.
+  /// Starts a command. Data to write is copied now. A rejected command gets a status. Fails if the
+  /// chain is not a command: it has no header, or no room for a status. `disk` must outlive the
+  /// command.
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 
-  /// What the disk is to do next; null when there is nothing left. Valid until answered().
+  /// Returns the next request to the disk; null if there is none. Valid until answered().
   const model::Request* next() const;
-  void answered(int error);  ///< of that request: 0 or an errno
+  void answered(int error);  ///< result of that request: 0 or an errno
 
-  /// Writes data and status; the bytes written to the chain, the status byte included.
+  /// Writes data and status. Returns the number of bytes written to the chain, including the status
+  /// byte.
   Result<std::uint32_t> finish() const;
   std::uint16_t head() const { return chain_.head; }
 
@@ -77,7 +77,7 @@ class Command {
   std::byte status_{0};
 };
 
-/// Carries out one command with `disk.serve`; as Command::finish().
+/// Executes one command with `disk.serve`. Returns like Command::finish().
 Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain,
                               const Disk& disk);
 

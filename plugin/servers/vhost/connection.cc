@@ -1,4 +1,4 @@
-// Bytes and descriptors of a connection (connection.h).
+// See connection.h.
 #include "plugin/servers/vhost/connection.h"
 
 #include <poll.h>
@@ -32,7 +32,7 @@ void take_files(msghdr& message, std::vector<Descriptor>& files) {
 
 }  // namespace
 
-/// `none`: the client has closed before the first byte, or it is time to stop.
+/// Returns `none` if the client disconnected before the first byte, or at a stop.
 Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
                                                     std::vector<Descriptor>& files) const {
   std::size_t got = 0;
@@ -56,10 +56,10 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
     if (bytes < 0 && errno != ECONNRESET) return fail("vhost-user", base::errno_text(errno));
     take_files(message, files);
     if ((message.msg_flags & MSG_CTRUNC) != 0 || files.size() > kRegionsMax)
-      return fail("vhost-user message", "comes with too many descriptors");
+      return fail("vhost-user message", "has too many descriptors");
     if (bytes <= 0) {
       if (got == 0) return Bytes::none;
-      return fail("vhost-user message", "the connection ends in its middle");
+      return fail("vhost-user message", "the connection ended in the middle of it");
     }
     got += static_cast<std::size_t>(bytes);
   }
@@ -81,14 +81,14 @@ Result<std::optional<Received>> Connection::receive() const {
   return std::optional<Received>(std::move(received));
 }
 
-/// A client that does not read its replies would stop this thread: what does not fit is an error.
+/// Sends a reply. A client that does not read its replies would block this thread, so a full buffer
+/// is an error.
 Result<void> Connection::answer(Verb verb, std::span<const std::byte> payload) const {
   const std::vector<std::byte> bytes = reply(verb, payload);
   const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(bytes.size())) return {};
-  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-    return {};  // its end is seen by receive()
-  return fail("vhost-user", "the client does not read its replies");
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};  // receive() detects the end
+  return fail("vhost-user", "the client stopped reading replies");
 }
 
 }  // namespace headcrash::vhost

@@ -1,5 +1,5 @@
 #pragma once
-// A client's connection: messages with their descriptors in, replies out.
+// A client's connection: messages with descriptors in, replies out.
 
 #include <optional>
 #include <span>
@@ -18,15 +18,15 @@ struct Received {
 
 class Connection {
  public:
-  /// `stop`: an eventfd that ends waiting when it can be read. Neither is closed.
+  /// `stop` is an eventfd that ends waits when readable. Neither descriptor is closed.
   Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
 
-  /// Waits for the next message; none: the client has gone, or it is time to stop. Error: what it
-  /// sent cannot be a message, or comes with too many descriptors.
+  /// Waits for the next message. Returns nullopt if the client has disconnected, or at a stop.
+  /// Fails for an invalid message or too many descriptors.
   Result<std::optional<Received>> receive() const;
 
-  /// Waits for nobody. Error: the client does not read its replies. That it has gone is seen by
-  /// receive().
+  /// Sends a reply without waiting. Fails if the client does not read its replies. receive()
+  /// detects a disconnected client.
   Result<void> answer(Verb verb, std::span<const std::byte> payload) const;
   template <typename T>
   Result<void> answer_value(Verb verb, const T& value) const {

@@ -1,4 +1,4 @@
-// Mappings and the handler of SIGBUS (guest_memory.h).
+// Mappings and the SIGBUS handler (guest_memory.h).
 #include "plugin/servers/vhost/guest_memory.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSlots = 256;
 
-/// Read by the handler: atomics only. A slot is in use when `length` is not 0.
+/// Read by the handler, so atomics only. A slot is in use if `length` is not 0.
 struct Slot {
   std::atomic<void*> base = nullptr;
   std::atomic<std::size_t> length = 0;
@@ -33,7 +33,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     void* const base = slot.base.load();
     const auto first = reinterpret_cast<std::uintptr_t>(base);
     if (length == 0 || address < first || address - first >= length) continue;
-    // Between the two loads the slot may have become another mapping's.
+    // The slot may have been reused between the two loads.
     if (slot.length.load() != length || slot.base.load() != base) continue;
     slot.damaged = true;
     void* replaced = ::mmap(base, length, PROT_READ | PROT_WRITE,
@@ -43,7 +43,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0)
     return previous_action.sa_sigaction(signal, info, context);
-  ::signal(SIGBUS, SIG_DFL);  // the access is repeated, and ends the process
+  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and ends the process
 }
 
 void install_handler() {
@@ -56,7 +56,7 @@ void install_handler() {
   });
 }
 
-/// kSlots: all are in use.
+/// Returns kSlots if all are in use.
 std::size_t take_slot(void* base, std::size_t length) {
   const std::lock_guard lock(slots_mutex);
   for (std::size_t i = 0; i < kSlots; ++i) {
@@ -80,8 +80,8 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
   if (region.bytes == 0) return fail(subject, "is empty");
   if (region.guest_address > kMax - region.bytes || region.user_address > kMax - region.bytes ||
       region.file_offset > kMax - region.bytes)
-    return fail(subject, "reaches beyond the last address");
-  // Indices of rings are accessed as whole words, wherever a client puts them.
+    return fail(subject, "exceeds the address space");
+  // Ring indices are accessed as whole words at client-defined places.
   if (region.user_address % 16 != 0 || region.file_offset % 16 != 0)
     return fail(subject, "is not aligned");
   for (const MemoryRegion& earlier : regions.first(index))
@@ -90,9 +90,10 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
       return fail(subject, "overlaps another region");
   struct stat status = {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-    return fail(subject, "its descriptor is not a file", "share the guest's memory as a memfd");
+    return fail(subject, "its descriptor is not a regular file",
+                "share the guest's memory as a memfd");
   if (region.file_offset + region.bytes > static_cast<std::uint64_t>(status.st_size))
-    return fail(subject, "reaches beyond the end of its file");
+    return fail(subject, "exceeds its file");
   return {};
 }
 
@@ -122,7 +123,7 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(
     mapping.slot = take_slot(base, mapping.length);
     if (mapping.slot == kSlots) {
       ::munmap(base, mapping.length);
-      return fail("memory table", "there are too many mappings in this process");
+      return fail("memory table", "too many mappings in this process");
     }
     memory->mappings_.push_back(mapping);
   }
@@ -131,8 +132,7 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(
 
 GuestMemory::~GuestMemory() {
   for (const Mapping& mapping : mappings_) {
-    // First the slot: what is mapped at these addresses afterwards is none of the handler's
-    // business.
+    // Clear the slot first: the handler must ignore later mappings at these addresses.
     slots[mapping.slot].length = 0;
     ::munmap(mapping.base, mapping.length);
   }
@@ -159,7 +159,7 @@ std::byte* GuestMemory::at_user(std::uint64_t address, std::uint64_t bytes) cons
 Result<void> GuestMemory::intact() const {
   for (const Mapping& mapping : mappings_)
     if (slots[mapping.slot].damaged)
-      return fail("memory", "a shared file was shrunk while it was in use");
+      return fail("memory", "a shared file was truncated while in use");
   return {};
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// The memory that a vhost-user client shares: files that it has sent, mapped here. Every address is
-// the client's and believed only as far as a region goes.
+// Memory shared by a vhost-user client: files that it has sent, mapped here. Addresses come from
+// the client and are valid only within a region.
 //
-// A client can shrink a file while it is mapped, and whoever then touches the page gets SIGBUS. The
-// first mapping installs a handler that puts an empty page range in place of the region and notes
-// it: the access continues with zeroes, and intact() says that nothing read since can be believed.
-// Other bus errors go to the handler that was there before.
+// A client can truncate a mapped file, and an access to the page then raises SIGBUS. The first
+// mapping installs a handler that replaces the region with an empty page range and marks it. The
+// access continues with zeroes, and intact() reports that data read since is invalid. Other bus
+// errors go to the previous handler.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,28 +20,28 @@ namespace headcrash::vhost {
 
 inline constexpr std::size_t kRegionsMax = 8;
 
-/// As VHOST_USER_SET_MEM_TABLE has it, in bytes.
+/// A region as in VHOST_USER_SET_MEM_TABLE; lengths in bytes.
 struct MemoryRegion {
   std::uint64_t guest_address = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t user_address = 0;  ///< where the client itself has it
-  std::uint64_t file_offset = 0;   ///< of its first byte
+  std::uint64_t user_address = 0;  ///< address in the client
+  std::uint64_t file_offset = 0;   ///< offset of its first byte in the file
 };
 
 class GuestMemory {
  public:
-  /// Maps files[i] for regions[i]; the descriptors can be closed afterwards. Errors: a region is
-  /// empty, overflows, overlaps another, or reaches beyond its file.
+  /// Maps files[i] for regions[i]; the descriptors may be closed afterwards. Fails if a region is
+  /// empty, overflows, overlaps another, or exceeds its file.
   static Result<std::shared_ptr<const GuestMemory>> map(std::span<const MemoryRegion> regions,
                                                         std::span<const base::Descriptor> files);
   ~GuestMemory();
   GuestMemory(const GuestMemory&) = delete;
   GuestMemory& operator=(const GuestMemory&) = delete;
 
-  /// Null unless one region holds all of it.
+  /// Returns null unless one region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Error: a file was shrunk below what was accessed.
+  /// Fails if a file was truncated below an accessed address.
   Result<void> intact() const;
 
  private:
@@ -50,7 +50,7 @@ class GuestMemory {
     std::byte* base = nullptr;  ///< of the mapping, page aligned
     std::size_t length = 0;
     std::byte* first = nullptr;  ///< the region's first byte
-    std::size_t slot = 0;        ///< in the handler's table
+    std::size_t slot = 0;        ///< index in the handler's table
   };
   GuestMemory() = default;
   std::byte* at(std::uint64_t MemoryRegion::* begin, std::uint64_t address,

@@ -1,4 +1,4 @@
-// Disks of an emulated machine behind sessions (machine_server.h).
+// See machine_server.h.
 #include "plugin/servers/vhost/machine_server.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,10 @@
 #pragma once
-// The vhost-user face of an emulated machine: a socket for each of its disks and one for its marks.
+// Serves an emulated machine over vhost-user, with a socket for each of its disks and one for its
+// marks.
 //
 //   SOCKET         the machine's first disk
 //   SOCKET.NAME    each of the others
-//   SOCKET.mark    4 KiB that take marks (plugin/servers/emulation/mark_disk.h)
+//   SOCKET.mark    4 KiB that accept marks (plugin/servers/emulation/mark_disk.h)
 
 #include <filesystem>
 #include <functional>
@@ -18,27 +19,27 @@
 
 namespace headcrash::vhost {
 
-/// SOCKET and SOCKET.NAME as above, for the disks of a machine, which has at least one.
+/// Returns the socket of each disk, as above. `disks` must not be empty.
 std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
                                                    const std::vector<std::string>& disks);
 
 class MachineServer {
  public:
-  /// Lines about requests that failed and clients that were disconnected; from any thread.
+  /// Receives lines about failed requests and disconnected clients, on any thread.
   using Log = std::function<void(const std::string&)>;
 
-  /// Listens for the disks of these names. REQUIRES: there are no other threads yet.
+  /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
   static Result<std::unique_ptr<MachineServer>> listen(const std::filesystem::path& socket,
                                                        const std::vector<std::string>& disks);
   ~MachineServer() { stop(); }
   MachineServer(const MachineServer&) = delete;
   MachineServer& operator=(const MachineServer&) = delete;
 
-  /// Serves `emulation`, which has those disks and must outlive this. Error: no thread can be
-  /// started.
+  /// Serves `emulation`, which must have those disks and outlive this object. Fails if no thread
+  /// can be started.
   Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
-  /// Clients are disconnected when their requests have ended; so end those (Emulation::shut_down)
-  /// first. The sockets' files are gone then.
+  /// Disconnects the clients when their requests have ended; abort those first
+  /// (Emulation::shut_down). Removes the socket files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }

@@ -1,4 +1,4 @@
-// An emulated machine behind vhost-user: its recording, its power, its clients.
+// An emulated machine over vhost-user: recording, power, clients.
 #include "plugin/servers/vhost/machine_server.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
     std::ranges::fill(client.data(), std::byte{'b'});
     EXPECT_EQ(client.command(1, kOut, 8, 4096, false), kOk);
     EXPECT_EQ(client.command(1, kFlush, 0, 0, false), kOk);
-    // A flush that has been answered is one that the disk has done.
+    // An acknowledged flush has reached the disk.
     EXPECT_EQ(disk.counters().flushes, 1U);
     EXPECT_GE(disk.counters().media_sectors_written, 16U);
     EXPECT_EQ(client.command(0, kIn, 8, 4096, true), kOk);
@@ -107,11 +107,12 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
   EXPECT_FALSE(std::filesystem::exists(disk.server->mark_socket()));
   const auto events = disk.events();
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::write), 2U);
-  EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);  // the second one parks it
+  // the second one is from the shutdown
+  EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);
   EXPECT_EQ(disk.log(), "");
 }
 
-TEST(VhostMachinePower, ACutInTheMiddleOfARequestFailsItAndWhatFollows) {
+TEST(VhostMachinePower, ACutFailsTheRequestInFlightAndLaterOnes) {
   ServedDisk disk("real:20", "off");  // a request takes a fifth of a second
   TestClient client(disk.socket());
   client.size = 128;
@@ -138,7 +139,7 @@ TEST(VhostMachinePower, ACutInTheMiddleOfARequestFailsItAndWhatFollows) {
   EXPECT_EQ(client.status(3), kOk);
 }
 
-TEST(VhostMachineClients, AreServedTogetherInAnyNumber) {
+TEST(VhostMachineClients, AnyNumberIsServedTogether) {
   ServedDisk disk("real:20", "off");
   TestClient client(disk.socket());
   client.size = 128;
@@ -150,7 +151,7 @@ TEST(VhostMachineClients, AreServedTogetherInAnyNumber) {
   EXPECT_TRUE(client.wait_used(0, 40));
 }
 
-TEST(VhostMachineClients, OneThatVanishesLeavesTheDiskToTheNext) {
+TEST(VhostMachineClients, ADisconnectedClientFreesTheDisk) {
   ServedDisk disk("real:20", "off");
   {
     TestClient client(disk.socket());
@@ -164,7 +165,7 @@ TEST(VhostMachineClients, OneThatVanishesLeavesTheDiskToTheNext) {
   EXPECT_EQ(next.command(0, kFlush, 0, 0, false), kOk);
 }
 
-TEST(VhostMachineClients, OneThatDoesWrongIsToldOfAndLeavesTheDiskToTheNext) {
+TEST(VhostMachineClients, AMisbehavingClientIsLoggedAndFreesTheDisk) {
   ServedDisk disk("off");
   {
     TestClient client(disk.socket());
@@ -178,7 +179,7 @@ TEST(VhostMachineClients, OneThatDoesWrongIsToldOfAndLeavesTheDiskToTheNext) {
   EXPECT_NE(disk.log().find("hd0: its client was disconnected"), std::string::npos) << disk.log();
 }
 
-TEST(VhostMachineClients, AnEndWithRequestsInsideDoesNotWaitForThem) {
+TEST(VhostMachineClients, StoppingDoesNotWaitForRequestsInside) {
   ServedDisk disk("real:10000", "off");
   TestClient client(disk.socket());
   client.set_up();
@@ -189,7 +190,7 @@ TEST(VhostMachineClients, AnEndWithRequestsInsideDoesNotWaitForThem) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
-TEST(VhostMachineMarks, GoThroughADiskOfTheirOwn) {
+TEST(VhostMachineMarks, UseASeparateDisk) {
   ServedDisk disk("real");
   {
     TestClient client(disk.server->mark_socket());
@@ -216,7 +217,7 @@ TEST(VhostMachineMarks, GoThroughADiskOfTheirOwn) {
   EXPECT_EQ(marks, 1U);
 }
 
-TEST(VhostMachineSockets, AreRefusedWhileOneListensAndReplacedAfterIt) {
+TEST(VhostMachineSockets, AreExclusiveAndReplacedAfterTheServerEnds) {
   const TemporaryFolder folder;
   auto first = MachineServer::listen(folder / "disk", {"data", "log"});
   ASSERT_TRUE(first);
@@ -226,11 +227,11 @@ TEST(VhostMachineSockets, AreRefusedWhileOneListensAndReplacedAfterIt) {
   const auto second = MachineServer::listen(folder / "disk", {"data", "log"});
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message().find("another server listens on it"), std::string::npos);
-  // A refused one has not touched the first one's.
+  // The rejected server must not have changed the first one's socket.
   EXPECT_TRUE(std::filesystem::is_socket(folder / "disk"));
   first->reset();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  // What a killed server leaves: a name that nobody listens on.
+  // A killed server leaves a socket file without a listener.
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, (folder / "disk").c_str());

@@ -1,4 +1,4 @@
-// Bytes to messages and back (message.h).
+// Parsing and formatting messages (message.h).
 #include "plugin/servers/vhost/message.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace headcrash::vhost {
 namespace {
 
 constexpr std::uint32_t kVersion = 1, kVersionMask = 3, kReply = 4, kNeedsReply = 8;
-constexpr std::uint32_t kBackendVringCall = 4;  ///< of the back-end's own requests
+constexpr std::uint32_t kBackendVringCall = 4;  ///< a request of the back-end
 constexpr std::uint64_t kNoDescriptor = 0x100, kRingMask = 0xff;
 constexpr std::size_t kRegionBytes = 32;
 
@@ -83,12 +83,12 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   if (part.bytes > kConfigBytesMax || part.offset > kConfigBytesMax - part.bytes ||
       bytes.size() != 12 + part.bytes)
     return fail("vhost-user message",
-                fmt::format("{} asks for {} bytes at {} in a payload of {}", known.name, part.bytes,
+                fmt::format("{} requests {} bytes at {} in a payload of {}", known.name, part.bytes,
                             part.offset, bytes.size()));
   return part;
 }
 
-/// Of payloads that have one.
+/// Length of payloads with a fixed size.
 std::optional<std::size_t> length_of(Kind kind) {
   switch (kind) {
     case Kind::nothing:
@@ -115,8 +115,8 @@ Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> byte
                 "the client must speak version 1 of the protocol");
   const Known* known = find(number);
   if (known == nullptr)
-    return fail("vhost-user message", fmt::format("request {} is not known", number),
-                "the client must use what was negotiated");
+    return fail("vhost-user message", fmt::format("unknown request {}", number),
+                "the client must use negotiated features");
   header.verb = known->verb;
   header.needs_reply = (flags & kNeedsReply) != 0;
   const std::size_t most = std::max<std::size_t>(kPayloadBytesMax, 12 + kConfigBytesMax);
@@ -161,7 +161,7 @@ std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack) {
 Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes) {
   if (at<std::uint32_t>(bytes, 0) != kBackendVringCall ||
       at<std::uint32_t>(bytes, 4) != (kVersion | kReply) || at<std::uint32_t>(bytes, 8) != 8)
-    return fail("vhost-user message", "what answers a VRING_CALL is not a reply to it");
+    return fail("vhost-user message", "the answer to a VRING_CALL is not a valid reply");
   if (at<std::uint64_t>(bytes, 12) != 0)
     return fail("vhost-user", "the client refused a VRING_CALL");
   return {};

@@ -1,7 +1,6 @@
 #pragma once
-// Messages of the vhost-user protocol as bytes: those of a front-end (a virtual machine) that a
-// block device answers. A message is a header of three words (request, flags, bytes of payload) and
-// a payload.
+// Encoding of vhost-user messages: those of a front-end (a virtual machine) to a block device. A
+// message is a header of three words (request, flags, payload bytes) and a payload.
 
 #include <array>
 #include <cstddef>
@@ -48,7 +47,7 @@ struct Header {
   bool needs_reply = false;
   std::uint32_t payload_bytes = 0;
 };
-/// Error: another version of the protocol, a request that is not known, a payload that is too long.
+/// Fails for another protocol version, an unknown request, or a payload that is too long.
 Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> bytes);
 
 struct Nothing {};
@@ -62,7 +61,7 @@ struct RingAddress {
   std::uint32_t ring = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
 };
-/// Of set_vring_kick, _call and _err: whether a descriptor comes with it.
+/// Payload of set_vring_kick, _call and _err; `comes` is true if a descriptor is attached.
 struct RingDescriptor {
   std::uint32_t ring = 0;
   bool comes = false;
@@ -73,19 +72,19 @@ struct ConfigPart {
 using Payload = std::variant<Nothing, Number, RingState, RingAddress, RingDescriptor, ConfigPart,
                              std::vector<MemoryRegion>>;
 
-/// Error: the payload has another length than the request's.
+/// Fails if the payload's length does not match the request.
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
-/// In-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS): that chains of a ring have
-/// been handed back, for the channel on which the back-end asks. With `wants_ack` the front-end
-/// answers when it has seen it.
+/// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
+/// ring have completed, for the back-end's request channel. With `wants_ack` the front-end
+/// acknowledges it.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
-/// Header and payload of that answer.
+/// Size of that acknowledgement, header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;
-/// Error: it is none, or the front-end refused.
+/// Fails if it is not an acknowledgement, or if the front-end refused.
 Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes);
 
-/// A reply to `verb`, header and payload.
+/// Returns a reply to `verb`, header and payload.
 std::vector<std::byte> reply(Verb verb, std::span<const std::byte> payload);
 const char* verb_name(Verb verb);
 

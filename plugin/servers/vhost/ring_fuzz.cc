@@ -1,5 +1,5 @@
-// Fuzzes what a client shares and sends: whatever rings and commands are, each is served or one
-// error, and nothing outside the shared memory is touched.
+// Fuzzes a client's memory and messages: any rings and commands are either served or give one
+// error, and nothing outside the shared memory is accessed.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

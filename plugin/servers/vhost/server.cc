@@ -1,4 +1,4 @@
-// One client after the other (server.h).
+// See server.h.
 #include "plugin/servers/vhost/server.h"
 
 #include <poll.h>
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Server>> Server::start(base::ListeningSocket socket, Disk
   try {
     self->thread_ = std::thread([server = self.get()] { server->run(); });
   } catch (const std::system_error& error) {
-    return fail(self->listener_.path(), "no thread can be started", error.what());
+    return fail(self->listener_.path(), "cannot start a thread", error.what());
   }
   return self;
 }
@@ -46,7 +46,7 @@ void Server::begin_to_stop() const {
   if (stop_.is_open()) static_cast<void>(::write(stop_.get(), &one, sizeof one) == sizeof one);
 }
 
-/// False when it is time to stop.
+/// Returns false at a stop.
 bool Server::wait_for_client() {
   pollfd watched[2] = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   while (::poll(watched, 2, -1) < 0 && errno == EINTR) {
@@ -58,7 +58,7 @@ void Server::run() {
   while (wait_for_client()) {
     const base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.is_open()) {
-      // The client stays in the backlog, and would be seen again at once.
+      // The client stays in the backlog and would be reported again at once.
       pollfd stop = {stop_.get(), POLLIN, 0};
       ::poll(&stop, 1, kNoDescriptorsPauseMs);
       continue;
@@ -66,7 +66,7 @@ void Server::run() {
     try {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
-    } catch (const std::exception& error) {  // no memory left: this client loses its connection
+    } catch (const std::exception& error) {  // out of memory: this client loses its connection
       report_({"vhost-user", error.what(), ""});
     }
   }

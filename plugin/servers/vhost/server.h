@@ -1,6 +1,5 @@
 #pragma once
-// Serves the clients of one disk, one at a time: who comes while another is there waits until that
-// one has gone.
+// Serves the clients of one disk, one at a time; others wait until it has disconnected.
 
 #include <functional>
 #include <memory>
@@ -15,17 +14,17 @@ namespace headcrash::vhost {
 
 class Server {
  public:
-  /// Told how a client has ended that did something wrong; from the server's thread.
+  /// Receives the error of a misbehaving client, on the server's thread.
   using Report = std::function<void(const Error&)>;
 
   static Result<std::unique_ptr<Server>> start(base::ListeningSocket socket, Disk disk,
                                                const SessionOptions& options, Report report);
-  /// Removes the socket's file, takes no request any more, and waits for those that are inside.
+  /// Removes the socket's file, accepts no more requests, and waits for those inside.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  void begin_to_stop() const;  ///< takes no request any more
+  void begin_to_stop() const;  ///< accepts no more requests
 
  private:
   Server() = default;

@@ -1,4 +1,4 @@
-// Messages, rings and workers of one client (session.h).
+// See session.h.
 #include "plugin/servers/vhost/session.h"
 
 #include <poll.h>
@@ -49,8 +49,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
-    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end.
-    // The workers take the mask over.
+    // A call descriptor may be a pipe without a reader, which must not end this process. Workers
+    // inherit the mask.
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -82,7 +82,7 @@ class Session {
           TRY(on_kick(which[i]));
       if (watched[0].revents == 0) continue;
       TRY(auto received, connection_.receive());
-      if (!received) return {};  // the client is gone
+      if (!received) return {};  // the client has disconnected
       TRY(handle(*received));
     }
   }
@@ -125,24 +125,23 @@ class Session {
     }
   }
 
-  /// Under the mutex: one more, unless as many sleep as there is work, or there are as many as
-  /// there may be.
+  /// Starts a worker unless enough are idle or the limit is reached. REQUIRES: the mutex is held.
   Result<void> see_to_workers() {
     if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // With those there are it takes longer.
-      if (workers_.empty()) return fail("vhost-user", "no thread can be started", error.what());
+      // Continue with fewer workers.
+      if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};
   }
 
-  /// One round through the ring at most: other rings and messages wait.
+  /// Processes at most one round of the ring, since other rings and messages wait.
   Result<void> serve_here(Ring& ring) {
     if (!ring.quiet) TRY(want_kicks(ring, false));
     bool tell = false;
-    ring.look = true;  // after a whole round more may have come
+    ring.look = true;  // more may have arrived during a full round
     for (std::uint32_t i = 0; i < ring.split.size(); ++i) {
       auto chain = take(ring);
       if (chain && !*chain) {
@@ -194,7 +193,7 @@ class Session {
     }
   }
 
-  /// Under the mutex.
+  /// REQUIRES: the mutex is held.
   Result<void> finish(Ring& ring, const GuestMemory& memory, std::uint16_t head,
                       const Result<std::uint32_t>& written) {
     if (!written) return forward_error(written);
@@ -202,7 +201,7 @@ class Session {
     return tell ? backend_.interrupt(ring) : Result<void>();
   }
 
-  /// Under the mutex: the session's thread ends it.
+  /// Records an error that ends the session's thread. REQUIRES: the mutex is held.
   void fail_session(Error error) {
     if (!error_) error_ = std::move(error);
     const std::uint64_t one = 1;
@@ -219,12 +218,12 @@ class Session {
   const Descriptor failed_event_;
   const std::size_t workers_max_;
 
-  std::mutex mutex_;  ///< guards what workers use of the rings, and what follows
+  std::mutex mutex_;  ///< guards the workers' use of the rings, and the following members
   Backend backend_;
   std::deque<Work> work_;
   std::optional<Error> error_;
   bool ending_ = false;
-  std::size_t idle_ = 0;  ///< workers that sleep
+  std::size_t idle_ = 0;  ///< idle workers
   std::condition_variable work_there_, given_back_;
   std::vector<std::thread> workers_;
 };

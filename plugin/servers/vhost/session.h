@@ -3,20 +3,19 @@
 //
 //   socket ----messages----> session's thread: memory table, rings, features
 //   kick descriptors ------> session's thread: takes chains
-//       the disk waits:      chains -----> queue of work -----> worker threads, as many as there are requests
-//       it answers at once:  the session's thread itself
-//   who has executed a command (block_command.h) hands the chain back and writes the call
-//   descriptor
+//       if the disk waits:   chains -----> work queue -----> worker threads, as many as there are requests
+//       if it does not:      the session's thread itself
+//   the thread that has executed a command (block_command.h) hands the chain back and writes the call descriptor
 //
-// A ring without kick and call descriptors is told of and tells by messages, when the client wants
-// that (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, as user-mode Linux in its time-travel mode
-// does).
+// A ring without kick and call descriptors is notified by messages in both directions, if the
+// client supports that (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, like user-mode Linux in its
+// time-travel mode).
 //
-// While the session's thread serves a ring itself it asks the driver for no kicks, and interrupts
-// it once when the ring is empty: a request costs no system call then. A chain is handed back in
-// the memory that it was taken from, even when the client has shared another one since. A ring is
-// stopped (GET_VRING_BASE) when none of its chains is in flight any more. The first error of any
-// thread ends the session.
+// While the session's thread serves a ring itself, it disables kicks and interrupts the driver once
+// when the ring is empty, so a request costs no system call. A chain is handed back in the memory
+// that it was taken from, even if the client has shared another one since. A ring stops
+// (GET_VRING_BASE) when none of its chains is in flight. The first error of any thread ends the
+// session.
 
 #include "plugin/base/result.h"
 #include "plugin/servers/vhost/block_command.h"
@@ -28,13 +27,14 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
   unsigned workers =
-      512;  ///< requests of one client that the disk gets together; a thread for each, when needed
+      /// maximum number of a client's requests in the disk; one thread each, created on demand
+      512;
 };
 
-/// Serves the client of `socket` until it goes, which is not an error, or until `stop`, an eventfd,
-/// can be read. Does not close either; blocks SIGPIPE in the calling thread. When it returns no
-/// thread, mapping or descriptor of the client is left. The disk must let requests end that are
-/// inside when `stop` comes. Error: what the client did wrong.
+/// Serves the client of `socket` until it disconnects, which is not an error, or until `stop`, an
+/// eventfd, is readable. Closes neither; blocks SIGPIPE in the calling thread. On return, no
+/// thread, mapping or descriptor of the client is left. At a stop, the disk must let requests
+/// inside end. Errors describe the client's fault.
 Result<void> serve_client(int socket, int stop, const Disk& disk, const SessionOptions& options);
 
 }  // namespace headcrash::vhost

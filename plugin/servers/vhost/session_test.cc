@@ -1,4 +1,4 @@
-// A session beside a small client: what a driver does, and what one does that means harm.
+// A session with a small client: normal driver behaviour, and harmful behaviour.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void fill(std::span<std::byte> bytes, int value) {
   std::fill(bytes.begin(), bytes.end(), std::byte(value));
 }
 
-TEST(VhostSession, ReadsAndWritesWhatTheDiskHolds) {
+TEST(VhostSession, ReadsAndWritesTheDisk) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.set_up();
@@ -36,7 +36,7 @@ TEST(VhostSession, ReadsAndWritesWhatTheDiskHolds) {
   EXPECT_EQ(client.error(), "no error");
 }
 
-TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
+TEST(VhostSession, FlushesDiscardsZeroesAndReportsItsName) {
   TestDisk disk;
   disk.fill(std::byte{'x'});
   TestClient client(disk.disk());
@@ -56,9 +56,8 @@ TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
 }
 
-/// Linux writes zeroes with the flag that permits a trim, unless it is told that they must stay
-/// allocated.
-TEST(VhostSession, WritesZeroesByATrimOnlyWhereThatReadsAsZeroes) {
+/// Linux writes zeroes with a flag that permits a trim, unless told that they must stay allocated.
+TEST(VhostSession, ZeroesByATrimOnlyIfTrimmedSectorsReadAsZeroes) {
   for (const bool trim_zeroes : {true, false}) {
     TestDisk disk;
     disk.trim_zeroes = trim_zeroes;
@@ -76,7 +75,7 @@ TEST(VhostSession, WritesZeroesByATrimOnlyWhereThatReadsAsZeroes) {
   }
 }
 
-TEST(VhostSession, TellsCapacityAndQueues) {
+TEST(VhostSession, ReportsCapacityAndQueues) {
   TestDisk disk;
   TestClient client(disk.disk());
   EXPECT_EQ(client.ask64(Verb::get_queue_num), 2U);
@@ -98,7 +97,7 @@ std::uint32_t stop_ring(TestClient& client, std::uint64_t ring) {
   return base;
 }
 
-TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
+TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.set_up(0);
@@ -107,13 +106,13 @@ TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
   EXPECT_EQ(client.command(0, kOut, 0, 512, false), 0);
   EXPECT_EQ(client.command(1, kOut, 8, 512, false), 0);
   EXPECT_EQ(stop_ring(client, 0), 1U);
-  // What is offered on a ring that stands still waits; the other one goes on.
+  // Chains offered on a stopped ring wait; the other ring continues.
   fill(client.data(), 'r');
   client.begin(0, 1, kOut, 16, 512, false);
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // It goes on where it was: that chain is the second one, and so is its entry in `used`.
+  // It continues where it stopped: that chain is the second one, and so is its entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -125,7 +124,7 @@ TEST(VhostSession, ServesSeveralQueuesAndContinuesAStoppedOne) {
   EXPECT_EQ(disk.byte(24 * 512), std::byte{'r'});
 }
 
-TEST(VhostSession, BeginsWhereAnotherSessionHasStopped) {
+TEST(VhostSession, ContinuesWhereAnotherSessionStopped) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.set_up(1);
@@ -140,7 +139,7 @@ TEST(VhostSession, BeginsWhereAnotherSessionHasStopped) {
   EXPECT_EQ(stop_ring(client, 0), 9U);
 }
 
-TEST(VhostSession, StopsARingWhenNothingOfItIsInFlight) {
+TEST(VhostSession, StopsARingWhenItHasNothingInFlight) {
   TestDisk memory;
   Disk disk = memory.disk();
   std::promise<void> go;
@@ -160,7 +159,7 @@ TEST(VhostSession, StopsARingWhenNothingOfItIsInFlight) {
   EXPECT_EQ(client.status(0), 0);
 }
 
-TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
+TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   TestDisk memory;
   Disk disk = memory.disk();
   std::atomic<int> inside = 0, together = 0;
@@ -174,8 +173,7 @@ TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // Fewer kicks than chains: what a driver does while it is asked for none. Several times around
-  // the ring.
+  // Fewer kicks than chains, as from a driver that was asked for none; several rounds of the ring.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
@@ -183,13 +181,13 @@ TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
   }
   EXPECT_EQ(memory.flushes, 800);
   EXPECT_EQ(together, 1);
-  // When it has come to rest it wants to be told again.
+  // When idle, it must enable kicks again.
   for (int i = 0; i < 2000 && client.kicks_unwanted(0); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(client.kicks_unwanted(0));
 }
 
-/// As a client sees a VRING_CALL: its five words.
+/// Reads the five words of a VRING_CALL, as a client sees it.
 std::array<std::uint32_t, 5> next_call(int channel) {
   std::array<std::uint32_t, 5> words = {};
   pollfd there = {channel, POLLIN, 0};
@@ -204,7 +202,7 @@ void acknowledge(int channel, std::uint32_t value = 0) {
 }
 constexpr std::array<std::uint32_t, 5> kCallOfRing0 = {4, 1 | 8, 8, 0, 0};
 
-TEST(VhostSession, ARingThatIsEnabledBeforeItIsSetUpWaits) {
+TEST(VhostSession, ARingEnabledBeforeItsSetupWaits) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.send64(Verb::set_features, client.ask64(Verb::get_features));
@@ -220,7 +218,7 @@ TEST(VhostSession, ARingThatIsEnabledBeforeItIsSetUpWaits) {
   EXPECT_EQ(disk.flushes, 2);
 }
 
-TEST(VhostSession, NotifiesByMessagesAClientThatWantsThem) {
+TEST(VhostSession, NotifiesByMessagesIfTheClientWantsThem) {
   for (const bool at_once : {false, true}) {
     TestDisk memory;
     Disk disk = memory.disk();
@@ -241,7 +239,7 @@ TEST(VhostSession, NotifiesByMessagesAClientThatWantsThem) {
   }
 }
 
-TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
+TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
   TestDisk disk;
   {
     TestClient client(disk.disk());
@@ -255,12 +253,12 @@ TEST(VhostSession, EndsWhenACallIsRefusedOrAnsweredUnasked) {
   TestClient client(disk.disk());
   const base::Descriptor channel = client.set_up_in_band();
   acknowledge(channel.get());
-  EXPECT_NE(client.error().find("answers what was not asked"), std::string::npos);
+  EXPECT_NE(client.error().find("answers a request that was not sent"), std::string::npos);
 }
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       {std::size_t{5}, std::size_t{12}}) {  // of the header, and before its payload
+       {std::size_t{5}, std::size_t{12}}) {  // within the header, and before its payload
     TestDisk disk;
     TestClient client(disk.disk());
     const std::uint32_t header[3] = {static_cast<std::uint32_t>(Verb::set_features), 1, 8};
@@ -269,7 +267,7 @@ TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   }
 }
 
-TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
+TEST(VhostSession, RejectsRequestsBeyondTheDiskAndContinues) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.set_up();
@@ -283,7 +281,7 @@ TEST(VhostSession, RefusesWhatLiesBeyondTheDiskAndGoesOn) {
   EXPECT_EQ(client.command(0, kIn, TestDisk::kSectors - 1, 512, true), 0);
 }
 
-// ---- harm
+// ---- harmful clients
 
 struct Harm {
   const char* name;
@@ -297,7 +295,7 @@ void PrintTo(const Harm& harm, std::ostream* out) {
 
 class VhostHarm : public testing::TestWithParam<Harm> {};
 
-TEST_P(VhostHarm, IsOneErrorAndLeavesNothing) {
+TEST_P(VhostHarm, GivesOneErrorAndLeavesNothing) {
   const auto files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
@@ -315,7 +313,7 @@ TEST_P(VhostHarm, IsOneErrorAndLeavesNothing) {
     EXPECT_NE(error.find(GetParam().error), std::string::npos) << error;
   }
   EXPECT_EQ(files(), files_before);
-  // A joined thread's entry may outlive the join for a moment.
+  // A joined thread may stay listed for a moment.
   for (int i = 0; i < 200 && threads() > threads_before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(threads(), threads_before);
@@ -342,13 +340,13 @@ const Harm kHarms[] = {
        c.offer(0, 0);
      },
      "loops"},
-    {"Head", [](C& c) { c.offer(0, 8); }, "there is no descriptor 8"},
+    {"Head", [](C& c) { c.offer(0, 8); }, "no descriptor 8"},
     {"NextBeyond",
      [](C& c) {
        c.describe(0, 0, {C::kGuest, 16, C::kNext, 9});
        c.offer(0, 0);
      },
-     "there is no descriptor 9"},
+     "no descriptor 9"},
     {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains wait in a queue of 8"},
     {"ReadAfterWrite",
      [](C& c) {
@@ -404,11 +402,11 @@ const Harm kHarms[] = {
        const std::uint64_t one = 1;
        EXPECT_EQ(::write(c.kicks[0].get(), &one, sizeof one), 8);
      },
-     "shrunk"},
+     "truncated"},
     {"RegionBeyondFile", [](C& c) { c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0}); },
-     "beyond the end of its file"},
+     "exceeds its file"},
     {"RegionWraps", [](C& c) { c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0}); },
-     "beyond the last address"},
+     "exceeds the address space"},
     {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
      "1 regions and 0 files"},
@@ -418,30 +416,30 @@ const Harm kHarms[] = {
        c.send_state(Verb::vring_kick, 0, 0);
      },
      "VRING_KICK was not negotiated"},
-    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); },
-     "there is no ring 7"},
+    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); }, "no ring 7"},
     {"ToBePolled",
      [](C& c) {
        c.send64(Verb::set_protocol_features, 1U << 3);
        c.send64(Verb::set_vring_kick, 0x101);
      },
-     "to be polled"},
+     "needs polling"},
     {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); },
      "has no descriptor"},
-    {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
+    {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "no ring 2"},
     {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); },
      "ring 0 is in use"},
-    {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is not a size"},
+    {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); },
+     "12 is not a valid queue size"},
     {"FeatureNotOffered", [](C& c) { c.send64(Verb::set_features, 1); }, "were not offered"},
     {"Length", [](C& c) { c.send(Verb::set_features, {}); }, "payload of 0 bytes"},
-    {"Unknown", [](C& c) { c.send(static_cast<Verb>(99), {}); }, "request 99 is not known"},
+    {"Unknown", [](C& c) { c.send(static_cast<Verb>(99), {}); }, "unknown request 99"},
     {"Version", [](C& c) { c.send(Verb::set_owner, {}, {}, 2); }, "flags are 0x2"},
     {"HalfAMessage",
      [](C& c) {
        EXPECT_EQ(::send(c.socket(), "abc", 3, MSG_NOSIGNAL), 3);
        c.hang_up();
      },
-     "ends in its middle"},
+     "ended in the middle"},
 };
 INSTANTIATE_TEST_SUITE_P(, VhostHarm, testing::ValuesIn(kHarms),
                          [](const auto& harm) { return std::string(harm.param.name); });

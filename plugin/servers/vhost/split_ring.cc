@@ -1,4 +1,4 @@
-// Taking chains and handing them back (split_ring.h).
+// See split_ring.h.
 #include "plugin/servers/vhost/split_ring.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table,
                              bool inside_indirect) const {
   std::uint32_t index = first;
   while (true) {
-    if (index >= entries) return fail("ring", fmt::format("there is no descriptor {}", index));
+    if (index >= entries) return fail("ring", fmt::format("no descriptor {}", index));
     Descriptor descriptor = {};
     static_assert(sizeof descriptor == kDescriptorBytes);
     std::memcpy(&descriptor, table + std::size_t{index} * kDescriptorBytes, sizeof descriptor);
@@ -91,8 +91,8 @@ Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
   if (used == nullptr) return fail("ring", "is outside the shared memory");
   store(used, wanted ? 0 : kNoKick, std::memory_order_relaxed);
-  // The flag is there before the driver's index is read: the driver writes its index, then reads
-  // the flag.
+  // The flag must be visible before the driver's index is read: the driver writes its index, then
+  // reads the flag.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return memory.intact();
 }
@@ -130,7 +130,8 @@ Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
               sizeof element);
   store(used + 2, ++next_used_, std::memory_order_release);
   --in_flight_;
-  // The driver's flag is read after the index is there: it sets the flag, then looks at the index.
+  // The driver's flag is read after the index is visible: the driver sets the flag, then reads the
+  // index.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool tell = (load(available, std::memory_order_relaxed) & kNoInterrupt) == 0;
   TRY(memory.intact());

@@ -1,11 +1,11 @@
 #pragma once
-// A split virtqueue (virtio 1.1, section 2.6), the device's side. The driver's part is read once
-// and checked: a chain that loops, leaves its table or the shared memory, or is longer than the
+// The device side of a split virtqueue (virtio 1.1, section 2.6). The driver's part is read once
+// and checked. A chain that loops, leaves its table or the shared memory, or is longer than the
 // queue is an error that ends the connection.
 //
 //   descriptors   { address, length, flags, next } * size       driver writes
-//   available     flags, index, head * size                     driver writes: chains that wait
-//   used          flags, index, { head, length } * size         device writes: chains that are done
+//   available     flags, index, head * size                     driver writes: waiting chains
+//   used          flags, index, { head, length } * size         device writes: completed chains
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ struct Chain {
   std::vector<Segment> writable;
 };
 
-/// Where the client says a ring is, in its own addresses.
+/// The location of a ring in the client's addresses.
 struct RingPlace {
   std::uint32_t size = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
@@ -36,26 +36,26 @@ struct RingPlace {
 
 class SplitRing {
  public:
-  /// A power of two up to kRingSizeMax.
+  /// Returns true for a power of two up to kRingSizeMax.
   static bool is_size(std::uint64_t size);
 
-  /// Error: a part is misaligned.
+  /// Fails if a part is misaligned.
   Result<void> place(const RingPlace& place);
   void set_indirect(bool negotiated) { indirect_ = negotiated; }
-  /// The index in `available` of the next chain; `used` continues there, too.
+  /// Sets the index in `available` of the next chain; `used` continues there as well.
   void set_base(std::uint16_t index) { next_available_ = next_used_ = index; }
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Asks the driver to tell of new chains, or not to. Whoever asks for it looks at the ring once
-  /// more.
+  /// Asks the driver to send kicks, or not to. After enabling them, the caller must examine the
+  /// ring once more.
   Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
   std::uint32_t size() const { return place_.size; }
 
-  /// The next chain that waits, if there is one.
+  /// Returns the next waiting chain, if any.
   Result<std::optional<Chain>> take(const GuestMemory& memory);
-  /// Hands a chain back with the number of bytes that were written to it. True: the driver wants to
-  /// be told.
+  /// Hands a chain back with the number of bytes written to it. Returns true if the driver wants an
+  /// interrupt.
   Result<bool> give_back(const GuestMemory& memory, std::uint16_t head, std::uint32_t written);
 
  private:

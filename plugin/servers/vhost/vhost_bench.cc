@@ -1,7 +1,4 @@
-// 4k random reads by a client in this process, for scripts/bench-vhost: requests a second.
-//
-//   headcrash_vhost_bench vhost SOCKET DEPTH SECONDS      over vhost-user
-//   headcrash_vhost_bench nbd SOCKET DEPTH SECONDS        over NBD, by libnbd
+// Random 4 KiB reads by a client in this process, in requests per second, for scripts/bench-vhost.
 #include <libnbd.h>
 
 #include <chrono>

@@ -1,6 +1,5 @@
 #pragma once
-// For tests and fuzzers: a machine in virtual time that is served, and a connection to one of its
-// sockets.
+// For tests and fuzzers: a served machine in virtual time, and a connection to one of its sockets.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

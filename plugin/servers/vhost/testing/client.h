@@ -1,7 +1,7 @@
 #pragma once
-// For tests: the other side of a session. It shares one region of memory, lays out rings in it, and
-// sends whatever it is told to, wrong things included. Each ring has a kick descriptor, all share
-// one for calls.
+// For tests: the client side of a session. It shares one region of memory, lays out rings in it,
+// and sends any message, including invalid ones. Each ring has a kick descriptor; all share one for
+// calls.
 //
 //   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
 //   0x80000 on       data
@@ -42,7 +42,7 @@ struct TestDescriptor {
   std::uint16_t flags, next;
 };
 
-/// A disk in memory; requests are noted.
+/// A disk in memory that counts requests.
 class TestDisk {
  public:
   static constexpr std::uint64_t kSectors = 2048;
@@ -53,9 +53,9 @@ class TestDisk {
             .trim_zeroes = trim_zeroes,
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
-  bool trim_zeroes = true;  ///< before disk()
-  /// Under the lock: that a command is done is told through the guest's memory, of which
-  /// ThreadSanitizer knows nothing.
+  bool trim_zeroes = true;  ///< set before disk()
+  /// Takes the lock: completions are visible through the guest's memory, which ThreadSanitizer does
+  /// not track.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
@@ -90,7 +90,7 @@ class TestClient {
   static constexpr std::uint64_t kData = 0x80000;
   static constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
 
-  /// Of a session in this process.
+  /// Connects to a session in this process.
   explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4})
       : TestClient() {
     int pair[2] = {-1, -1};
@@ -103,7 +103,7 @@ class TestClient {
       return ended;
     });
   }
-  /// Of a server that listens.
+  /// Connects to a listening server.
   explicit TestClient(const std::filesystem::path& server) : TestClient() {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -141,7 +141,7 @@ class TestClient {
     }
     static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
   }
-  /// Not a whole message, perhaps. Returns when the session has taken them.
+  /// Sends bytes, possibly part of a message. Returns when the session has taken them.
   void send_bytes(std::span<const std::byte> bytes) {
     EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
@@ -150,7 +150,7 @@ class TestClient {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  /// True: the session ends when it is to stop.
+  /// Stops the session; returns true if it ends.
   bool stops() {
     const std::uint64_t one = 1;
     EXPECT_EQ(::write(stop_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
@@ -192,22 +192,21 @@ class TestClient {
                                    region.file_offset};
     send(Verb::set_mem_table, std::as_bytes(std::span(table)), {memory_file.get()});
   }
-  /// Everything up to a ring that runs.
+  /// Sets up everything up to a running ring.
   void set_up(std::uint32_t ring = 0) {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
     share();
     start(ring);
-    ask64(Verb::get_features);  // all of it has been handled
+    ask64(Verb::get_features);  // everything has been handled
   }
-  /// The state in which an earlier session has left a ring: `count` chains were offered, and all
-  /// were given back. Comes before start(), as the back-end looks at a ring as soon as it is
-  /// started.
+  /// Sets a ring to the state that an earlier session left: `count` chains were offered and handed
+  /// back. Must precede start(), since the back-end examines a ring when it is started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
   }
-  /// `base`: the index in `available` that comes next.
+  /// `base` is the next index in `available`.
   void start(std::uint32_t ring, std::uint16_t base = 0) {
     place(ring, base);
     send_descriptor(Verb::set_vring_call, ring, call.get());
@@ -221,8 +220,8 @@ class TestClient {
     send_state(Verb::set_vring_base, ring, base);
     offered_[ring] = base;
   }
-  /// As set_up(), for a client that notifies by messages. Returns the channel on which the back-end
-  /// asks.
+  /// Like set_up(), for a client that notifies by messages. Returns the channel of back-end
+  /// requests.
   base::Descriptor set_up_in_band() {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
@@ -239,7 +238,7 @@ class TestClient {
     ask64(Verb::get_features);
     return base::Descriptor(pair[0]);
   }
-  /// With an answer, as user-mode Linux waits for one.
+  /// Kicks and waits for the answer, like user-mode Linux.
   std::uint64_t kick_in_band(std::uint32_t index) {
     const std::uint64_t state = index;
     return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
@@ -253,7 +252,7 @@ class TestClient {
     std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % size), &head, sizeof head);
     offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
-    // As a driver: the flag is read after the index has been written.
+    // Like a driver, reads the flag after writing the index.
     if (!kicks_unwanted(index)) kick_only(index);
   }
   bool kicks_unwanted(std::uint32_t index) {
@@ -267,7 +266,7 @@ class TestClient {
   std::uint16_t used(std::uint32_t index) {
     return std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).load();
   }
-  /// Which command the entry of `used` is about.
+  /// Returns the command of an entry in `used`.
   std::uint16_t used_slot(std::uint32_t index, std::uint16_t entry) {
     std::uint32_t head = 0;
     std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
@@ -279,7 +278,8 @@ class TestClient {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return used(index) == count;
   }
-  /// Header, data, status, in three descriptors from 3 * slot on. All have the same data.
+  /// Submits header, data and status in three descriptors from 3 * slot on. All commands share the
+  /// data.
   void begin(std::uint32_t index, std::uint16_t slot, std::uint32_t type, std::uint64_t sector,
              std::uint32_t bytes, bool device_writes) {
     const std::uint64_t header = kData + std::uint64_t{64} * slot;
@@ -299,7 +299,7 @@ class TestClient {
   int status(std::uint16_t slot) {
     return std::to_integer<int>(memory[kData + std::size_t{64} * slot + 32]);
   }
-  /// The status, or 255 when no answer comes.
+  /// Returns the status; 255 if there is no answer.
   int command(std::uint32_t index, std::uint32_t type, std::uint64_t sector, std::uint32_t bytes,
               bool device_writes) {
     begin(index, 0, type, sector, bytes, device_writes);
@@ -313,7 +313,7 @@ class TestClient {
   }
   std::span<std::byte> data() { return {memory + kData + 0x2000, 0x10000}; }
 
-  /// How the session ends by itself.
+  /// Returns the session's result when it ends by itself.
   Result<void> wait_for_end() {
     if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
       ADD_FAILURE() << "the session goes on";
@@ -332,7 +332,7 @@ class TestClient {
   void hang_up() { socket_.reset(); }
   int socket() const { return socket_.get(); }
 
-  std::uint32_t size = 8;  ///< of the rings, at most 128; before they are started
+  std::uint32_t size = 8;  ///< of the rings, at most 128; set before they are started
   base::Descriptor memory_file, call;
   std::array<base::Descriptor, 2> kicks;
   std::byte* memory = nullptr;
