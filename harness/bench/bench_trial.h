@@ -5,7 +5,7 @@
 //   each phase:  new statistics   | the agent runs it | statistics | sync, until idle | statistics
 //                                 <--- elapsed --->             <-- to quiescence ->
 //
-// Phases that only prepare or verify use the setup clock. No data of theirs is left to write when a
+// Phases that only prepare or verify use the setup clock. All of their data has been written when a
 // measured phase begins.
 
 #include <atomic>

@@ -102,7 +102,7 @@ TEST(Exploration, AnApplicationReplacesTheWorkload) {
   ASSERT_EQ(cells.size(), 3U);
   EXPECT_EQ(cells[0].application->name, "sqlite+wal-off");
   EXPECT_EQ(cells[0].workload, "sqlite+wal-off");
-  EXPECT_FALSE(cells[1].application) << "the control has a workload of its own";
+  EXPECT_FALSE(cells[1].application) << "the control has a separate workload";
   EXPECT_EQ(cells[2].application->origin, "sqlite+wal-full");
   EXPECT_EQ(TrialPlans(campaign).size(), 6U);
   for (

@@ -9,7 +9,7 @@
 
 namespace headcrash::cli {
 
-/// With guests, checked states have rows of their own; without, only failed states do.
+/// With guests, each checked state has a row; without, only failed states do.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {

@@ -202,7 +202,7 @@ void show_progress(const ExploreArguments& arguments, const explorer::StateOutco
 
 Result<void> choose_workload(const ExploreArguments& arguments, Explored& explored) {
   if (arguments.recording.empty() && arguments.workload.empty() && arguments.application.empty()) {
-    return fail("explore", "there is nothing to explore",
+    return fail("explore", "no workload to explore",
                 "give a RECORDING, --workload NAME or --application NAME");
   }
   if (!arguments.application.empty()) {

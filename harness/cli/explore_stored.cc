@@ -144,7 +144,7 @@ int explore_into_database(const ExploreArguments& arguments) {
   const base::Stopwatch watch;
   if (arguments.workload.empty() && arguments.application.empty())
     return report_error(
-        {"explore", "there is nothing to explore", "give --workload NAME or --application NAME"},
+        {"explore", "no workload to explore", "give --workload NAME or --application NAME"},
         arguments.as_json);
   const auto campaign = as_campaign(arguments);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);

@@ -42,8 +42,7 @@ int run_merge(const MergeArguments& arguments) {
         outcome->doubled);
   if (outcome->artefacts_missing > 0) {
     fmt::print(
-        "{} artefacts are not beside their databases: bring each DATABASE.artefacts folder along to replay "
-        "their "
+        "{} artefacts are not next to their databases: copy each DATABASE.artefacts folder to replay their "
         "trials\n",
         outcome->artefacts_missing);
   }

@@ -198,18 +198,18 @@ int run(const PredictArguments& arguments) {
 
 void add_predict(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "predict", "Recovers a trial's image in virtual time, beside the time that the guest took");
+      "predict", "Recovers a trial's image in virtual time and compares the time with the guest's");
   const auto arguments = std::make_shared<PredictArguments>();
   add_trial_options(*command, arguments->trial);
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db netra.db\n\n"
-      "For trials of headcrash's own file systems with one power cut and a kept recording. The same in both\n"
-      "columns: what the drives and battery-backed caches held at the cut, the array, its faults, the checker's\n"
-      "code. Not the same: the guest starts a program, reads through its kernel's page cache and pays with an\n"
-      "emulated processor and a socket; the model asks for at most 56 KiB, one request after the other, and pays\n"
-      "the processor of experiment peacock98. Paced: the model waits before each request as long as the guest did on\n"
-      "average, since a disk turns on meanwhile. \"Of it the devices\" is modelled time in all columns.");
+      "Takes trials of headcrash's own file systems with one power cut and a kept recording. Both columns have the\n"
+      "same contents of drives and battery-backed caches at the cut, the same array, faults and checker. They differ\n"
+      "in the rest: the guest starts a program, reads through its kernel's page cache, and its time includes an\n"
+      "emulated processor and a socket. The model requests at most 56 KiB at a time, in sequence, and charges the\n"
+      "processor of experiment peacock98. Paced: the model waits before each request as long as the guest did on\n"
+      "average, because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -347,11 +347,10 @@ void add_replay(CLI::App& app, int& exit_code) {
       "  git bisect run headcrash replay 17 --db demo.db --anew --kernel-from kernel\n"
       "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
       "arch/x86/boot/bzImage'\n\n"
-      "A crash state is recovered once more; what was written before the cut is the recording's, under every --kernel. "
-      "With --anew the kernel writes it, too; only findings of the recorded kind count then.\n\n"
-      "Exit codes, fit for git bisect run: 0 it keeps its promises now, 1 it fails, 125 it could not be "
-      "tested, "
-      "2 usage or a missing trial.");
+      "Recovers a crash state again. The writes before the cut come from the recording, whatever --kernel is. With "
+      "--anew\nthe kernel repeats the writes as well, and only findings of the recorded kind count.\n\n"
+      "Exit codes, suitable for git bisect run: 0 all promises kept, 1 failure, 125 not testable, 2 usage error or "
+      "missing trial.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -116,7 +116,7 @@ TEST_F(DumpTest, ReportsManyAttributesAndMarksTruncation) {
   for (int i = 0; i < kMany; ++i) {
     const auto set =
         vfs_.setxattr("f", "user.a" + std::to_string(i), std::as_bytes(std::span(value)));
-    if (!set) GTEST_SKIP() << "no extended attributes here, or not so many";
+    if (!set) GTEST_SKIP() << "the file system holds too few extended attributes";
   }
   const auto all = dump();
   EXPECT_EQ(all[0]["attributes"].size(), static_cast<std::size_t>(kMany));

@@ -22,7 +22,7 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);
 /// Unmounts the file system that mount_file_system() mounted there, and mounts it again in the same
-/// way. Returns ENOTSUP if there was none.
+/// way. Returns ENOTSUP without such a mount.
 VfsResult<void> mount_again(const std::string& target);
 /// Remounts it read-only, then read-write as before. Returns ENOTSUP as remount() does, or EBUSY if
 /// a file is open for writing.

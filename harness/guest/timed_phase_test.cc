@@ -134,7 +134,7 @@ TEST(TimedPhase, FailsIfCachesCannotBeDropped) {
 
 TEST(TimedPhase, CpuTimeIsTheMachines) {
   const CpuTimes before = cpu_times();
-  if (before.user_ms == 0) GTEST_SKIP() << "/proc/stat tells nothing here";
+  if (before.user_ms == 0) GTEST_SKIP() << "/proc/stat reports no CPU time here";
   HostVfs vfs("/");
   vfs.cpu(50'000'000);
   const CpuTimes after = cpu_times();

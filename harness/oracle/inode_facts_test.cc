@@ -73,7 +73,7 @@ TEST(InodeFacts, AnAttributeMayBeOmittedByTheAgent) {
   cut.attributes_cut = true;
   EXPECT_EQ(judge_file(list, 4, cut), kFine);
   cut.attributes["user.y"] = "other";
-  EXPECT_NE(judge_file(list, 4, cut), kFine) << "what was told is judged";
+  EXPECT_NE(judge_file(list, 4, cut), kFine) << "reported attributes are judged";
   const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","attributes-cut":true})");
   EXPECT_TRUE(parse_entry(entry)->attributes_cut);
 }

@@ -58,7 +58,7 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories of one depth, and those below them as they are found.
+/// The directories of one depth, and their subdirectories as far as they have been found.
 struct Judge::Level {
   struct Directory {
     ObjectId object;

@@ -134,7 +134,8 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfTheOneBefore) {
   const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."},
                    4};
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
-  EXPECT_NE(twice.judge({in_parts(1, 3, 28, 512)}, kPlain), kNothing) << "bytes that nobody wrote";
+  EXPECT_NE(twice.judge({in_parts(1, 3, 28, 512)}, kPlain), kNothing)
+      << "bytes that were never written";
   EXPECT_NE(twice.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << "the second one is lost";
   EXPECT_NE(twice.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "more than was written";
   Case before = twice;
@@ -478,7 +479,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
   EXPECT_EQ(rested.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_NE(rested.judge(empty, aged), kNothing) << "data are kept as names are";
   for (const Tree& tree : {none, empty}) {
-    EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nobody has promised anything";
+    EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "it is not old enough";
   }
   // Concurrent changes of another user are younger; changes before the join are not.
@@ -589,7 +590,7 @@ TEST(Promises, AThirdNameMayRemainOnlyIfNamesAreNotAtomic) {
   const Case synced{{"create foo", "create bar", "fsync bar", "create log", "fsync log"}, 4};
   EXPECT_NE(synced.judge({file(".exchanged-4-0", 0, 0, 0, 4), file("log", 0, 0, 0, 5)}, soft),
             kNothing)
-      << "what was synced has no name of its own";
+      << "the synced file has no distinguishable name";
 }
 
 TEST(Promises, DirectoryFsyncKeepsARenamedSymlink) {  // generic/779

@@ -24,7 +24,7 @@ constexpr std::uint8_t kThreads = 3;
 /// The actual execution up to the power cut.
 struct Execution {
   std::vector<Operation> ran;  ///< in the order of their effects
-  /// Of these, the last persistence point that had succeeded.
+  /// Index in `ran` of the last persistence point that had succeeded.
   std::optional<std::size_t> completed;
   std::optional<std::size_t> reported;  ///< index in the list
 };

@@ -38,7 +38,7 @@ class Bench {
   os::TimeNs now() const { return machine_->now(); }
   void sleep_until(os::TimeNs at) { machine_->system().executor.sleep_until(at); }
 
-  /// Records the error of a call. Returns true if there was none.
+  /// Records the error of a call. Returns true if the call succeeded.
   template <typename Value>
   bool ok(const VfsResult<Value>& result) {
     if (!result && error_.empty())

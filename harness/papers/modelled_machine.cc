@@ -145,7 +145,7 @@ Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
     const ModelledMachineOptions& options, const CutMachine& found) {
-  invariant(options.system != nullptr && !options.image, "what was cut is found as it is");
+  invariant(options.system != nullptr && !options.image, "a cut machine has a system and no image");
   ModelledMachineOptions as_found = options;
   as_found.image = std::make_shared<MachineImage>(found.media);
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(std::move(as_found)));
@@ -201,7 +201,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   const std::size_t used = options_.system->description().devices;
   if (wanted.size() < used)
     return fail(options_.system->full_name(),
-                "has its log on a device of its own, which the machine lacks",
+                "needs a separate log device, which the machine lacks",
                 "add it as the first of more_disks");
   TRY(open_stores(plan));
   // A drive holds the data that its host sees, whatever cache is between them; an array does not.

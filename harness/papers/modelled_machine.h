@@ -56,7 +56,7 @@ struct MachineDisk {
 /// only for its writes.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
-  // Of those created by image_of():
+  // Only in images created by image_of():
   /// Content of each array, as its host sees it.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays;
   std::uint64_t bytes = 0;  ///< in memory, without parts shared with `grown_from`
@@ -65,8 +65,8 @@ struct MachineImage {
 
 /// The state left by a power cut on another process's machine, for found_cut().
 struct CutMachine {
-  /// Of each drive, in the order of their ids. Includes the content of a battery-backed cache in
-  /// front of a drive.
+  /// One medium per drive, in the order of their ids. Includes the content of a battery-backed cache
+  /// in front of a drive.
   MachineImage media = {};
   /// Rewrites the content of the battery-backed cache above the first device; empty if none. The
   /// time of its requests is not counted.
@@ -148,8 +148,8 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< of these, to a block that was present and dirty
-  /// Of these, also within the dirty range, which reduces the write-back. A continued log hits the
-  /// block, but not its written range.
+  /// Writes of `block_hits` that are also within the dirty range, which reduces the write-back. A
+  /// continued log hits the block, but not its written range.
   std::uint64_t dirty_hits = 0;
 };
 

@@ -77,7 +77,7 @@ struct WorkloadOutcome {
   std::vector<PhaseOutcome> phases;
   double modelled_s = 0;  ///< over all phases; for a mean, over all executions
 
-  /// Returns the measured phase of that name; null if there is none.
+  /// Returns the measured phase of that name; null if it does not exist.
   const PhaseOutcome* phase(std::string_view name) const;
 };
 

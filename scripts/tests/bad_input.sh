@@ -152,7 +152,7 @@ file devise.toml <<<'base = "ext4"
 [mkfs]
 command = ["mkfs.ext4", "{devise}"]'
 wrong devise.toml mkfs.command '"{devise}"' 'did you mean "{device}"' -- explore --fs ./devise.toml --workload ace-seq1/17
-wrong explore "nothing to explore" --workload -- explore --fs ext4
+wrong explore "no workload to explore" --workload -- explore --fs ext4
 wrong '"smal-files"' 'did you mean "small-files"' -- explore --fs ext4 --workload smal-files
 wrong ace-seq1/999999 429 -- explore --fs ext4 --workload ace-seq1/999999
 wrong '"prefx"' 'did you mean "prefix"' -- explore --fs ext4 --workload ace-seq1/17 --strategy prefx

@@ -19,7 +19,7 @@
 //
 // The form is WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]. The default disk is the plain one, or that
 // of the family (in_process/lab_disks.h). The default order is the elevator's
-// (in_process/record_run.h). Without a seed of faults there are none.
+// (in_process/record_run.h). Without a seed of faults, no fault is injected.
 //
 // Trials are numbered by workload, then by scheme. A control that few workloads expose
 // (SystemDescription::shown_by) has only one of these in the whole campaign, at the end. In the

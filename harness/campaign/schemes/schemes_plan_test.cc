@@ -148,7 +148,7 @@ TEST(SchemesPlan, SelectsWorkloadsWithADamagedImage) {
     families.insert(name.substr(0, name.find('/')));
     EXPECT_TRUE(workload::family_member(name.substr(0, name.find('/')), i)) << name;
   }
-  EXPECT_EQ(families.size(), 12U) << "each a family of its own";
+  EXPECT_EQ(families.size(), 12U) << "each in a separate family";
   EXPECT_EQ(plan_of("ufs-schemes/chains/damage").size(), 24U);
   EXPECT_EQ(plan_of("ufs-schemes/chains/damage/7").at(0).key(), "ufs-chains/damage/7");
 }

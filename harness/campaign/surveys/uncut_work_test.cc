@@ -63,7 +63,7 @@ TEST(UncutWork, TheTreeMustMatchExactly) {
   EXPECT_NE(found(wrong), 0U) << "a byte too many";
   wrong = right;
   wrong.push_back({.path = "c", .inode = 6, .links = 1});
-  EXPECT_NE(found(wrong), 0U) << "a file that nobody made";
+  EXPECT_NE(found(wrong), 0U) << "a file that was never created";
 }
 
 TEST(UncutWork, ReportsAFailedOperationAsWorkloadFailed) {

@@ -18,7 +18,7 @@ inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {
   std::optional<std::int64_t> cut_at_ns;
-  /// Of the last mark "persisted N" before the cut.
+  /// N of the last mark "persisted N" before the cut.
   std::optional<std::size_t> persisted_operation;
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;

@@ -166,7 +166,7 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // A request that the device rejects has no effect, nor does a trim of a used disk.
+    // Requests that the device rejects and trims of a used disk have no effect.
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;

@@ -428,7 +428,7 @@ class Series {
     if (array && !any_rebuild) all.notes.emplace_back("No member was rebuilt.");
     if (any_rebuild)
       all.notes.emplace_back(
-          "How far a rebuild was is told by the member's writes that follow each other; an array's own figure is not recorded.");
+          "The progress of a rebuild is estimated from the member's consecutive writes; the array's own figure is not recorded.");
   }
 
   const states::RunHistory& run_;

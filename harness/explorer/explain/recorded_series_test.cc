@@ -155,7 +155,7 @@ TEST(RecordedSeries, ABatteryBackedCacheHoldsDataNotYetBelow) {
   machine.media(1, 8, 2, 0, 16).ack(1, 9, 2);
   const RecordedSeries all = machine.series();
   EXPECT_EQ(values_of(all, 0, "NVRAM, dirty"), (Values{{2, 8192}, {9, 4096}}))
-      << "what was written again while it was on its way is dirty still";
+      << "a sector that was rewritten during its write-back is still dirty";
   EXPECT_TRUE(values_of(all, 0, "head").empty());
   EXPECT_EQ(values_of(all, 1, "head").size(), 0U) << "one place is no movement";
 }

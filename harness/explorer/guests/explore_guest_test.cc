@@ -449,7 +449,7 @@ TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
 
 /// Three files, each reported persistent after its fsync; the verifier checks those in its list.
 constexpr const char* kApplication = R"(
-title = "fsync and tell"
+title = "fsync and report"
 tools = ["sh", "dd"]
 prepare = ["echo ready > {root}/ready"]
 run = ["for i in 1 2 3; do echo $i | dd of={root}/f$i conv=fsync 2>/dev/null && echo persisted f$i; done"]
@@ -479,8 +479,7 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
     ASSERT_TRUE(recorded) << recorded.error().summary;
     ASSERT_FALSE(recorded->failure) << *recorded->failure;
     const auto opened = open_recorded_workload(recorded->recording);
-    ASSERT_TRUE(opened && opened->application)
-        << "the judging program is named beside the recording";
+    ASSERT_TRUE(opened && opened->application) << "the verifier is stored next to the recording";
     const ExplorationResult result =
         explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
     EXPECT_TRUE(result.judged);

@@ -6,7 +6,7 @@
 //   exchange              add a third name for the target's object, write the target, write the
 //                         source, remove the third name
 //
-// The changes of a name keep their order, and so do the steps of one operation. A directory may be
+// The changes of a name and the steps of one operation keep their order. A directory may be
 // on the disk before it has a name.
 #include <algorithm>
 #include <array>

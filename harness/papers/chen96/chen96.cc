@@ -24,10 +24,9 @@ Paper paper() {
         writes_by_size},
        {"rules", "The three rules of write cancellation, figure 3 (CH-11 to CH-13)", 1, rules},
        {"policies",
-        "Reads beside writes under each policy, and the age of what is written (CH-17, CH-18)", 1,
+        "Reads during writes under each policy, and the age of written data (CH-17, CH-18)", 1,
         policies},
-       {"loss",
-        "How old is what a power cut loses, by policy and file system, beside what it costs", 1,
+       {"loss", "Age of data lost in a power cut, by policy and file system, and the cost", 1,
         loss}}};
 }
 

@@ -95,7 +95,7 @@ Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   return row;
 }
 
-/// Returns a row without numbers if there is none.
+/// Returns a row without numbers if no row has the name.
 const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   static const Row kNone;
   const auto found = std::ranges::find(rows, policy, &Row::policy);

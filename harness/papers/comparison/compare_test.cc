@@ -24,7 +24,7 @@ TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is less, the seeds do not agree";
   EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one in a hundred is not a difference";
   EXPECT_FALSE(beats({10}, {20})) << "one seed says nothing";
-  EXPECT_FALSE(beats({}, {20, 20, 20})) << "a cell that failed beats nobody";
+  EXPECT_FALSE(beats({}, {20, 20, 20})) << "a failed cell beats no other";
   EXPECT_FALSE(beats({10, 10, 10}, {}));
 }
 

@@ -212,9 +212,8 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
 
 std::vector<Parameter> usual_parameters() {
   return {
-      {"seeds", 3,
-       "of each cell: contents, draws, angles of the disks, places in the syncer's second"},
-      {"delay-seconds", 30, "after which a change is on its way to the disk, of rows that delay"},
+      {"seeds", 3, "of each cell: contents, draws, disk angles, phases of the syncer"},
+      {"delay-seconds", 30, "age at which rows with a delay write a change"},
       {"machine", 1,
        "of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
 }

@@ -28,7 +28,7 @@ struct FittedCost {
 struct FitSpread {
   /// "coefficients of variation less than 0.1" (tables 1 and 2), for a mean of several executions.
   double time = 0.05;
-  double estimate = 1;  ///< ours: an estimate is as uncertain as it is large
+  double estimate = 1;  ///< our choice: an estimate's uncertainty is its size
 };
 
 /// Returns each cost in seconds, in the order of `costs`. Each time has as many counts. An

@@ -35,7 +35,7 @@ TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   EXPECT_NEAR(both[0], both[1], 1e-9);
   EXPECT_NEAR(both[0] + both[1], 0.03, 0.001);
   const auto first = fit_costs(times, std::vector<FittedCost>{{0.01}, {0.01, false}});
-  EXPECT_NEAR(first[0], 0.01, 1e-6) << "who has no estimate takes what is left";
+  EXPECT_NEAR(first[0], 0.01, 1e-6) << "a cost without an estimate takes the rest";
   EXPECT_NEAR(first[1], 0.02, 1e-6);
 }
 

@@ -239,7 +239,7 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Of a slot's number: a segment has 2^shift numbers, the last of which may be unused.
+  /// Log2 of the slot numbers per segment; the last numbers of a segment may be unused.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;

@@ -13,7 +13,7 @@ Paper paper() {
       "Rosenblum 1992, The Design and Implementation of a Log-structured File System",
       {{"simulator", "Chapter 5: cleaning policies on the simulator (LFS-11 to LFS-20)", 1,
         simulator},
-       {"arithmetic", "What the dissertation computes, computed again (LFS-05, 08, 21, 35, 41)", 1,
+       {"arithmetic", "The dissertation's calculations, repeated (LFS-05, 08, 21, 35, 41)", 1,
         arithmetic},
        {"logging", "A log of data under sequential writing, section 2.5.3 (LFS-43)", 1, logging},
        {"array-writes", "Small writes on a RAID-5, section 3.1.2.1 (LFS-40)", 1, array_writes},

@@ -15,16 +15,15 @@ Paper paper() {
         dbench,
         {{"percent", 25, "of the load's 122 808 operations, for each client"},
          {"every-count", 0, "1: 1, 4, 8, 16 and 32 clients; 0: 1, 8 and 32"}}},
-       {"source-tree", "A source tree is unpacked and removed (not in the paper)", 1, source_tree},
-       {"intervals", "Metadata writes by the interval, and the room that snapshots take (MS-13)", 1,
+       {"source-tree", "Unpacking and removal of a source tree (not in the paper)", 1, source_tree},
+       {"intervals", "Metadata writes by interval, and space taken by snapshots (MS-13)", 1,
         intervals},
-       {"short-lives", "Files removed soon after they were made, section III-C (MS-12)", 1,
+       {"short-lives", "Files removed soon after their creation, section III-C (MS-12)", 1,
         short_lives},
-       {"stalls", "Who waits while a generation is spawned, and for an fsync (MS-10, MS-11)", 1,
-        stalls},
+       {"stalls", "Waits during the spawn of a generation and for fsync (MS-10, MS-11)", 1, stalls},
        {"crash-states", "A sample of states after a power cut (MS-07 to MS-09, MS-14, MS-15)", 1,
         crash_states},
-       {"arithmetic", "What the text says of its tables, and quotes (MS-16, MS-03)", 1,
+       {"arithmetic", "Statements of the text about its tables, and quotations (MS-16, MS-03)", 1,
         arithmetic}}};
 }
 

@@ -32,7 +32,7 @@ struct SteadyOutcome {
   std::vector<double> beside_ms,
       during_ms;  ///< responses outside of, and during, the write of a generation
   std::vector<double> fsync_ms;
-  // Of snapfs.
+  // Only for snapfs.
   double commits = 0, never_written = 0, freed_in_flight = 0, blocks_copied = 0;
   double held_back_most = 0;  ///< maximum number of blocks that only committed generations use
   double in_use = 0;          ///< number of blocks that the newest state uses at the end
