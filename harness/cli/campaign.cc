@@ -27,6 +27,7 @@ namespace headcrash::cli {
 namespace {
 
 struct CampaignArguments {
+  report::CiFiles ci;
   std::string campaign, database = kDefaultDatabase, shard, html;
   std::size_t jobs = 1;
   campaign::Part part;
@@ -254,9 +255,14 @@ int run(const CampaignArguments& arguments) {
                  .as_json = arguments.as_json});
   if (outcome->interrupted) return report_interrupted_campaign(arguments);
   if (outcome->finished_before) report_finished_before(outcome->run);
-  return summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false)
-             ? kFine
-             : kFound;
+  const int exit_code =
+      summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false)
+          ? kFine
+          : kFound;
+  if (!arguments.ci.any()) return exit_code;
+  const auto cases = report::report_cases(*database, outcome->run);
+  if (!cases) return report_error(cases.error(), arguments.as_json);
+  return finish_ci(arguments.ci, arguments.campaign, *cases, exit_code);
 }
 
 }  // namespace
@@ -302,6 +308,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
                     "ufs-schemes: stop at the first workload with an unexpected outcome");
   command->add_option("--html", arguments->html,
                       "Folder for the report and a page of each failure whose recording was kept");
+  add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(

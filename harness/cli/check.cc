@@ -40,6 +40,7 @@ struct CheckArguments {
   bool keep = false, all = false, as_json = false;
   Verbosity verbosity = Verbosity::normal;
   KernelArguments kernel;
+  report::CiFiles ci;
 };
 
 /// What came of one file system.
@@ -222,6 +223,28 @@ nlohmann::json as_json(const std::vector<Verdict>& verdicts, const std::optional
           {"can_see", can_see ? nlohmann::json(*can_see) : nlohmann::json()}};
 }
 
+std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
+                                     const std::vector<Verdict>& verdicts, bool blind) {
+  using enum report::CiCase::Verdict;
+  std::vector<report::CiCase> cases;
+  for (const Verdict& verdict : verdicts) {
+    const bool lost = verdict.kind == Verdict::Kind::lost;
+    const bool kept = verdict.kind == Verdict::Kind::kept;
+    cases.push_back(
+        {.group = "check " + program_name(arguments),
+         .name = verdict.filesystem,
+         .verdict = lost             ? failed
+                    : kept && !blind ? passed
+                                     : error,
+         .message = kept && blind ? "the verifier would not notice a loss" : verdict.headline,
+         .details = fmt::format("{}", fmt::join(verdict.about, "\n")),
+         .seconds = verdict.seconds,
+         .files = {},
+         .source = {}});
+  }
+  return cases;
+}
+
 /// Makes the folder of the results, and removes what an earlier check left there.
 Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
@@ -264,7 +287,11 @@ Result<int> check_all(const CheckArguments& arguments) {
   if (arguments.as_json) print(as_json(verdicts, can_see));
   if (!lost && !unclear && !arguments.as_json && *can_see)
     fmt::print("Without its flushes the same test loses data, so the verifier can see a loss.\n");
-  if (!lost && can_see && !*can_see)
+  const bool blind = can_see && !*can_see;
+  const int ended =
+      finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
+  if (ended != kFine) return ended;
+  if (!lost && blind)
     return fail(
         name, "passes also when the disk ignores every flush: its verifier would not notice a loss",
         "compare the lines on the verifier's standard input with what is in the folder");
@@ -350,6 +377,7 @@ void add_check(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--keep", arguments->keep, "Keep the folder also if nothing was lost");
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
+  add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(

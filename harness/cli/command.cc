@@ -13,6 +13,7 @@
 
 #include "plugin/base/nearest.h"
 #include "plugin/base/printable.h"
+#include "plugin/base/version.h"
 
 namespace headcrash::cli {
 namespace {
@@ -25,6 +26,20 @@ void on_signal(int) {
 }
 
 }  // namespace
+
+void add_ci_options(CLI::App& command, report::CiFiles& files) {
+  command.add_option("--junit", files.junit, "File for the outcome as JUnit XML");
+  command.add_option("--sarif", files.sarif, "File for what failed, as SARIF 2.1.0");
+  command.add_option("--summary", files.summary, "File for the outcome as a table in Markdown");
+  command.add_flag("--annotations", files.annotations,
+                   "Print what failed as ::error lines, which GitHub shows");
+}
+
+int finish_ci(const report::CiFiles& files, const std::string& title,
+              const std::vector<report::CiCase>& cases, int exit_code) {
+  const auto written = report::write_ci_files(files, title, cases, base::version());
+  return written ? exit_code : report_error(written.error(), false);
+}
 
 int report_error(const Error& error, bool as_json) {
   if (as_json) {

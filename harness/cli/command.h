@@ -7,6 +7,7 @@
 
 #include "plugin/base/result.h"
 #include "results/db/database.h"
+#include "results/report/ci/outcomes.h"
 
 namespace headcrash::cli {
 
@@ -45,6 +46,12 @@ void add_trials(CLI::App& app, int& exit_code);
 void add_init(CLI::App& app, int& exit_code);
 void add_help(CLI::App& app, int& exit_code);
 void add_write_documents(CLI::App& app, int& exit_code);
+
+/// --junit, --sarif, --summary and --annotations.
+void add_ci_options(CLI::App& command, report::CiFiles& files);
+/// Writes what the options name, and returns `exit_code`, or kUsage if a file cannot be written.
+int finish_ci(const report::CiFiles& files, const std::string& title,
+              const std::vector<report::CiCase>& cases, int exit_code);
 
 inline constexpr const char* kDefaultDatabase = "headcrash.db";
 enum class MadeIfMissing : std::uint8_t { no, yes };

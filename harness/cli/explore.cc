@@ -352,6 +352,20 @@ Result<void> check(const ExploreArguments& arguments) {
   return {};
 }
 
+report::CiCase ci_case(const ExploreArguments& arguments, const Explored& explored, int exit_code) {
+  using enum report::CiCase::Verdict;
+  return {.group = explored.filesystem.name,
+          .name = arguments.workload + arguments.application + arguments.recording,
+          .verdict = exit_code == kFine    ? passed
+                     : exit_code == kFound ? failed
+                                           : error,
+          .message = headline(explored),
+          .details = {},
+          .seconds = explored.result.wall_ms / 1000,
+          .files = {kept_recording(explored, explored.workload.recording)},
+          .source = {}};
+}
+
 int run(const ExploreArguments& arguments) {
   if (const auto good = check(arguments); !good)
     return report_error(good.error(), arguments.as_json);
@@ -392,8 +406,10 @@ int run(const ExploreArguments& arguments) {
     fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
     return kInterrupted;
   }
-  if (confirmed || explored.workload.failure) return kFound;
-  return explored.result.disagreements > 0 ? kUsage : kFine;
+  int exit_code = explored.result.disagreements > 0 ? kUsage : kFine;
+  if (confirmed || explored.workload.failure) exit_code = kFound;
+  return finish_ci(arguments.ci, "headcrash explore", {ci_case(arguments, explored, exit_code)},
+                   exit_code);
 }
 
 }  // namespace
@@ -570,6 +586,7 @@ void add_explore(CLI::App& app, int& exit_code) {
           "differ by seed; --resume repeats none")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
+  add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
   command->add_option("--jobs", arguments->jobs, "Number of guests")
       ->check(CLI::Range(1, 64))

@@ -38,6 +38,7 @@ struct ExploreArguments {
   explorer::DiskOptions disk;
   explorer::StageMachine machine;
   KernelArguments kernel;
+  report::CiFiles ci;
   std::string atomic_write = "512";
 };
 

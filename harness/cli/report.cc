@@ -12,7 +12,8 @@ namespace headcrash::cli {
 namespace {
 
 struct ReportArguments {
-  std::string database = kDefaultDatabase, output = "headcrash-report", baseline, csv, junit;
+  std::string database = kDefaultDatabase, output = "headcrash-report", baseline, csv;
+  report::CiFiles ci;
   std::int64_t run = 0, baseline_run = 0;
   double tolerance_percent = 5;
   bool pages = false, as_json = false;
@@ -22,8 +23,7 @@ int run_report(const ReportArguments& arguments) {
   Result<db::Database> database =
       db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
-  report::ReportOptions options{
-      .output = arguments.output, .csv = arguments.csv, .junit = arguments.junit};
+  report::ReportOptions options{.output = arguments.output, .csv = arguments.csv};
   if (arguments.run != 0) options.run = arguments.run;
   if (!arguments.baseline.empty()) {
     options.baseline = report::BaselineOptions{.database = arguments.baseline,
@@ -45,7 +45,8 @@ int run_report(const ReportArguments& arguments) {
   } else {
     fmt::print("{}{}\n", written->text.empty() ? "" : written->text + "\n", written->page.string());
   }
-  return written->unexpected == 0 && written->regressions == 0 ? kFine : kFound;
+  const int exit_code = written->unexpected == 0 && written->regressions == 0 ? kFine : kFound;
+  return finish_ci(arguments.ci, arguments.database, written->cases, exit_code);
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ void add_report(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--csv", arguments->csv,
                       "Folder for CSV files, one per table of a benchmark");
-  command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
+  add_ci_options(*command, arguments->ci);
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"
       "  headcrash report --db demo.db -o demo-report --pages\n"

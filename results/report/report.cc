@@ -6,6 +6,7 @@
 #include "results/db/statement.h"
 #include "results/report/bench/bench_export.h"
 #include "results/report/bench/bench_page.h"
+#include "results/report/campaign/campaign_cases.h"
 #include "results/report/campaign/facts.h"
 #include "results/report/campaign/io_errors_page.h"
 #include "results/report/campaign/unsynced_page.h"
@@ -75,16 +76,13 @@ Result<ReportResult> write_bench_report(db::Database& database, const ReportOpti
   if (!options.csv.empty()) {
     TRY(write_csv(database, bench, baseline, options.csv));
   }
-  if (!options.junit.empty()) {
-    TRY(make_folder(options.junit.parent_path(), "choose another place with --junit"));
-    TRY(write_whole(options.junit, bench_junit(bench, baseline)));
-  }
   ReportResult result;
   result.page = page;
   result.run = bench.facts.run.id;
   result.trials = bench.facts.run.recorded;
   result.failed = bench.failed();
   result.regressions = baseline == nullptr ? 0 : baseline->regressions();
+  result.cases = bench_cases(bench, baseline);
   result.text = bench_text(bench, baseline);
   result.summary = bench_json(bench, baseline);
   return result;
@@ -126,7 +124,7 @@ Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOpti
 
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options) {
   TRY(const auto kind, kind_of_run(database, options.run));
-  const bool only_bench = options.baseline || !options.csv.empty() || !options.junit.empty();
+  const bool only_bench = options.baseline || !options.csv.empty();
   if (kind == "bench" || (only_bench && !options.run)) return write_bench_report(database, options);
   if (kind == "experiment" && !only_bench) return write_experiment_report(database, options);
   if (!only_bench) {
@@ -138,10 +136,9 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   TRY(auto facts, gather(database, options.run));
   facts.folder = options.output;
   if (only_bench) {
-    return fail(
-        database.path().string(),
-        fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-        "leave --baseline, --csv and --junit out, or name a run of headcrash bench with --run");
+    return fail(database.path().string(),
+                fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
+                "leave --baseline and --csv out, or name a run of headcrash bench with --run");
   }
   TRY(const auto html, page(facts));
   TRY(const auto path, write_page(options, html));
@@ -151,7 +148,13 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
                       .trials = facts.run.recorded,
                       .unexpected = facts.unexpected(),
                       .text = summary.status + summary.systems,
+                      .cases = campaign_cases(facts),
                       .summary = std::move(summary.figures)};
+}
+
+Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run) {
+  TRY(const auto facts, gather(database, run));
+  return campaign_cases(facts);
 }
 
 }  // namespace headcrash::report

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "results/db/database.h"
+#include "results/report/ci/outcomes.h"
 
 namespace headcrash::report {
 
@@ -24,8 +25,7 @@ struct ReportOptions {
   std::optional<std::int64_t> run;  ///< default: the newest
   // Of benchmarks only:
   std::optional<BaselineOptions> baseline;
-  std::filesystem::path csv;    ///< folder for one CSV file a table; empty for none
-  std::filesystem::path junit;  ///< file; empty for none
+  std::filesystem::path csv;  ///< folder for one CSV file a table; empty for none
 };
 
 struct ReportResult {
@@ -35,6 +35,7 @@ struct ReportResult {
   std::size_t regressions = 0;  ///< cells that became worse since the baseline
   std::size_t failed = 0;       ///< trials of a benchmark without a number
   std::string text;             ///< for the terminal; empty for experiments and surveys
+  std::vector<CiCase> cases;    ///< of a benchmark or a campaign
   nlohmann::json summary;       ///< all of it
 };
 
@@ -47,6 +48,9 @@ struct Summary {
   std::string status,
       systems;  ///< for the terminal: status line and notes; the table of the file systems
 };
+
+/// Returns the cases of a campaign. Fails if there is no such run.
+Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
 
 /// The figures of a campaign's page. Errors: no such run, an empty database.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);

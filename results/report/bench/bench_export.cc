@@ -106,78 +106,41 @@ SqlAnswer changes(const BaselineComparison& comparison) {
   return table;
 }
 
-/// XML 1.0 has no U+FFFE and U+FFFF; the rest of what it forbids is gone with valid_utf8().
-std::string xml(const std::string& text) {
-  std::string out = escape(text);
-  for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (auto at = out.find(never); at != std::string::npos; at = out.find(never, at))
-      out.replace(at, 3, "\xef\xbf\xbd");
-  }
-  return out;
-}
-
-struct Case {
-  std::string element, message;  ///< of what stands inside; empty for a success
-};
-
-Case case_of(const Entrant& entrant, const CellChange* change) {
-  if (change != nullptr && change->regression) {
-    std::string message = change->reason;
-    if (message.empty())
-      message =
-          fmt::format("slower by {:.1f} % than the baseline", (change->whole.ratio - 1) * 100);
-    return {"failure", message};
-  }
+CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange* change) {
+  using enum CiCase::Verdict;
+  CiCase made{.group = title_of(contest),
+              .name = entrant.name(),
+              .seconds = entrant.standing.ranking.mean / 1e3};
+  const auto say = [&](CiCase::Verdict verdict, const std::string& message) {
+    made.verdict = verdict;
+    made.message = message;
+    return made;
+  };
+  if (change != nullptr && change->regression)
+    return say(failed, !change->reason.empty() ? change->reason
+                                               : fmt::format("slower by {:.1f} % than the baseline",
+                                                             (change->whole.ratio - 1) * 100));
   if (entrant.standing.kind == Standing::Kind::unmeasured)
-    return {"error", unranked_because(entrant)};
+    return say(error, unranked_because(entrant));
   if (entrant.failed > 0)
-    return {"error", fmt::format("{} of {} trials failed", entrant.failed,
-                                 entrant.failed + entrant.measurements.size())};
+    return say(error, fmt::format("{} of {} trials failed", entrant.failed,
+                                  entrant.failed + entrant.measurements.size()));
   if (Standing::is_unranked_number(entrant.standing.kind))
-    return {"skipped", unranked_because(entrant)};
+    return say(skipped, unranked_because(entrant));
   if (change != nullptr && change->change == statistics::Change::cannot_tell)
-    return {"skipped", "inconclusive: " + change->reason};
-  return {};
-}
-
-std::string suite_of(const Contest& contest, const BaselineComparison* baseline,
-                     std::size_t first_change) {
-  std::string cases;
-  std::size_t failures = 0, errors = 0, skipped = 0;
-  double seconds = 0;
-  for (std::size_t i = 0; i < contest.entrants.size(); ++i) {
-    const Entrant& entrant = contest.entrants[i];
-    const Case one =
-        case_of(entrant, baseline == nullptr ? nullptr : &baseline->changes[first_change + i]);
-    failures += one.element == "failure" ? 1 : 0;
-    errors += one.element == "error" ? 1 : 0;
-    skipped += one.element == "skipped" ? 1 : 0;
-    const double time = entrant.standing.ranking.mean / 1e3;
-    seconds += time;
-    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
-                         xml(title_of(contest)), xml(entrant.name()), time);
-    cases += one.element.empty() ? "/>\n"
-                                 : fmt::format("><{0} message=\"{1}\"/></testcase>\n", one.element,
-                                               xml(one.message));
-  }
-  return fmt::format(
-      "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
-      "time=\"{:.6f}\">\n{}  </testsuite>\n",
-      xml(title_of(contest)), contest.entrants.size(), failures, errors, skipped, seconds, cases);
+    return say(skipped, "inconclusive: " + change->reason);
+  return made;
 }
 
 }  // namespace
 
-std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline) {
-  std::string suites;
-  std::size_t change = 0;  // the changes stand in the order of the contests
-  for (const Contest& contest : bench.contests) {
-    suites += suite_of(contest, baseline, change);
-    change += contest.entrants.size();
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}</testsuites>\n",
-      xml("headcrash " + bench.facts.run.name), suites);
+std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
+  std::vector<CiCase> cases;
+  for (const Contest& contest : bench.contests)  // in the order of the baseline's changes
+    for (const Entrant& entrant : contest.entrants)
+      cases.push_back(case_of(contest, entrant,
+                              baseline == nullptr ? nullptr : &baseline->changes[cases.size()]));
+  return cases;
 }
 
 Result<void> write_csv(db::Database& database, const Benchmark& bench,

@@ -7,6 +7,7 @@
 
 #include "results/report/bench/baseline.h"
 #include "results/report/bench/bench_facts.h"
+#include "results/report/ci/outcomes.h"
 
 namespace headcrash::report {
 
@@ -14,9 +15,9 @@ namespace headcrash::report {
 /// may be null.
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// A test suite a contest, a test case an entrant: a failure where it regressed, an error where its
-/// trials failed, skipped where the result is inconclusive.
-std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline);
+/// Returns a case for each entrant, grouped by contest: failed if it regressed, an error if its
+/// trials failed, skipped if the result is inconclusive. `baseline` may be null.
+std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// measures.csv, cells.csv, trials.csv, metrics.csv (the queries of these names), rankings.csv,
 /// baseline.csv.

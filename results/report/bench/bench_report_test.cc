@@ -320,14 +320,16 @@ TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
   const auto result =
       must(write_report(now, {.output = folder() / "out",
                               .baseline = BaselineOptions{.database = folder() / "old.db"},
-                              .csv = folder() / "tables",
-                              .junit = folder() / "ci" / "bench.xml"}));
+                              .csv = folder() / "tables"}));
   EXPECT_EQ(result.run, run);
   EXPECT_EQ(result.trials, 20);
   EXPECT_EQ(result.regressions, 1U);
   for (const char* name : {"measures", "cells", "trials", "metrics", "rankings", "baseline"})
     EXPECT_TRUE(holds(db::contents(folder() / "tables" / fmt::format("{}.csv", name)), "\r\n"))
         << name;
+  must(write_ci_files({.junit = folder() / "ci" / "bench.xml"}, "bench", result.cases, "1").map([] {
+    return true;
+  }));
   const std::string xml = db::contents(folder() / "ci" / "bench.xml");
   EXPECT_TRUE(holds(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"")) << xml;
   EXPECT_TRUE(holds(
@@ -352,17 +354,16 @@ TEST_F(BenchReportTest, EmptyInterruptedAndOtherRuns) {
   SyntheticBench none;
   none.finished = false;
   fill(db, none);
-  const auto result = must(write_report(
-      db, {.output = folder() / "out", .csv = folder() / "csv", .junit = folder() / "x.xml"}));
+  const auto result = must(write_report(db, {.output = folder() / "out", .csv = folder() / "csv"}));
   EXPECT_TRUE(holds(result.text, "no trial has finished")) << result.text;
   EXPECT_TRUE(holds(result.text, "interrupted"));
   must(db.begin_run(db::some_run()));
   const auto campaign =
-      write_report(db, {.output = folder() / "out", .run = 2, .junit = folder() / "x.xml"});
+      write_report(db, {.output = folder() / "out", .run = 2, .csv = folder() / "csv"});
   ASSERT_FALSE(campaign);
   EXPECT_TRUE(holds(campaign.error().message(), "is a campaign, not a benchmark"))
       << campaign.error().message();
-  EXPECT_TRUE(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}))
+  EXPECT_TRUE(write_report(db, {.output = folder() / "out", .csv = folder() / "csv"}))
       << "the newest benchmark";
 }
 
@@ -375,10 +376,9 @@ TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
   shape.contests[0].workload = "na\xc3\xafve \x1b[31m \xef\xbf\xbe";
   auto db = database();
   fill(db, shape);
-  const auto result =
-      must(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}));
+  const auto result = must(write_report(db, {.output = folder() / "out"}));
   const std::string page = without_own_script(db::contents(result.page)),
-                    xml = db::contents(folder() / "x.xml");
+                    xml = as_junit("bench", result.cases);
   expect_links_lead_somewhere(page);
   for (const std::string& text : {page, xml, result.text}) {
     EXPECT_FALSE(holds(text, "\xff"));
@@ -701,8 +701,8 @@ TEST_F(BenchReportTest, ForALook) {
   const auto result =
       must(write_report(now, {.output = there,
                               .baseline = BaselineOptions{.database = there / "old.db"},
-                              .csv = there / "csv",
-                              .junit = there / "junit.xml"}));
+                              .csv = there / "csv"}));
+  std::ofstream(there / "junit.xml") << as_junit("bench", result.cases);
   std::ofstream(there / "report.txt") << result.text;
   std::ofstream(there / "report.json") << result.summary.dump(2);
   EXPECT_TRUE(write_report(now, {.output = there / "alone"}));

@@ -337,4 +337,9 @@ Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run) {
   return facts;
 }
 
+bool is_of(const Trial& t, const Cell& c) {
+  return t.filesystem == c.filesystem && t.device == c.device && t.workload == c.workload &&
+         t.expected == c.expected && t.variant == c.variant && t.must == c.must;
+}
+
 }  // namespace headcrash::report

@@ -152,6 +152,9 @@ struct Unclocked {
   std::int64_t phases = 0;
 };
 
+/// Returns true if the trial belongs to the cell.
+bool is_of(const Trial& trial, const Cell& cell);
+
 struct Facts {
   std::string database;          ///< the file, as it was named
   std::filesystem::path folder;  ///< of the report: pages of crashes lie there, too

@@ -143,11 +143,6 @@ std::vector<std::string> trial_row(const Trial& t) {
                       findings_link(t), incidents_list(t), artefact_line(t))};
 }
 
-bool belongs(const Trial& t, const Cell& c) {
-  return t.filesystem == c.filesystem && t.device == c.device && t.workload == c.workload &&
-         t.expected == c.expected && t.variant == c.variant && t.must == c.must;
-}
-
 std::string trials_of_cells(const Facts& facts) {
   const std::vector<Column> columns = {{"trial"},
                                        {"power cut at", Kind::number},
@@ -160,7 +155,7 @@ std::string trials_of_cells(const Facts& facts) {
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;
-    for (; next < facts.trials.size() && belongs(facts.trials[next], cell); ++next) {
+    for (; next < facts.trials.size() && is_of(facts.trials[next], cell); ++next) {
       const Trial& trial = facts.trials[next];
       const bool listed =
           cell.device != "stage" || (trial.outcome != "clean" && trial.outcome != "replayed");
