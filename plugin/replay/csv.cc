@@ -18,7 +18,7 @@ constexpr int kDecimals = 6;
 constexpr std::string_view kHead =
     "i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms\n";
 
-/// Writes fields one after the other; the caller has made room.
+/// Writes fields to a buffer. REQUIRES: the buffer has room.
 class Line {
  public:
   explicit Line(char* at) : at_(at) {}
@@ -114,8 +114,8 @@ Result<void> CsvWriter::close() {
   if (file_ != stdout && std::fclose(file_) != 0) note_failure();
   file_ = nullptr;
   if (failed_)
-    return fail(path_, "cannot be written to its end: " + std::generic_category().message(error_),
-                "give it a file system with room");
+    return fail(path_, "cannot be written completely:  " + std::generic_category().message(error_),
+                "use a file system with free space");
   return {};
 }
 

@@ -1,11 +1,10 @@
 #pragma once
-// One line for each replayed request, in order of arrival:
+// A CSV file with one line per replayed request, in arrival order:
 //
 //   i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms
 //
-// `hit` is WHOLE when the medium was not needed and NOMATCH when it was, as DiskSim says it; a
-// request that failed has its status there instead. Times are in milliseconds with six decimals,
-// which is all of them.
+// `hit` is WHOLE for a cache hit and NOMATCH otherwise, as in DiskSim; a failed request has its
+// status there. Times are in milliseconds with six decimals, which is their full resolution.
 
 #include <cstdio>
 #include <string>
@@ -18,15 +17,15 @@ namespace headcrash::replay {
 
 class CsvWriter final : public ReplayObserver {
  public:
-  /// "-" is standard output. An existing file is replaced.
+  /// Creates or replaces the file; "-" is standard output.
   static Result<std::unique_ptr<CsvWriter>> create(const std::string& path);
   ~CsvWriter() override;
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
 
   void replayed(const ReplayedRequest& request) override;
-  bool failed() const { return failed_; }  ///< nothing more is written
-  /// Error: the file could not be written, now or before.
+  bool failed() const { return failed_; }  ///< true: later lines are dropped
+  /// Fails if the file could not be written now or before.
   Result<void> close();
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
-// The queue of the host's driver in front of a device: how many requests the device is given at a
-// time, and which of the waiting ones is next. Places are block numbers, which is all that a driver
-// knows.
+// The queue of the host's driver in front of a device. It limits the requests in the device and
+// chooses the next one. Positions are block numbers, since a driver knows nothing else.
 
 #include <cstdint>
 #include <deque>
@@ -11,13 +10,14 @@
 
 namespace headcrash::replay {
 
+/// The policy for the next request.
 enum class HostScheduler : std::uint8_t {
   fcfs,    ///< first come, first served
   sstf,    ///< nearest block number
-  c_look,  ///< nearest upwards; from the lowest again when there is none
+  c_look,  ///< nearest upwards, wrapping around to the lowest
 };
 
-/// Of equal block numbers the older request is first.
+/// Ties in block number go to the older request.
 template <typename Request>
 class HostQueue {
  public:
@@ -33,7 +33,7 @@ class HostQueue {
       by_place_.emplace(lbn, request);
     }
   }
-  /// Where the device was last sent, also by a request that never waited.
+  /// Sets the position of the last request sent to the device, whether or not it waited.
   void sent_to(std::uint64_t lbn) { at_ = lbn; }
   Request pop() {
     if (scheduler_ == HostScheduler::fcfs) {

@@ -47,10 +47,10 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
     spec.blocks = static_cast<std::uint32_t>(bytes / model::kSectorBytes);
   } else if (key == "count") {
     if (!whole || *whole == 0)
-      return fail(subject, "must be a whole number above 0", "for example 100000");
+      return fail(subject, "must be an integer above 0", "for example 100000");
     spec.count = *whole;
   } else if (key == "seed") {
-    if (!whole) return fail(subject, "must be a whole number", "for example 1");
+    if (!whole) return fail(subject, "must be an integer", "for example 1");
     spec.seed = *whole;
   } else if (key == "depth") {
     if (!whole || *whole == 0 || *whole > 65'536)
@@ -83,9 +83,10 @@ Result<RandomSpec> parse_random(std::string_view text) {
     TRY(take(item.substr(0, equals), item.substr(equals + 1), spec));
   }
   if (spec.count == 0)
-    return fail("--random count", "is missing", "say how many, for example count=100000");
+    return fail("--random count", "is missing",
+                "set the number of requests, for example count=100000");
   if (spec.rate > 0 && spec.depth > 1) {
-    return fail("--random depth", "has no meaning with a rate", "leave one of the two out");
+    return fail("--random depth", "has no effect with a rate", "omit one of them");
   }
   return spec;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// Requests from a generator: uniformly random places, a share of reads, optionally some that
-// continue where the last one ended.
+// Generated requests: uniformly random positions, a share of reads, and optionally some sequential
+// requests.
 //
-// Text form: KEY=VALUE,... of
-//   count=N       how many (needed)          size=BYTES    of each, 4K          reads=SHARE   0..1, 1
-//   seed=N        1                          depth=N       in flight together in a closed loop, 1
-//   sequential=S  share of requests that continue where the one before ended, 0
-//   rate=X        instead of the closed loop: arrivals at random (Poisson) instants, X per second
+// Text form: KEY=VALUE,... with
+//   count=N       number of requests (required)  size=BYTES  of each, 4K          reads=SHARE   0..1, 1
+//   seed=N        1                              depth=N     in flight in a closed loop, 1
+//   sequential=S  share of requests that continue where the previous one ended, 0
+//   rate=X        instead of the closed loop: random (Poisson) arrivals, X per second
 
 #include <string_view>
 
@@ -23,12 +23,12 @@ struct RandomSpec {
   double reads = 1, sequential = 0;
   double rate = 0;  ///< arrivals per second; 0: closed loop
 };
-/// Errors name the key.
+/// Parses the text form. Errors name the key.
 Result<RandomSpec> parse_random(std::string_view text);
 
 class RandomRequests final : public RequestSource {
  public:
-  /// `sectors`: of the device; at least one request long.
+  /// `sectors` is the size of the device, at least one request.
   RandomRequests(const RandomSpec& spec, std::uint64_t sectors);
   Result<std::span<const TraceRequest>> next() override;
   bool closed_loop() const override { return spec_.rate == 0; }
@@ -39,7 +39,7 @@ class RandomRequests final : public RequestSource {
   bool chance(double share);
 
   RandomSpec spec_;
-  std::uint64_t places_;  ///< requests that fit on the device side by side
+  std::uint64_t places_;  ///< number of requests that fit on the device
   Random random_;
   std::uint64_t made_ = 0;
   std::uint64_t next_place_ = 0;

@@ -1,8 +1,8 @@
 // The replay (replay.h).
 //
-// A request under way lives in a Slot, which is the initiator that the machine calls back; slots
-// are pooled and never move. With an observer the slots also stand in a window in order of arrival:
-// a request is handed over when all that arrived earlier have been.
+// A request in flight is in a Slot, which is the initiator that the machine calls. Slots are pooled
+// and never move. With an observer, the slots are also in a window in arrival order: a request is
+// reported when all earlier arrivals have been reported.
 #include "plugin/replay/replay.h"
 
 #include <fmt/core.h>
@@ -51,7 +51,7 @@ class Replay final : model::EventTarget {
     bool done = false;
     ReplayedRequest result;
   };
-  /// The host's side of one device.
+  /// The host's queue for one device.
   struct Host {
     Host(HostScheduler scheduler, std::uint64_t size) : waiting(scheduler), sectors(size) {}
     HostQueue<Slot*> waiting;
@@ -61,7 +61,7 @@ class Replay final : model::EventTarget {
 
   // ---- arrivals
 
-  /// The source's next request; null at its end and after an error.
+  /// Returns the source's next request; null at its end and after an error.
   const TraceRequest* peek() {
     if (at_ == chunk_.size() && !source_ended_) {
       auto next = source_.next();
@@ -73,8 +73,8 @@ class Replay final : model::EventTarget {
     return at_ == chunk_.size() ? nullptr : &chunk_[at_];
   }
 
-  /// Closed loop: the next request comes after a think time; open: when it says. One arrival is
-  /// expected at a time for each loop.
+  /// Schedules the next arrival of a loop: after a think time in a closed loop, else at its arrival
+  /// time. Each loop has one scheduled arrival at a time.
   void expect_arrival(TimeNs think_ns) {
     TimeNs at = machine_.simulation().now() + think_ns;
     if (!closed_loop_) {
@@ -83,7 +83,7 @@ class Replay final : model::EventTarget {
       at = std::max(at, start_ns_ + next->wait_ns);
     }
     if (at > kEndOfTimeNs) {
-      give_up({"replay", "has come to the end of model time, 73 years", "shorten the think times"});
+      give_up({"replay", "has reached the end of model time, 73 years", "shorten the think times"});
       return;
     }
     ++arrivals_expected_;
@@ -115,7 +115,7 @@ class Replay final : model::EventTarget {
     if (std::max(under_way_, window_.size()) > kUnderWayMax) {
       give_up(
           {source_.subject(*next), fmt::format("more than {} requests are waiting", kUnderWayMax),
-           "the device cannot keep up with this trace; choose a faster one, or stretch the trace"});
+           "the device cannot keep up with this trace; use a faster one, or stretch the trace"});
       return;
     }
     Host& host = hosts_[next->device];
@@ -212,15 +212,15 @@ class Replay final : model::EventTarget {
 
   void refuse(const TraceRequest& request) {
     if (request.device >= hosts_.size()) {
-      give_up({source_.subject(request), fmt::format("there is no device {}", request.device),
-               fmt::format("the machine has {}, counted from 0; give one with more devices",
+      give_up({source_.subject(request), fmt::format("no device {}", request.device),
+               fmt::format("the machine has {}, numbered from 0; use one with more devices",
                            hosts_.size())});
       return;
     }
     give_up({source_.subject(request),
-             fmt::format("blocks {}+{} reach beyond the {} of the device", request.lbn,
-                         request.blocks, hosts_[request.device].sectors),
-             "choose a larger device"});
+             fmt::format("blocks {}+{} exceed the {} of the device", request.lbn, request.blocks,
+                         hosts_[request.device].sectors),
+             "use a larger device"});
   }
 
   model::Machine& machine_;
@@ -230,7 +230,7 @@ class Replay final : model::EventTarget {
   TimeNs start_ns_ = 0;
 
   std::span<const TraceRequest> chunk_;
-  std::size_t at_ = 0;  ///< in the chunk
+  std::size_t at_ = 0;  ///< position in the chunk
   bool source_ended_ = false;
   std::uint64_t arrived_ = 0;
   std::uint64_t arrivals_expected_ = 0;
@@ -238,7 +238,7 @@ class Replay final : model::EventTarget {
   std::vector<Host> hosts_;
   std::deque<Slot> slots_;
   std::vector<Slot*> free_;
-  std::deque<Slot*> window_;  ///< only with an observer
+  std::deque<Slot*> window_;  ///< used only with an observer
   std::size_t under_way_ = 0;
 
   ReplayTotals totals_;

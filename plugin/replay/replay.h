@@ -1,13 +1,13 @@
 #pragma once
-// Replays requests through a machine in virtual time and says how each of them fared.
+// Replays requests through a machine in virtual time and reports the result of each.
 //
 //   RequestSource --> arrival, or end of a think time --> host queue --> Machine --> completion
 //                                                                          |
-//   ReplayObserver <-- in order of arrival <-- window of requests under way +
+//   ReplayObserver <-- in order of arrival <-- window of requests in flight+
 //
-// Cost is linear in the number of requests; memory is that of one chunk of the source and of the
-// requests under way, whose number is bounded: a device that falls further and further behind an
-// open trace ends the replay with an error.
+// The time is linear in the number of requests. The memory is one chunk of the source plus the
+// requests in flight, which are limited: a device that falls too far behind an open trace ends the
+// replay with an error.
 
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@
 namespace headcrash::replay {
 
 struct ReplayedRequest {
-  std::uint64_t index = 0;  ///< from 0, in order of arrival
+  std::uint64_t index = 0;  ///< from 0, in arrival order
   TraceRequest request;
   TimeNs arrive_ns = 0, complete_ns = 0;
   model::Status status = model::Status::ok;
@@ -36,33 +36,33 @@ class ReplayObserver {
 };
 
 struct ReplayOptions {
-  std::uint32_t device_depth = 0;  ///< requests that the host gives a device together; 0: all
+  std::uint32_t device_depth = 0;  ///< maximum number of requests in the device; 0: no limit
   HostScheduler scheduler = HostScheduler::fcfs;
-  ReplayObserver* observer = nullptr;  ///< null: nobody wants single requests
+  ReplayObserver* observer = nullptr;  ///< null: single requests are not reported
   std::function<bool(std::uint64_t)>
-      go_on;  ///< asked now and then, with the requests done; false ends
+      go_on;  ///< called at intervals with the number of completed requests; false ends the replay
 };
 
-/// The device's answers against what was measured on hardware, over all requests with a measured
-/// time.
+/// Compares the modelled response times with times measured on hardware, over all requests with a
+/// measured time.
 struct Comparison {
   ResponseTimes measured, modelled;
   std::uint64_t within_1ms = 0;
   double error_sum_ns = 0;  ///< modelled minus measured
 
-  double demerit() const;  ///< share of the measured mean
+  double demerit() const;  ///< relative to the measured mean
 };
 
 struct ReplayTotals {
   std::uint64_t requests = 0, reads = 0, writes = 0, hits = 0;
-  std::uint64_t failed = 0;  ///< with another status than ok
-  TimeNs end_ns = 0;         ///< the last completion
+  std::uint64_t failed = 0;  ///< with a status other than ok
+  TimeNs end_ns = 0;         ///< time of the last completion
   ResponseTimes responses;
   Comparison comparison;
 };
 
-/// Errors: those of the source; a request that does not lie on its device; a device that cannot
-/// keep up.
+/// Replays all requests. Fails with errors of the source, for a request outside its device, or if a
+/// device cannot keep up.
 Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
                             const ReplayOptions& options = {});
 

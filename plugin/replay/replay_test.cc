@@ -1,5 +1,5 @@
-// Traces in, answers out: parsing, the generator, the host's queue, the statistics, and the replay
-// itself on a device that takes one millisecond a request.
+// Traces and their replay: parsing, the generator, the host's queue, statistics, and the replay on
+// a device that takes one millisecond per request.
 #include "plugin/replay/replay.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using model::kMillisecondNs;
 using model::kSecondNs;
 
-/// A file that goes with the test.
+/// A temporary text file.
 class TextFile {
  public:
   explicit TextFile(const std::string& text, const std::string& ending = ".trace") {
@@ -67,7 +67,7 @@ Result<std::vector<TraceRequest>> parse(const std::string& text,
 
 // ---- traces
 
-TEST(TraceFile, ReadsOpenArrivalsToTheNanosecond) {
+TEST(TraceFile, ReadsOpenArrivalsInNanoseconds) {
   const auto all = parse(
       "62.687285 0 1777192 8 1\n# a remark\n\n  138.7325860004\t3 132344 16 2\r\n138.7325867 0 0 1 0");
   ASSERT_TRUE(all) << all.error().message();
@@ -80,7 +80,7 @@ TEST(TraceFile, ReadsOpenArrivalsToTheNanosecond) {
   EXPECT_EQ((*all)[1].device, 3U);
   EXPECT_FALSE((*all)[1].read);
   EXPECT_EQ((*all)[1].line, 4U);
-  EXPECT_EQ((*all)[2].wait_ns, 138'732'587) << "the digit beyond the nanosecond rounds";
+  EXPECT_EQ((*all)[2].wait_ns, 138'732'587) << "digits beyond the nanosecond must be rounded";
 }
 
 TEST(TraceFile, ReadsClosedLoopsWithMeasuredTimes) {
@@ -95,7 +95,7 @@ TEST(TraceFile, ReadsClosedLoopsWithMeasuredTimes) {
   EXPECT_EQ((*all)[1].wait_ns, 20'296'787);
 }
 
-TEST(TraceFile, ReadsFilesOfManyPieces) {
+TEST(TraceFile, ReadsFilesInSeveralChunks) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += fmt::format("{} 0 {} 8 1\n", i, i * 8);
   const auto all = parse(text);
@@ -107,7 +107,7 @@ TEST(TraceFile, ReadsFilesOfManyPieces) {
   }
 }
 
-TEST(TraceFile, NamesTheLineThatIsWrong) {
+TEST(TraceFile, ErrorsNameTheLine) {
   const auto says = [](const std::string& line, const char* words,
                        TraceFormat format = TraceFormat::trace) {
     const std::string good = format == TraceFormat::trace ? "5 0 8 8 1\n" : "R Hit 0 8 0.0 0.0\n";
@@ -130,7 +130,7 @@ TEST(TraceFile, NamesTheLineThatIsWrong) {
   says("6 0 8 0 1", "number of blocks");
   says("6 0 8 4294967296 1", "number of blocks");
   says("6 0 8 8", "flags");
-  says("6 0 8 8 1 1", "more fields");
+  says("6 0 8 8 1 1", "too many fields");
   says("6", "device");
   says(std::string(5000, '7'), "arrival");
   says("r Hit 0 8 0.0 0.0", "neither R nor W", TraceFormat::closed);
@@ -146,7 +146,7 @@ TEST(TraceFile, NamesTheLineThatIsWrong) {
 
 // ---- generator
 
-TEST(RandomRequests, FollowTheSeedAndTheShares) {
+TEST(RandomRequests, FollowSeedAndShares) {
   const auto made = [](const char* text) {
     const auto spec = parse_random(text);
     EXPECT_TRUE(spec) << spec.error().message();
@@ -171,7 +171,7 @@ TEST(RandomRequests, FollowTheSeedAndTheShares) {
   EXPECT_NEAR(static_cast<double>(open.back().wait_ns) / kSecondNs, 20, 1);
 }
 
-TEST(RandomRequests, SayWhichKeyIsWrong) {
+TEST(RandomRequests, ErrorsNameTheKey) {
   for (const char* text :
        {"", "size=4K", "count=0", "count=x", "count=1,reads=1.5", "count=1,reads=nan",
         "count=1,size=1000", "count=1,size=0", "count=1,depth=0", "count=1,rate=0",
@@ -198,7 +198,7 @@ std::string order(HostScheduler scheduler, const std::vector<std::uint64_t>& pla
   return text;
 }
 
-TEST(HostQueue, ServesInTheOrderOfItsPolicy) {
+TEST(HostQueue, ServesByItsPolicy) {
   const std::vector<std::uint64_t> places = {90, 41, 55, 10, 70, 51};
   EXPECT_EQ(order(HostScheduler::fcfs, places), "90 41 55 10 70 51 ");
   EXPECT_EQ(order(HostScheduler::c_look, places), "51 55 70 90 10 41 ");
@@ -207,7 +207,7 @@ TEST(HostQueue, ServesInTheOrderOfItsPolicy) {
 
 // ---- statistics
 
-TEST(ResponseTimes, KeepPercentilesAndDemeritToATwoThousandth) {
+TEST(ResponseTimes, PercentilesAndDemeritAreAccurateToATwoThousandth) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> spread(16, 0.8);
   std::vector<model::TimeNs> a, b;
@@ -232,7 +232,7 @@ TEST(ResponseTimes, KeepPercentilesAndDemeritToATwoThousandth) {
   EXPECT_EQ(ra.max_ns(), a.back());
 }
 
-TEST(ResponseTimes, HoldAnyTime) {
+TEST(ResponseTimes, AcceptAnyTime) {
   ResponseTimes times;
   EXPECT_EQ(times.quantile_ns(0.5), 0);
   for (const model::TimeNs ns :
@@ -245,7 +245,7 @@ TEST(ResponseTimes, HoldAnyTime) {
 
 // ---- replay
 
-/// Serves one request at a time, a millisecond each; or never.
+/// Serves one request at a time, one millisecond each, or never.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
   Metronome(model::Simulation& simulation, bool works) : simulation_(simulation), works_(works) {
@@ -253,7 +253,8 @@ class Metronome final : public model::Device, private model::EventTarget {
   }
   const model::Characteristics& characteristics() const override { return characteristics_; }
   model::DeviceCounters counters() const override { return {}; }
-  std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
+  // never called
+  std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }
   void submit(const model::Request& request, model::Initiator& initiator) override {
     served.push_back(request.lba);
     if (!works_) return;
@@ -340,7 +341,7 @@ TEST(Replay, AClosedLoopThinksAfterEachCompletion) {
   EXPECT_NEAR(c.demerit(), std::sqrt((0.01 + 4) / 2) / 1.95, 0.001);
 }
 
-TEST(Replay, SeveralLoopsKeepSeveralRequestsUnderWay) {
+TEST(Replay, SeveralLoopsKeepSeveralRequestsInFlight) {
   Bench bench;
   const auto spec = parse_random("count=10,size=512,depth=4");
   RandomRequests source(*spec, 1000);
@@ -352,7 +353,7 @@ TEST(Replay, SeveralLoopsKeepSeveralRequestsUnderWay) {
   EXPECT_EQ(bench.keep.all[9].response_ns(), 4 * kMillisecondNs);
 }
 
-TEST(Replay, TheHostsQueueChoosesAndTheObserverStillSeesTheOrderOfArrival) {
+TEST(Replay, TheHostQueueReordersAndTheObserverSeesArrivalOrder) {
   Bench bench;
   ReplayOptions options;
   options.device_depth = 1;
@@ -365,21 +366,20 @@ TEST(Replay, TheHostsQueueChoosesAndTheObserverStillSeesTheOrderOfArrival) {
   EXPECT_EQ(bench.keep.all[2].complete_ns, 4 * kMillisecondNs);
 }
 
-TEST(Replay, RefusesWhatTheMachineDoesNotHave) {
+TEST(Replay, RejectsRequestsOutsideTheMachine) {
   const auto message = [](const char* text) {
     Bench bench;
     const auto totals = bench.run(text, TraceFormat::trace);
     EXPECT_FALSE(totals) << text;
     return totals ? std::string() : totals.error().message();
   };
-  EXPECT_NE(message("0 0 0 1 1\n0 1 0 1 1\n").find(": line 2: there is no device 1"),
-            std::string::npos);
-  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 reach beyond the 1000"),
+  EXPECT_NE(message("0 0 0 1 1\n0 1 0 1 1\n").find(": line 2: no device 1"), std::string::npos);
+  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 exceed the 1000"),
             std::string::npos);
   EXPECT_NE(message("0 0 4611686018427387904 2 1\n").find("beyond"), std::string::npos);
 }
 
-TEST(Replay, ADeviceThatCannotKeepUpEndsItWithAnError) {
+TEST(Replay, ADeviceThatCannotKeepUpGivesAnError) {
   Bench bench(false);
   const auto spec = parse_random("count=3000000,rate=1e9,size=512");
   RandomRequests source(*spec, 1000);
@@ -388,7 +388,7 @@ TEST(Replay, ADeviceThatCannotKeepUpEndsItWithAnError) {
   EXPECT_NE(totals.error().problem.find("waiting"), std::string::npos) << totals.error().message();
 }
 
-TEST(Replay, EndsWhenItIsNoLongerWanted) {
+TEST(Replay, StopsOnRequest) {
   Bench bench;
   const auto spec = parse_random("count=1000000,size=512");
   RandomRequests source(*spec, 1000);
@@ -399,7 +399,7 @@ TEST(Replay, EndsWhenItIsNoLongerWanted) {
   EXPECT_LT(totals->requests, 20'000U);
 }
 
-TEST(Csv, HasALineForEachRequest) {
+TEST(Csv, HasALinePerRequest) {
   const TextFile out("", ".csv");
   Bench bench;
   {

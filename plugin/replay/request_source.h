@@ -1,6 +1,6 @@
 #pragma once
-// Where the requests of a replay come from: a trace file, a generator, a vector. They come in
-// chunks, so that a trace of any length needs the memory of one chunk.
+// A source of requests: a trace file, a generator, a vector. Requests come in chunks, so a trace of
+// any length needs the memory of one chunk.
 
 #include <cstdint>
 #include <span>
@@ -17,33 +17,34 @@ using model::TimeNs;
 struct TraceRequest {
   TimeNs wait_ns =
       0;  ///< open: arrival, from the start; closed loop: think time after its completion
-  TimeNs measured_ns = 0;  ///< response time that was measured on hardware; 0: unknown
+  TimeNs measured_ns = 0;  ///< response time measured on hardware; 0: unknown
   std::uint64_t lbn = 0;
-  std::uint64_t line = 0;    ///< of the trace, from 1; 0: from no file
-  std::uint32_t blocks = 0;  ///< of 512 bytes
-  std::uint16_t device = 0;  ///< index among the machine's devices
+  std::uint64_t line = 0;    ///< line of the trace, from 1; 0: not from a file
+  std::uint32_t blocks = 0;  ///< in units of 512 bytes
+  std::uint16_t device = 0;  ///< index in the machine
   bool read = false;
 };
 
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
-  /// The next requests, at least one; none: the end. Valid until the next call.
+  /// Returns the next requests; empty at the end. Valid until the next call.
   virtual Result<std::span<const TraceRequest>> next() = 0;
-  /// True: each request is sent when an earlier one has completed and its think time is over.
+  /// Returns true if a request is sent after an earlier one has completed and its think time has
+  /// passed.
   virtual bool closed_loop() const = 0;
-  /// Closed loop: requests that are under way (or being thought about) together.
+  /// Closed loop: number of requests in flight or in their think time.
   virtual std::uint32_t loops() const { return 1; }
-  /// Names a request in errors.
+  /// Returns a name of the request for errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
-  /// What a user should know about the requests so far, a sentence each.
+  /// Returns notes for the user about the requests so far, one sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-/// Requests that are in memory already; for measurements of the model alone.
+/// Requests in memory, to measure the model alone.
 class RequestsInMemory final : public RequestSource {
  public:
-  /// Takes everything that `source` gives.
+  /// Reads all requests of `source`.
   static Result<RequestsInMemory> of(RequestSource& source) {
     RequestsInMemory all(source.closed_loop(), source.loops());
     for (;;) {
@@ -63,7 +64,7 @@ class RequestsInMemory final : public RequestSource {
     return "request " + std::to_string(&request - requests_.data());
   }
   std::size_t size() const { return requests_.size(); }
-  /// From the beginning again.
+  /// Starts again from the first request.
   void rewind() { given_ = false; }
 
  private:

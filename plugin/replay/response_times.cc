@@ -9,7 +9,7 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr unsigned kFineBits = 11;  ///< buckets of one power of two: 2048
+constexpr unsigned kFineBits = 11;  ///< 2048 buckets per power of two
 constexpr unsigned kTimeBits = 63;
 constexpr std::size_t kBuckets = (kTimeBits - kFineBits + 1) << kFineBits;
 
@@ -51,10 +51,10 @@ double ResponseTimes::quantile_ns(double quantile) const {
 }
 
 double ResponseTimes::horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b) {
-  invariant(a.count_ == b.count_, "distributions of equal counts are compared");
+  invariant(a.count_ == b.count_, "the compared distributions have equal counts");
   if (a.count_ == 0) return 0;
-  // Both sides are walked in order of rank; each step takes as many ranks as both present buckets
-  // still have.
+  // Both sides are traversed in order of rank. Each step takes as many ranks as both current
+  // buckets have left.
   std::size_t i = 0, k = 0;
   std::uint64_t left_a = a.buckets_[0], left_b = b.buckets_[0];
   double sum = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// A distribution of times in constant memory: buckets that are a 2048th of their value wide.
+// A distribution of times in constant memory, with buckets of 1/2048 of their value.
 //
-//   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...      nanoseconds at which buckets begin
+//   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...      lower bounds of buckets in nanoseconds
 //
-// Percentiles and the demerit are therefore exact to 0.05 %.
+// Percentiles and the demerit are therefore accurate to 0.05 %.
 
 #include <array>
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace headcrash::replay {
 class ResponseTimes {
  public:
   ResponseTimes();
-  void add(model::TimeNs ns);  ///< not negative
+  void add(model::TimeNs ns);  ///< REQUIRES: ns >= 0
 
   std::uint64_t count() const { return count_; }
   double mean_ns() const { return count_ == 0 ? 0 : sum_ns_ / static_cast<double>(count_); }
   model::TimeNs max_ns() const { return max_ns_; }
-  /// Smallest time that a share of `quantile` does not exceed; 0 when there are none.
+  /// Returns the smallest time that a share of `quantile` does not exceed; 0 if empty.
   double quantile_ns(double quantile) const;
 
-  /// Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean square of the
-  /// horizontal distance between two distributions, here in ns. Both must have equal counts.
+  /// Returns Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean
+  /// square of the horizontal distance between two distributions, in ns. REQUIRES: equal counts.
   static double horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b);
 
  private:

@@ -17,15 +17,16 @@ std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines
                                         TraceRequest& into) {
   const CommaFields fields(line);
   if (fields.count != kAlibabaFields)
-    return ParseError{"does not have 5 fields", "write: device_id,opcode,offset,length,timestamp"};
+    return ParseError{"does not have 5 fields",
+                      "expected: device_id,opcode,offset,length,timestamp"};
   if (!number_of<std::uint64_t>(fields[0], kLbnMax))
-    return ParseError{"the device is not a number", "write the number of the device first"};
+    return ParseError{"the device is not a number", "the first field is the device number"};
   const auto device = lines.volume(fields[0]);
   if (!device) return kTooManyVolumes;
   into.device = *device;
   into.read = fields[1] == "R";
   if (!into.read && fields[1] != "W")
-    return ParseError{"the opcode is neither R nor W", "write R for a read, W for a write"};
+    return ParseError{"the opcode is neither R nor W", "use R for a read, W for a write"};
   if (!blocks_of_bytes(fields[2], fields[3], into)) return kBytes;
   return put_arrival(fields[4], model::kMicrosecondNs, into);
 }

@@ -1,20 +1,20 @@
-// What blkparse prints of blktrace's binary traces, in its default form:
+// blkparse's output for blktrace's binary traces, in its default form:
 //
 //   dev  cpu sequence time        pid action rwbs sector + sectors [process]
 //   8,0    3        1 0.000000000  697  Q  WS 223490 + 8 [kjournald]
 //
-// Requests are the lines with action Q (queued), as fio replays them; the other actions are later
-// stages of the same requests. The summary that follows begins with the first CPU's.
+// Requests are the lines with action Q (queued), as in fio's replay; the other actions are later
+// stages of the same requests. The summary at the end begins with the first CPU.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
 namespace {
 
 constexpr ParseError kLine{
-    "is not a line of blkparse's",
-    "write: dev cpu sequence time pid action rwbs sector + sectors [process]"};
+    "is not a blkparse line",
+    "expected: dev cpu sequence time pid action rwbs sector + sectors [process]"};
 constexpr ParseError kSector{"the sector or the number of sectors is not a whole number",
-                             "write: sector + sectors, 1 to 1048576 of them"};
+                             "expected: sector + sectors, 1 to 1048576 of them"};
 
 bool is_device(std::string_view word) {
   const CommaFields numbers(word);

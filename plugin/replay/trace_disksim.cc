@@ -9,7 +9,7 @@ constexpr ParseError kLbn{"the block number is not a whole number",
 constexpr ParseError kBlocks{"the number of blocks is not from 1 to 1048576",
                              "count blocks of 512 bytes"};
 
-constexpr const char* kMicroseconds = "write microseconds";
+constexpr const char* kMicroseconds = "use microseconds";
 
 std::optional<ParseError> parse_extent(Words& words, TraceRequest& into) {
   const auto lbn = number_of<std::uint64_t>(words.next(), kLbnMax);
@@ -28,14 +28,12 @@ std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines&,
   Words words(line);
   if (const auto error = put_arrival(words.next(), model::kMillisecondNs, into)) return error;
   const auto device = number_of<std::uint16_t>(words.next(), 0xffff);
-  if (!device) return ParseError{"the device is not a number", "write 0 for the first device"};
+  if (!device) return ParseError{"the device is not a number", "use 0 for the first device"};
   if (const auto error = parse_extent(words, into)) return error;
   const auto flags = number_of<std::uint32_t>(words.next(), 0xffffffff);
-  if (!flags)
-    return ParseError{"the flags are not a number", "write 1 for a read and 0 for a write"};
+  if (!flags) return ParseError{"the flags are not a number", "use 1 for a read and 0 for a write"};
   if (!words.at_end())
-    return ParseError{"has more fields than it should",
-                      "write: arrival_ms device lbn blocks flags"};
+    return ParseError{"has too many fields", "expected: arrival_ms device lbn blocks flags"};
   into.device = *device;
   into.read = (*flags & 1U) != 0;
   return std::nullopt;
@@ -46,9 +44,9 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
   Words words(line);
   const std::string_view op = words.next();
   if (op != "R" && op != "W")
-    return ParseError{"begins with neither R nor W", "write R for a read, W for a write"};
+    return ParseError{"begins with neither R nor W", "use R for a read, W for a write"};
   into.read = op == "R";
-  words.next();  // whether the traced drive had it in its buffer: the model finds out for itself
+  words.next();  // the hit field of the traced drive, which the model determines itself
   if (const auto error = parse_extent(words, into)) return error;
   const auto measured = time_of(words.next(), model::kMicrosecondNs);
   if (measured.state == ParsedTime::State::too_large)
@@ -59,8 +57,7 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
     return ParseError{"the think time is beyond 292 years", kMicroseconds};
   if (!think) return ParseError{"the think time is not a number", kTimeRemedy};
   if (!words.at_end())
-    return ParseError{"has more fields than it should",
-                      "write: R|W hint lbn blocks measured_us think_us"};
+    return ParseError{"has too many fields", "expected: R|W hint lbn blocks measured_us think_us"};
   into.measured_ns = measured.ns;
   into.wait_ns = think.ns;
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Numbers, times and fields of traces (trace_fields.h).
+// See trace_fields.h.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -8,7 +8,7 @@ constexpr std::uint64_t kBlockBytes = 512;
 constexpr std::uint64_t kOffsetBytesMax = std::uint64_t{1} << 61U;
 constexpr ParseError kNoTime{"the arrival time is not a number", kTimeRemedy};
 constexpr ParseError kTooLate{"the arrival time is beyond 292 years",
-                              "write it in the unit of the format, counted from 1970 or later"};
+                              "use the unit of the format, from 1970 or later"};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ ParsedTime time_of(std::string_view text, TimeNs unit_ns) {
   std::size_t i = 0;
   bool too_large = false;
   for (; i < text.size() && is_digit(text[i]); ++i) {
-    too_large = too_large || ns > kMax - unit_ns;  // before the product can overflow
+    too_large = too_large || ns > kMax - unit_ns;  // checked before the product can overflow
     if (!too_large) ns = ns * 10 + (text[i] - '0') * unit_ns;
   }
   const std::size_t digits = i;

@@ -1,8 +1,8 @@
 #pragma once
-// Fields of a line of a trace (trace_format.h).
+// Fields of a trace line (trace_format.h).
 //
-// Times are read as decimal fractions into whole nanoseconds, without floating point: 62.687285 ms
-// is 62687285 ns, and digits beyond the nanosecond round.
+// Times are parsed as decimal fractions into nanoseconds, without floating point: 62.687285 ms is
+// 62687285 ns. Digits beyond the nanosecond are rounded.
 
 #include <array>
 #include <charconv>
@@ -19,7 +19,7 @@ constexpr std::uint64_t kLbnMax = std::uint64_t{1} << 62U;
 
 constexpr const char* kTimeRemedy =
     "write a decimal number such as 62.687285, without sign or exponent";
-constexpr ParseError kTooManyVolumes{"has more than 65536 volumes up to here",
+constexpr ParseError kTooManyVolumes{"exceeds 65536 volumes at this line",
                                      "replay a part of the trace"};
 constexpr ParseError kBytes{"the offset or the length is not a whole number of bytes",
                             "count from 0; a request has 1 byte to 512 MiB"};
@@ -45,10 +45,10 @@ struct ParsedTime {
   explicit operator bool() const { return state == State::good; }
 };
 
-/// A decimal number of units of `unit_ns`, which is a power of ten.
+/// Parses a decimal number in units of `unit_ns`, which must be a power of ten.
 ParsedTime time_of(std::string_view text, TimeNs unit_ns);
 
-/// Words between blanks.
+/// Words separated by blanks.
 class Words {
  public:
   explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {
@@ -72,20 +72,21 @@ class Words {
   const char* end_;
 };
 
-/// Fields between commas, without the blanks around them.
+/// Comma-separated fields, without surrounding blanks.
 struct CommaFields {
   static constexpr std::size_t kMax = 8;
   explicit CommaFields(std::string_view line);
   std::string_view operator[](std::size_t i) const { return fields[i]; }
 
   std::array<std::string_view, kMax> fields;
-  std::size_t count = 0;  ///< also of those beyond kMax
+  std::size_t count = 0;  ///< includes fields beyond kMax
 };
 
-/// The blocks that bytes touch; false: not such numbers, or no bytes, or too many.
+/// Sets the blocks that a byte range touches. Returns false if the numbers are invalid, or the
+/// range is empty or too large.
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into);
 
-/// Puts the arrival into a request; else what is wrong with it.
+/// Sets the arrival of a request. Returns an error if it is invalid.
 std::optional<ParseError> put_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
 
 }  // namespace headcrash::replay

@@ -1,5 +1,5 @@
-// Parsing traces (trace_file.h) in pieces of 64 KiB: what follows the last end of line stays for
-// the next one.
+// Parses traces (trace_file.h) in pieces of 64 KiB. An incomplete last line is kept for the next
+// piece.
 #include "plugin/replay/trace_file.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@ constexpr std::size_t kTraceLineBytesMax = 4096;
 constexpr TimeNs kTraceNsMax = 1'000'000'000'000'000'000;  // 31 years
 constexpr TimeNs kDayNs = 86'400 * model::kSecondNs;
 
-/// Titles of columns, as some copies of traces have them.
+/// Returns true for column titles, which some copies of traces have.
 bool are_titles(std::string_view line) {
   const char first = CommaFields(line)[0].empty() ? '0' : CommaFields(line)[0].front();
   return !is_digit(first) && line.find(',') != std::string_view::npos;
@@ -44,8 +44,8 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path,
     format = recognise_trace({trace->buffer_.data(), trace->held_});
   }
   if (!format)
-    return fail(trace->path_, "has no format that is certain",
-                "say which one it is with --format: " + trace_format_names());
+    return fail(trace->path_, "has no recognisable format",
+                "use --format with one of:  " + trace_format_names());
   trace->row_ = &row_of(*format);
   return trace;
 }
@@ -58,14 +58,14 @@ std::vector<std::string> TraceFile::remarks() const {
   std::vector<std::string> all;
   all.reserve(lines_.left_out.size());
   for (const auto& [operation, count] : lines_.left_out)
-    all.push_back(fmt::format("{}: {} lines of {} are left out: only reads and writes are replayed",
+    all.push_back(fmt::format("{}: {} lines of {} are skipped: only reads and writes are replayed",
                               path_, count, operation));
   return all;
 }
 
 Result<void> TraceFile::read_more() {
   const std::size_t got = std::fread(buffer_.data() + held_, 1, kReadBytes, file_);
-  if (std::ferror(file_) != 0) return fail(path_, "cannot be read to its end", "check the file");
+  if (std::ferror(file_) != 0) return fail(path_, "cannot be read completely", "check the file");
   held_ += got;
   ended_ = got == 0;
   return {};
@@ -88,15 +88,15 @@ Result<std::span<const TraceRequest>> TraceFile::next() {
   return std::span<const TraceRequest>(chunk_);
 }
 
-/// Counts arrivals from the first one. DiskSim's traces keep their times, unless they begin a day
-/// late.
+/// Makes arrivals relative to the first one. DiskSim's traces keep their times, unless they begin a
+/// day late.
 std::optional<ParseError> TraceFile::place_in_time(TraceRequest& request) {
   if (!first_arrival_ns_)
     first_arrival_ns_ =
         row_->format != TraceFormat::trace || request.wait_ns >= kDayNs ? request.wait_ns : 0;
   if (request.wait_ns < *first_arrival_ns_ ||
       request.wait_ns - *first_arrival_ns_ < last_arrival_ns_)
-    return ParseError{"arrives before the line above it", row_->sort};
+    return ParseError{"arrives before the preceding line", row_->sort};
   request.wait_ns -= *first_arrival_ns_;
   if (request.wait_ns > kTraceNsMax)
     return ParseError{"arrives more than 31 years after the first one",
@@ -135,7 +135,7 @@ Result<void> TraceFile::parse_buffer() {
   held_ = lines_.over ? 0 : static_cast<std::size_t>(end - at);
   if (held_ > kTraceLineBytesMax) {
     return fail(fmt::format("{}: line {}", path_, line_ + 1), "is longer than 4096 bytes",
-                "is this a trace at all?");
+                "use a trace file");
   }
   std::memmove(buffer_.data(), at, held_);
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// A trace file as a source of requests: one request a line, in one of the formats of
-// trace_format.h. Empty lines and lines that begin with '#' are passed over.
+// A trace file as a source of requests: one request per line, in a format of trace_format.h. Empty
+// lines and lines that begin with '#' are skipped.
 
 #include <cstdio>
 #include <memory>
@@ -11,8 +11,9 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// "-" is standard input. Without a format: that of the name's ending, else the one that the
-  /// file's beginning is certain to have. Errors: the file cannot be read; no format is certain.
+  /// Opens a trace; "-" is standard input. Without `format`, uses the file's extension, or else a
+  /// format that the beginning of the file identifies with certainty. Fails if the file cannot be
+  /// read or no format is certain.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
                                                  std::optional<TraceFormat> format);
   ~TraceFile() override;
@@ -23,7 +24,7 @@ class TraceFile final : public RequestSource {
   Result<std::span<const TraceRequest>> next() override;
   bool closed_loop() const override { return row_->closed_loop(); }
   std::string subject(const TraceRequest& request) const override;
-  /// Lines of operations that are not replayed.
+  /// Reports lines of operations that are not replayed.
   std::vector<std::string> remarks() const override;
   const TraceFormatRow& format() const { return *row_; }
 
@@ -39,12 +40,11 @@ class TraceFile final : public RequestSource {
   const TraceFormatRow* row_ = nullptr;
   TraceLines lines_;
   std::vector<char> buffer_;
-  std::size_t held_ = 0;  ///< bytes of the buffer that are not parsed yet
+  std::size_t held_ = 0;  ///< unparsed bytes in the buffer
   std::vector<TraceRequest> chunk_;
-  std::optional<TraceRequest>
-      kept_back_;  ///< closed loop: a later line may say how long the think time is
+  std::optional<TraceRequest> kept_back_;  ///< closed loop: a later line may set its think time
   std::uint64_t line_ = 0;
-  std::optional<TimeNs> first_arrival_ns_;  ///< from which arrivals count
+  std::optional<TimeNs> first_arrival_ns_;  ///< origin of arrival times
   TimeNs last_arrival_ns_ = 0;
   bool ended_ = false;
 };

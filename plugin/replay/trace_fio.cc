@@ -1,4 +1,4 @@
-// fio's logs of requests, as write_iolog makes them and read_iolog takes them:
+// fio's I/O logs, as written by write_iolog and read by read_iolog:
 //
 //   fio version 2 iolog                fio version 3 iolog
 //   /dev/sda add                       16 /dev/sda add
@@ -7,9 +7,9 @@
 //   /dev/sda wait 1000 0               250239 /dev/sda write 4096 4096
 //   /dev/sda close                     250301 /dev/sda close
 //
-// Offsets and lengths are bytes, times microseconds. Version 2 has no arrivals: each request
-// follows the one before, after the waits between them (of which fio ignores those below 100 us). A
-// file is a volume.
+// Offsets and lengths are in bytes, times in microseconds. Version 2 has no arrivals: each request
+// follows the previous one after the waits between them (fio ignores those below 100 us). A file is
+// a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -28,19 +28,19 @@ bool is_of_files(std::string_view action) {
   return action == "add" || action == "open" || action == "close";
 }
 
-/// Version 2: the think time of the request before.
+/// Version 2: adds to the think time of the previous request.
 std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   const ParsedTime wait = time_of(words.next(), model::kMicrosecondNs);
-  if (!wait) return ParseError{"the time to wait is not a number", "write microseconds"};
+  if (!wait) return ParseError{"the time to wait is not a number", "use microseconds"};
   lines.skip_line();
   if (wait.ns < kWaitMinNs || lines.before == nullptr) return std::nullopt;
   if (wait.ns > std::numeric_limits<TimeNs>::max() - lines.before->wait_ns)
-    return ParseError{"waits for more than 292 years", "write microseconds"};
+    return ParseError{"waits for more than 292 years", "use microseconds"};
   lines.before->wait_ns += wait.ns;
   return std::nullopt;
 }
 
-/// What follows the time, in both versions.
+/// Parses the fields after the time, for both versions.
 std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& lines,
                                        TraceRequest& into) {
   const std::string_view file = words.next();
@@ -62,7 +62,7 @@ std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& 
   const std::string_view offset = words.next();
   if (!blocks_of_bytes(offset, words.next(), into)) return kBytes;
   if (!words.at_end())
-    return ParseError{"has more fields than it should", "write: FILE ACTION OFFSET LENGTH"};
+    return ParseError{"has too many fields", "expected: FILE ACTION OFFSET LENGTH"};
   const auto device = lines.volume(file);
   if (!device) return kTooManyVolumes;
   into.device = *device;

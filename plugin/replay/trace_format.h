@@ -1,5 +1,5 @@
 #pragma once
-// The formats of trace files: a row of one table each, and a function that parses a line.
+// The formats of trace files: one table row each, and a function that parses a line.
 //
 //   name      a line                                                            times        loop
 //   trace     arrival_ms device lbn blocks flags                                ms           open
@@ -12,12 +12,12 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrivals count from the first one of the trace; DiskSim's do only if that is a day late, so that
-// what its traces give stays the same. Volumes are numbered from 0 in the order in which they
-// appear, save for DiskSim's, which are numbers of devices. Bytes become the blocks of 512 bytes
-// that they touch.
+// Arrivals count from the first one of the trace. DiskSim's do so only if the first is a day late,
+// so that the results of its traces stay the same. Volumes are numbered from 0 in order of
+// appearance, except for DiskSim's, which are device numbers. Byte ranges become the blocks of 512
+// bytes that they touch.
 //
-// To add a format: a function in a file of its own, its row in trace_formats.cc, and a test.
+// To add a format, add a function in a separate file, its row in trace_formats.cc, and a test.
 
 #include <map>
 #include <optional>
@@ -40,16 +40,16 @@ enum class TraceFormat : std::uint8_t {
   fio3
 };
 
-/// What is wrong with a line, and what to do.
+/// An error in a line, with a hint.
 struct ParseError {
   const char* problem;
   const char* hint;
 };
 
-/// What parsers keep from line to line.
+/// State that parsers keep between lines.
 struct TraceLines {
-  bool first = true;               ///< no line before had anything in it
-  bool holds_request = true;       ///< set to false by a parser whose line is about something else
+  bool first = true;               ///< no earlier line had contents
+  bool holds_request = true;       ///< set to false by a parser for a line without a request
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
   bool over = false;               ///< set by a parser: the rest of the file is a summary
   std::map<std::string, std::uint16_t, std::less<>> volumes;
@@ -61,21 +61,21 @@ struct TraceLines {
     holds_request = false;
     ++left_out.try_emplace(std::string(operation), 0).first->second;
   }
-  /// Its number; null for the 65537th one.
+  /// Returns the number of a volume; nullopt for the 65537th.
   std::optional<std::uint16_t> volume(std::string_view name);
 };
 
-/// A time is put into TraceRequest::wait_ns as it is in the trace.
+/// A parser sets TraceRequest::wait_ns to the time in the trace.
 using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLines& lines,
                                                  TraceRequest& into);
 
 struct TraceFormatRow {
   TraceFormat format;
-  const char* name;    ///< of --format
-  const char* fields;  ///< of a line, for people
-  const char* sort;    ///< what sorts a trace by arrival; null: closed loop
-  bool has_titles;     ///< the first line may name the columns
-  /// Whether a first line can be of no other format; null: that cannot be told.
+  const char* name;    ///< for --format
+  const char* fields;  ///< fields of a line, for messages
+  const char* sort;    ///< command that sorts a trace by arrival; null: closed loop
+  bool has_titles;     ///< the first line may have column titles
+  /// Returns true if a first line can only be of this format; null: it cannot be recognised.
   bool (*recognises)(std::string_view line);
   LineParser parse;
   bool closed_loop() const { return sort == nullptr; }
@@ -84,14 +84,14 @@ struct TraceFormatRow {
 std::span<const TraceFormatRow> trace_formats();
 const TraceFormatRow& row_of(TraceFormat format);
 std::optional<TraceFormat> trace_format_named(std::string_view name);
-/// "trace, closed, msr, ..."
+/// Returns "trace, closed, msr, ..."
 std::string trace_format_names();
-/// By the ending of the name: .trace and .closed. Error: neither of the two.
+/// Returns the format for the extension .trace or .closed. Fails for other names.
 Result<TraceFormat> trace_format_of(const std::string& path);
-/// By the beginning of the file; null: no format is certain.
+/// Returns the format identified by the beginning of a file; nullopt if none is certain.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
-// ---- the parsers, a file for each family
+// ---- the parsers, one file per family
 
 std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines& lines,
                                              TraceRequest& into);

@@ -1,4 +1,4 @@
-// The table of trace formats, and which one a file has (trace_format.h).
+// The table of trace formats, and their recognition (trace_format.h).
 #include <algorithm>
 
 #include "plugin/base/invariant.h"
@@ -26,7 +26,7 @@ constexpr TraceFormatRow kFormats[] = {
      "sort the trace by arrival: sort -s -k4,4n", false, is_blkparse, parse_blkparse},
     {TraceFormat::fio2, "fio2", "FILE ACTION OFFSET LENGTH", nullptr, false, is_fio2, parse_fio2},
     {TraceFormat::fio3, "fio3", "TIMESTAMP FILE ACTION OFFSET LENGTH",
-     "let fio write the log again", false, is_fio3, parse_fio3},
+     "record the log with fio again", false, is_fio3, parse_fio3},
 };
 
 std::optional<TraceFormat> recognise_line(std::string_view line) {
@@ -71,10 +71,10 @@ std::string trace_format_names() {
 Result<TraceFormat> trace_format_of(const std::string& path) {
   if (path.ends_with(".trace")) return TraceFormat::trace;
   if (path.ends_with(".closed")) return TraceFormat::closed;
-  return fail(path, "ends in neither .trace nor .closed", "say which one it is with --format");
+  return fail(path, "ends in neither .trace nor .closed", "use --format");
 }
 
-/// The first line that is not empty, or the one behind it: the first may have titles.
+/// Tries the first nonempty line and the next one, since the first may have titles.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning) {
   constexpr int kLinesTried = 2;
   for (int tried = 0; tried < kLinesTried && !beginning.empty();) {

@@ -1,12 +1,11 @@
-// Every format of traces: what its lines become, which files are recognised, and what is wrong with
-// a line.
+// All trace formats: parsed requests, recognition of files, and errors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/replay/trace_file.h"
 
-// Tests are built as one source in some presets; this namespace keeps their names apart.
+// Some presets build the tests as one source; this namespace keeps their names apart.
 namespace headcrash::replay::trace_formats_test {
 namespace {
 
@@ -36,7 +35,7 @@ Result<Replayed> parse(const std::string& text, std::optional<TraceFormat> forma
   return all;
 }
 
-/// "wait_ns device read|write lbn+blocks measured_ns", a line each.
+/// Formats requests as "wait_ns device read|write lbn+blocks measured_ns", one per line.
 std::string shown(const Replayed& all) {
   std::string text;
   for (const TraceRequest& r : all.requests)
@@ -117,7 +116,7 @@ TEST(TraceFormats, LinesBecomeRequests) {
   }
 }
 
-TEST(TraceFormats, AreRecognisedWhereThatIsCertain) {
+TEST(TraceFormats, RecognisesFilesWhereCertain) {
   for (const Sample& sample : kSamples) {
     SCOPED_TRACE(row_of(sample.format).name);
     const auto all = parse(std::string("# from a colleague\n\n") + sample.text);
@@ -138,7 +137,7 @@ TEST(TraceFormats, AreRecognisedWhereThatIsCertain) {
   EXPECT_TRUE(empty->requests.empty());
 }
 
-TEST(TraceFormats, LinesOfOtherOperationsAreReported) {
+TEST(TraceFormats, ReportsLinesOfOtherOperations) {
   const auto all = parse(kSamples[4].text);
   ASSERT_TRUE(all);
   ASSERT_EQ(all->remarks.size(), 2U) << "a discard and a flush";
@@ -146,7 +145,7 @@ TEST(TraceFormats, LinesOfOtherOperationsAreReported) {
 }
 
 /// A piece of the file may end between a request and the wait that follows it.
-TEST(TraceFormats, WaitsAreFoundBehindTheEndOfAPiece) {
+TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   std::string text = "fio version 2 iolog\n";
   for (int i = 0; i < 9000; ++i)
     text += fmt::format("/f read {} 512\n/f wait {} 0\n", i * 512, 1000 + i);
@@ -159,7 +158,8 @@ TEST(TraceFormats, WaitsAreFoundBehindTheEndOfAPiece) {
   }
 }
 
-/// DiskSim's traces keep their times; one that begins a day late would show an idle device.
+/// DiskSim's traces keep their times; one that begins a day late would otherwise show an idle
+/// device.
 TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   const auto late =
       parse("1577808144360.767 0 17173304 32 0\n1577808144361.767 0 8 8 1\n", TraceFormat::trace);
@@ -170,7 +170,7 @@ TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
             86399999 * kMillisecondNs);
 }
 
-TEST(TraceFormats, NameTheLineThatIsWrong) {
+TEST(TraceFormats, ErrorsNameTheLine) {
   const auto says = [](TraceFormat format, const std::string& line, const char* words) {
     SCOPED_TRACE(line);
     const Sample& sample = *std::find_if(std::begin(kSamples), std::end(kSamples),
@@ -187,7 +187,7 @@ TEST(TraceFormats, NameTheLineThatIsWrong) {
   };
   using enum TraceFormat;
   says(msr, "128166372003061629,hm,1,Read,383496192,32768", "7 fields");
-  says(msr, "128166372003061629,hm,1,Read,383496192,32768,5", "before the line above");
+  says(msr, "128166372003061629,hm,1,Read,383496192,32768,5", "before the preceding line");
   says(msr, "x,hm,1,Read,383496192,32768,5", "arrival");
   says(msr, "18446744073709551615,hm,1,Read,0,512,5", "2262");
   says(msr, "128166372036382245,hm,one,Read,0,512,5", "disk");
@@ -200,7 +200,7 @@ TEST(TraceFormats, NameTheLineThatIsWrong) {
   says(spc, "0,1,512,x,1.0", "opcode");
   says(spc, "a,1,512,r,1.0", "ASU");
   says(spc, "0,1.5,512,r,1.0", "LBA");
-  says(spc, "0,1,512,r,0.01", "before the line above");
+  says(spc, "0,1,512,r,0.01", "before the preceding line");
   says(spc, "0,1,512,r,99999999999999999999", "292 years");
   says(spc, "0,1,512,r,1000000001.5", "31 years");
   says(alibaba, "419,W,0,512", "5 fields");
@@ -212,22 +212,22 @@ TEST(TraceFormats, NameTheLineThatIsWrong) {
   says(tencent, "1538323202,7,1,1,vol", "volume");
   says(tencent, "1538323202,18446744073709551615,1,1,1", "offset");
   says(blkparse, "8,0 3 7 6.0 697 Q WS 223490 8", "sector");
-  says(blkparse, "8,0 3 7 4.0 697 Q WS 223490 + 8 [x]", "before the line above");
+  says(blkparse, "8,0 3 7 4.0 697 Q WS 223490 + 8 [x]", "before the preceding line");
   says(blkparse, "8 3 7 6.0 697 Q WS 223490 + 8 [x]", "blkparse");
   says(fio2, "/dev/sda erase 0 4096", "unknown action");
   says(fio2, "/dev/sda write 0", "bytes");
   says(fio2, "/dev/sda wait soon 0", "wait");
   says(fio3, "751188 /tmp/f wait 100 0", "unknown action");
   says(fio3, "soon /tmp/f read 0 512", "arrival");
-  says(fio3, "751188 /tmp/f read 0 512 1", "more fields");
-  says(fio3, "100 /tmp/f read 0 512", "before the line above");
+  says(fio3, "751188 /tmp/f read 0 512 1", "too many fields");
+  says(fio3, "100 /tmp/f read 0 512", "before the preceding line");
   says(trace, "9223372036854775807 0 8 8 1", "292 years");
   says(closed, "R Hit 0 8 99999999999999999999 0", "measured time is beyond");
   EXPECT_FALSE(parse("/dev/sda write 0 4096\n", fio2)) << "without its first line";
   EXPECT_FALSE(parse(kSamples[5].text, fio3));
 }
 
-TEST(TraceFormats, VolumesHaveALimit) {
+TEST(TraceFormats, NumberOfVolumesIsLimited) {
   std::string text;
   for (int volume = 0; volume < 65537; ++volume) text += fmt::format("1,8,8,0,{}\n", volume);
   const auto all = parse(text, TraceFormat::tencent);

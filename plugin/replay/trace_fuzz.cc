@@ -1,4 +1,5 @@
-// Fuzzes the parsers of trace lines: no line does harm, and what is accepted can be a request.
+// Fuzzes the parsers of trace lines: no line causes a failure, and accepted lines are valid
+// requests.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

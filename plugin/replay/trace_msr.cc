@@ -1,9 +1,9 @@
-// Microsoft Research Cambridge's traces of servers (Narayanan et al., FAST 2008; SNIA IOTTA):
+// Microsoft Research Cambridge's server traces (Narayanan et al., FAST 2008; SNIA IOTTA):
 //
 //   Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime
 //   128166372003061629,hm,1,Read,383496192,32768,56557
 //
-// Times are Windows' ticks of 100 ns, arrivals since 1601; offset and size are bytes.
+// Times are in Windows ticks of 100 ns, arrivals since 1601; offset and size are in bytes.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -20,27 +20,26 @@ std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, Tr
   const CommaFields fields(line);
   if (fields.count != kMsrFields)
     return ParseError{"does not have 7 fields",
-                      "write: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"};
+                      "expected: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"};
   auto ticks = number_of<std::uint64_t>(fields[0], std::numeric_limits<std::uint64_t>::max());
   if (!ticks)
-    return ParseError{"the arrival time is not a number", "write ticks of 100 ns since 1601"};
+    return ParseError{"the arrival time is not a number", "use ticks of 100 ns since 1601"};
   if (*ticks >= kTicksUntil1970) *ticks -= kTicksUntil1970;
   if (*ticks > kTicksMax)
-    return ParseError{"the arrival time is beyond the year 2262",
-                      "write ticks of 100 ns since 1601"};
+    return ParseError{"the arrival time is beyond the year 2262", "use ticks of 100 ns since 1601"};
   into.wait_ns = static_cast<TimeNs>(*ticks) * kTickNs;
   if (!number_of<std::uint64_t>(fields[2], kLbnMax))
-    return ParseError{"the number of the disk is not a number", "count the disks of a host from 0"};
+    return ParseError{"the disk number is not a number", "count the disks of a host from 0"};
   const auto device = lines.volume(std::string(fields[1]) + "," + std::string(fields[2]));
   if (!device) return kTooManyVolumes;
   into.device = *device;
   into.read = fields[3] == "Read";
   if (!into.read && fields[3] != "Write")
     return ParseError{"the type is neither Read nor Write",
-                      "write Read or Write as the fourth field"};
+                      "use Read or Write as the fourth field"};
   if (!blocks_of_bytes(fields[4], fields[5], into)) return kBytes;
   const auto measured = number_of<std::uint64_t>(fields[6], kTicksMax);
-  if (!measured) return ParseError{"the response time is not a number", "write ticks of 100 ns"};
+  if (!measured) return ParseError{"the response time is not a number", "use ticks of 100 ns"};
   into.measured_ns = static_cast<TimeNs>(*measured) * kTickNs;
   return std::nullopt;
 }

@@ -4,7 +4,7 @@
 //   ASU,LBA,Size,Opcode,Timestamp[,more]
 //   0,20941264,8192,W,0.551706
 //
-// LBA counts blocks of 512 bytes, size bytes, time seconds. An ASU is a volume.
+// LBA counts blocks of 512 bytes; size is in bytes, time in seconds. An ASU is a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -24,9 +24,9 @@ bool is_write(std::string_view opcode) {
 std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, TraceRequest& into) {
   const CommaFields fields(line);
   if (fields.count < kSpcFields)
-    return ParseError{"has fewer than 5 fields", "write: ASU,LBA,Size,Opcode,Timestamp"};
+    return ParseError{"has fewer than 5 fields", "expected: ASU,LBA,Size,Opcode,Timestamp"};
   if (!number_of<std::uint64_t>(fields[0], kLbnMax))
-    return ParseError{"the ASU is not a number", "write the number of the volume first"};
+    return ParseError{"the ASU is not a number", "the first field is the volume number"};
   const auto device = lines.volume(fields[0]);
   if (!device) return kTooManyVolumes;
   into.device = *device;
@@ -36,7 +36,7 @@ std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, Tr
   into.lbn = *lbn;
   into.read = is_read(fields[3]);
   if (!into.read && !is_write(fields[3]))
-    return ParseError{"the opcode is neither R nor W", "write R for a read, W for a write"};
+    return ParseError{"the opcode is neither R nor W", "use R for a read, W for a write"};
   return put_arrival(fields[4], model::kSecondNs, into);
 }
 

@@ -1,10 +1,9 @@
 // Opening and writing a results database.
 //
-// Opening looks before it touches: whose file it is, which version, and whether it is whole are all
-// read before the first pragma that could write. Then WAL (readers never wait for a campaign) with
-// synchronous=FULL: a recorded trial is on the disk, which a laboratory for power cuts owes its
-// users and which costs one fsync per trial. Where a file system cannot do WAL, SQLite stays with
-// its rollback journal, which is as safe and only slower.
+// Before the first pragma that could write, the file's owner, version and integrity are checked.
+// Then WAL (readers never wait for a campaign) with synchronous=FULL: a recorded trial is on the
+// disk, at one fsync per trial. Where a file system does not support WAL, SQLite keeps its rollback
+// journal, which is as safe but slower.
 #include "results/db/database.h"
 
 #include <fcntl.h>
@@ -41,7 +40,7 @@ Result<Handle> open_handle(const std::string& name, int flags) {
   return handle;
 }
 
-/// A file name as a SQLite URI.
+/// Returns a file name as a SQLite URI.
 std::string immutable_uri(const std::filesystem::path& path) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -54,8 +53,9 @@ std::string immutable_uri(const std::filesystem::path& path) {
   return uri + "?immutable=1";
 }
 
-/// Reading a WAL database needs a -shm file beside it. In a folder that may not be written there
-/// can be no writer either, so that without a log beside it the file can be read as it stands.
+/// Returns true if the file must be opened as immutable. Reading a WAL database needs a -shm file
+/// next to it. In a read-only folder there can be no writer, so without a log the file can be read
+/// directly.
 bool must_read_as_it_stands(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -66,7 +66,7 @@ bool must_read_as_it_stands(const std::filesystem::path& path) {
 Result<Handle> open_for_reading(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    return fail(path.string(), "there is no such file",
+    return fail(path.string(), "no such file",
                 "run a campaign first, or name its database with --db");
   }
   auto handle = must_read_as_it_stands(path)
@@ -80,12 +80,12 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   }
   if (state == FileState::older) {
     return fail(path.string(), "has the schema of an older headcrash",
-                "run any command that writes to it once; that migrates it");
+                "run a command that writes to it, which migrates it");
   }
   return handle;
 }
 
-/// Of a new file. SQLite tries to read what it cannot write, and says that it is not there.
+/// Checks the folder of a new file. SQLite would report a file that it cannot write as missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -101,7 +101,8 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem)
-    return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
+    return fail(folder.string(), "cannot be created:  " + problem.message(),
+                "choose another folder");
   TRY(check_folder(path));
   TRY(const auto turn, OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -141,7 +142,7 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
   return sqlite3_last_insert_rowid(handle);
 }
 
-/// `bind` gives the statement the values of one of `rows`.
+/// Inserts each of `rows`; `bind` binds one of them.
 template <typename Rows, typename Bind>
 Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows,
                          const Bind& bind) {
@@ -181,7 +182,7 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// A campaign of thousands of trials has no use for it.
+/// Inserts the load of measured phases only: a campaign of thousands of trials does not need it.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(
@@ -416,14 +417,14 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // Only the checkpoint reports a full disk; a change of journal_mode that fails leaves the mode
+  // Only the checkpoint reports a full disk; if changing journal_mode fails, it leaves the mode
   // unchanged.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());
   if (row && mode.text(0) == "delete") return {};
   return fail(state->path.string(), "its write-ahead log cannot be moved into it",
-              "end other processes that use it");
+              "stop other processes that use it");
 }
 
 const std::filesystem::path& Database::path() const {

@@ -1,11 +1,11 @@
 #pragma once
-// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files
-// beside this header.
+// The results database: SQLite in WAL mode with foreign keys. The schema is in the numbered .sql
+// files of this folder.
 //
-// A database is opened for writing by one campaign at a time per process; several processes may
-// write, each trial in one transaction. A database of an older schema version is migrated when it
-// is opened for writing; one of a newer version, a damaged one, or a file that is not a database is
-// refused and left as it was.
+// One campaign at a time per process opens a database for writing. Several processes may write,
+// each trial in one transaction. A database of an older schema version is migrated when it is
+// opened for writing. A newer or damaged one, or a file that is not a database, is rejected and not
+// changed.
 
 #include <cstdint>
 #include <filesystem>
@@ -30,7 +30,7 @@ struct RunRecord {
   std::string host_json, versions_json, accelerator;
 };
 
-struct LatencySummary {  ///< microseconds
+struct LatencySummary {  ///< in microseconds
   double mean_us = 0, p50_us = 0, p99_us = 0, max_us = 0;
 };
 struct LatencyBucket {
@@ -38,14 +38,14 @@ struct LatencyBucket {
   std::int64_t count = 0;
 };
 
-/// What the first device did in a stretch of a phase.
+/// The load of the first device in an interval of a phase.
 struct LoadRecord {
-  double begin_ms = 0, end_ms = 0;  ///< model time since the phase began
+  double begin_ms = 0, end_ms = 0;  ///< model time from the start of the phase
   std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
-  double inside = 0;  ///< requests, on the average
+  double inside = 0;  ///< mean number of requests inside
 };
 
-/// What a device other than the first did in a phase.
+/// Figures of a phase for a device other than the first.
 struct DevicePhaseRecord {
   std::string name;
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0,
@@ -54,17 +54,17 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// A metric of a phase whose job fixes how long it takes, in s: what differs is how much was done
-/// in it.
+/// A metric of a phase whose job has a fixed duration, in s; such phases differ in the amount of
+/// work done.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-/// A figure that not every device or workload has: "hd0.nvram.dirty_hits".
+/// A figure that exists only for some devices or workloads: "hd0.nvram.dirty_hits".
 struct MetricRecord {
   std::string name, unit;
   double value = 0;
 };
 
-/// What the guest's block layer says of the same requests, from /proc/diskstats.
+/// Figures of the guest's block layer for the same requests, from /proc/diskstats.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -75,7 +75,7 @@ struct MeasureRecord {
   std::string label;
   bool measured = true;  ///< false: preparation or verification
   double elapsed_ms = 0;
-  std::optional<double> quiescent_ms;  ///< none: not waited for
+  std::optional<double> quiescent_ms;  ///< nullopt: not waited for
   double user_ms = 0, system_ms = 0;
   double device_busy_ms = 0;  ///< of the busiest device, during elapsed_ms
   std::string operation;
@@ -92,7 +92,7 @@ struct PhaseRecord {
   double busy_ms = 0;
   std::optional<LatencySummary> target, achieved, lateness;
   std::vector<LatencyBucket> target_buckets, achieved_buckets, flush_buckets;
-  std::vector<LoadRecord> load;  ///< kept of a measured phase of a benchmark only
+  std::vector<LoadRecord> load;  ///< stored only for measured phases of a benchmark
   std::vector<DevicePhaseRecord> devices;
   std::optional<MeasureRecord> measure;
   std::vector<MetricRecord> metrics;
@@ -128,21 +128,21 @@ struct ArtefactRecord {
   std::int64_t bytes = 0;
 };
 
-/// What a strategy covered (plugin/states/state_enumerator.h).
+/// The coverage of a strategy (plugin/states/state_enumerator.h).
 struct CoverageRecord {
   std::string strategy;
   double space = 0;
   std::int64_t generated = 0, distinct_states = 0, checked = 0;
-  std::string bound;  ///< what was left out, in words; empty for nothing
+  std::string bound;  ///< describes the omitted states; empty if none
 };
 
-/// A failure that was looked at again.
+/// The follow-up of a failure.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
 };
 
-/// A crash state that was checked.
+/// A checked crash state.
 struct CrashStateRecord {
   std::string name, strategy;
   std::uint64_t digest = 0;
@@ -154,14 +154,14 @@ struct CrashStateRecord {
   std::optional<FailureRecord> failure;
 };
 
-/// A step over all states of a trial.
+/// The total time of a step over all states of a trial.
 struct StepTimeRecord {
   std::string step;
   std::int64_t count = 0;
   double total_ms = 0;
 };
 
-/// A cell of the campaign io-errors; the texts are those of 0006.sql.
+/// A cell of the io-errors campaign; the texts are described in 0006.sql.
 struct IoErrorStepRecord {
   std::string step, result;
 };
@@ -192,34 +192,34 @@ struct TrialRecord {
   std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
-  std::optional<std::string> control;  ///< what it has to show: lose, damage, keep, keep-after-fsck
+  /// required outcome of a control: lose, damage, keep, keep-after-fsck
+  std::optional<std::string> control;
   std::string variant;
   std::vector<CoverageRecord> coverage;  ///< of an explored trial
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;
   std::optional<IoErrorRecord> io_error;
-  std::optional<std::int64_t> repetition;  ///< of a benchmark; none: no benchmark
+  std::optional<std::int64_t> repetition;  ///< of a benchmark; nullopt otherwise
   std::string parameters, scale;           ///< "files=1000 users=4"; exact, scaled, custom
-  std::optional<double> host_busy;         ///< share of the CPU that others used meanwhile
+  std::optional<double> host_busy;  ///< share of the CPU used by other processes during the trial
 };
 
-/// A number of an experiment: the paper's beside ours. `verdict` and the rest of a rule likewise.
+/// A number of an experiment, next to the paper's.
 struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
   std::string remark;
-  std::optional<double> low = {},
-                        high = {};  ///< ours is a mean over seeds, and that is its interval
+  std::optional<double> low = {}, high = {};  ///< interval of `ours`, if it is a mean over seeds
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
 };
-/// A table whose name begins with this is drawn as a heat map by the report: a group of rows, the
-/// row, then multiples of the row's best ("1.23"; with the mark where no other is better; "-":
-/// none).
+/// Prefix of tables that the report draws as heat maps. A row has its group, its name, then
+/// multiples of the row's best value ("1.23"; followed by kUnbeaten if no other is better; "-" if
+/// missing).
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
-/// A cell of a table that an experiment tells, row by row.
+/// A cell of an experiment's table, row by row.
 struct ClaimTableRecord {
   std::string claim, name, title;
   std::int64_t line = 0;
@@ -232,7 +232,7 @@ struct ClaimPointRecord {
   bool from_paper = false;
   double x = 0, y = 0;
 };
-/// All that an experiment answers, each in order.
+/// All results of an experiment, each in order.
 struct ClaimRecords {
   std::vector<ClaimNumberRecord> numbers;
   std::vector<ClaimRuleRecord> rules;
@@ -243,31 +243,34 @@ struct ClaimRecords {
 class Database {
  public:
   enum class Access { read_only, read_write };
-  /// read_write makes the file (and its folder) if there is none; read_only refuses a missing file.
+  /// Opens a database. read_write creates the file and its folder if missing; read_only fails if
+  /// the file is missing.
   static Result<Database> open(const std::filesystem::path& path, Access access);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
   /// Moves the write-ahead log into the database file, so that the file alone is the database, and
-  /// closes it. The destructor closes too, but leaves a log that could not be moved and reports
-  /// nothing. Call without open statements. Errors: a full disk, another process that uses the
+  /// closes it. The destructor also closes, but keeps a log that cannot be moved and reports no
+  /// error. REQUIRES: no open statements. Fails if the disk is full, or if another process uses the
   /// database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);
-  /// The newest run with this digest that has no finished_at, for --resume.
+  /// Returns the newest run with this digest and without finished_at, for --resume.
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
-  /// The newest one, finished or not.
+  /// Returns the newest run with this digest, finished or not.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Forgets the run's trials that ended so, which makes it unfinished if there were any. How many.
+  /// Deletes the run's trials with this verdict and returns their number. If it is not 0, the run
+  /// becomes unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
-  /// All of a trial in one transaction: either everything is there or nothing.
+  /// Records a whole trial in one transaction.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
-  /// What an experiment answers, in one transaction.
+  /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// A resumed run plans as many trials: a merged one knows only of the shards it was made of.
+  /// Updates the number of planned trials of a resumed run: a merged run only counts the shards
+  /// that it was made of.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

@@ -1,5 +1,5 @@
-// What goes wrong with a database in real life: kill -9, two writers, a full disk, a lock that is
-// never given back, files that are none, damaged files, files without permission.
+// Database failures: kill -9, two writers, a full disk, a lock that is never released, files that
+// are not databases, damaged files, missing permissions.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -61,9 +61,9 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// One process is killed again and again, anywhere in its work; the next one resumes. Each trial is
-/// there exactly once and has all its rows.
-TEST_F(DatabaseFault, Kill9LosesNoFinishedTrialAndDoublesNone) {
+/// A process is killed repeatedly at any point of its work, and the next one resumes. Each trial
+/// must exist exactly once with all its rows.
+TEST_F(DatabaseFault, Kill9NeitherLosesNorDuplicatesFinishedTrials) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {
     auto db = must(Database::open(file(), Database::Access::read_write));
@@ -107,7 +107,7 @@ TEST_F(DatabaseFault, Kill9LosesNoFinishedTrialAndDoublesNone) {
             kTrials);
 }
 
-TEST_F(DatabaseFault, TwoProcessesMakeAndFillOneFileAtOnce) {
+TEST_F(DatabaseFault, TwoProcessesCreateAndFillOneFile) {
   const auto writer = [&](const std::string& name) {
     auto db = must(Database::open(file(), Database::Access::read_write));
     auto run = some_run();
@@ -126,7 +126,7 @@ TEST_F(DatabaseFault, TwoProcessesMakeAndFillOneFileAtOnce) {
             2);
 }
 
-TEST_F(DatabaseFault, AFullDiskIsSaidAndKeepsWhatWasThere) {
+TEST_F(DatabaseFault, AFullDiskIsReportedWithoutDataLoss) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_trial("first")));
@@ -141,7 +141,7 @@ TEST_F(DatabaseFault, AFullDiskIsSaidAndKeepsWhatWasThere) {
   EXPECT_EQ(must(db.finished_trials(run)), std::set<std::string>{"first"});
 }
 
-TEST_F(DatabaseFault, ALockThatIsNotGivenBackIsSaid) {
+TEST_F(DatabaseFault, ALockThatIsNeverReleasedIsReported) {
   auto holder = must(Database::open(file(), Database::Access::read_write));
   auto db = must(Database::open(file(), Database::Access::read_write));
   auto held = must(Transaction::begin(holder.handle()));
@@ -152,18 +152,18 @@ TEST_F(DatabaseFault, ALockThatIsNotGivenBackIsSaid) {
       << refused.error().message();
 }
 
-TEST_F(DatabaseFault, AFileThatIsNoDatabase) {
+TEST_F(DatabaseFault, RejectsAFileThatIsNotADatabase) {
   expect_refused_and_untouched("just a note\n", "is not a database");
   expect_refused_and_untouched(std::string(10'000, 'x'), "is not a database");
 }
 
-TEST_F(DatabaseFault, SomebodyElsesDatabase) {
+TEST_F(DatabaseFault, RejectsADatabaseOfAnotherProgram) {
   expect_refused_and_untouched(
       sqlite_file_made_by("CREATE TABLE photos (name TEXT); PRAGMA user_version = 1;"),
       "another program");
 }
 
-TEST_F(DatabaseFault, ADatabaseOfANewerVersion) {
+TEST_F(DatabaseFault, RejectsADatabaseOfANewerVersion) {
   {
     must(Database::open(file(), Database::Access::read_write));
   }
@@ -175,7 +175,7 @@ TEST_F(DatabaseFault, ADatabaseOfANewerVersion) {
   expect_refused_and_untouched(contents(file()), "newer headcrash");
 }
 
-TEST_F(DatabaseFault, ADamagedFile) {
+TEST_F(DatabaseFault, RejectsADamagedFile) {
   {
     auto db = must(Database::open(file(), Database::Access::read_write));
     const auto run = must(db.begin_run(some_run()));
@@ -191,13 +191,13 @@ TEST_F(DatabaseFault, ADamagedFile) {
   expect_refused_and_untouched(whole.substr(0, whole.size() / 2), "is damaged");
 }
 
-TEST_F(DatabaseFault, AnEmptyFileIsAFreshDatabaseForAWriterOnly) {
+TEST_F(DatabaseFault, AnEmptyFileIsANewDatabaseForAWriterOnly) {
   std::ofstream(file()).flush();
   EXPECT_FALSE(Database::open(file(), Database::Access::read_only));
   EXPECT_TRUE(Database::open(file(), Database::Access::read_write));
 }
 
-TEST_F(DatabaseFault, AFolderIsNoDatabase) {
+TEST_F(DatabaseFault, RejectsAFolder) {
   EXPECT_FALSE(Database::open(folder(), Database::Access::read_write));
   std::ofstream(folder() / "plain").flush();
   const auto below_a_file =
@@ -206,8 +206,8 @@ TEST_F(DatabaseFault, AFolderIsNoDatabase) {
   EXPECT_FALSE(below_a_file.error().hint.empty());
 }
 
-/// As an ordinary user: a file that may only be read, in a folder that may only be read.
-TEST_F(DatabaseFault, WithoutPermissionToWrite) {
+/// As an ordinary user: a read-only file in a read-only folder.
+TEST_F(DatabaseFault, WorksReadOnlyWithoutPermissionToWrite) {
   {
     auto db = must(Database::open(file(), Database::Access::read_write));
     must(db.record_trial(must(db.begin_run(some_run())), some_trial("k")));

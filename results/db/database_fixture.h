@@ -1,5 +1,5 @@
 #pragma once
-// For the tests of this folder: a scratch folder, small records, and results that must be there.
+// For the tests of this folder: a scratch folder, small records, and unwrapping of results.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ class ScratchFolder : public testing::Test {
   std::filesystem::path folder_;
 };
 
-/// The value, or a failure of the test with the error's own line.
+/// Returns the value, or throws the error's message.
 template <typename T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());
@@ -112,7 +112,7 @@ inline TrialRecord some_bench_trial(const std::string& key) {
   return trial;
 }
 
-/// Two states, the second of which fails.
+/// A trial with two states, the second of which fails.
 inline TrialRecord some_explored_trial(const std::string& key) {
   TrialRecord trial = some_trial(key);
   trial.device = "stage";

@@ -14,7 +14,7 @@ namespace {
 
 class DatabaseTest : public ScratchFolder {};
 
-TEST_F(DatabaseTest, MakesFileAndFolderInWalModeWithForeignKeys) {
+TEST_F(DatabaseTest, CreatesFileAndFolderInWalModeWithForeignKeys) {
   auto db = must(Database::open(folder() / "new" / "deep" / "r.db", Database::Access::read_write));
   EXPECT_EQ(*query_integer(db.handle(), "PRAGMA user_version"), kSchemaVersion);
   EXPECT_EQ(*query_integer(db.handle(), "PRAGMA foreign_keys"), 1);
@@ -25,7 +25,7 @@ TEST_F(DatabaseTest, MakesFileAndFolderInWalModeWithForeignKeys) {
   EXPECT_EQ(mode.text(0), "wal");
 }
 
-TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
+TEST_F(DatabaseTest, ATrialRoundTripsWithAllItsParts) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   const auto id = must(db.record_trial(run, some_trial("ext4/d/w/0")));
@@ -57,7 +57,7 @@ TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
       1);
 }
 
-TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
+TEST_F(DatabaseTest, AnExploredTrialRoundTripsWithItsStates) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_explored_trial("ext4/stage/ace-seq1/17");
@@ -83,7 +83,7 @@ TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
       1);
 }
 
-TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
+TEST_F(DatabaseTest, ABenchmarkTrialRoundTripsWithItsMeasurements) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_bench_trial("ext4/hp-c2447/lfs-small-file/1")));
@@ -107,7 +107,7 @@ TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
             12);
   EXPECT_EQ(*query_integer(handle, "SELECT sum(count) * 10000 + max(upper_us) FROM flush_latency"),
             31'800);
-  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM load"), 2) << "of what is measured only";
+  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM load"), 2) << "only of measured phases";
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT bytes_read * 100 + flushes FROM load WHERE begin_ms = 1 AND end_ms = 2 "
@@ -115,7 +115,7 @@ TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
             51'203);
 }
 
-TEST_F(DatabaseTest, AFailingMetricLeavesNothingOfTheTrial) {
+TEST_F(DatabaseTest, AFailingMetricRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_bench_trial("k");
@@ -129,11 +129,11 @@ TEST_F(DatabaseTest, AFailingMetricLeavesNothingOfTheTrial) {
   EXPECT_FALSE(db.record_trial(run, trial)) << "no such scale";
 }
 
-TEST_F(DatabaseTest, AFailingStateLeavesNothingOfTheTrial) {
+TEST_F(DatabaseTest, AFailingStateRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_explored_trial("k");
-  trial.states.push_back(trial.states.front());  // the same name twice
+  trial.states.push_back(trial.states.front());  // a duplicate name
   EXPECT_FALSE(db.record_trial(run, trial));
   for (const char* table :
        {"trial", "coverage", "step_time", "crash_state", "finding", "failure"}) {
@@ -162,7 +162,7 @@ TEST_F(DatabaseTest, ResumeFindsTheNewestUnfinishedRunOfTheSameDigest) {
   EXPECT_FALSE(db.finish_run(999));
 }
 
-TEST_F(DatabaseTest, TrialsThatCouldNotBeDoneAreForgottenAndTheRunGoesOn) {
+TEST_F(DatabaseTest, ForgettingTrialsMakesTheRunUnfinished) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_trial("a")));
@@ -175,14 +175,14 @@ TEST_F(DatabaseTest, TrialsThatCouldNotBeDoneAreForgottenAndTheRunGoesOn) {
   EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 1);
   EXPECT_EQ(must(db.finished_trials(run)), std::set<std::string>{"a"});
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM crash_state"), 0)
-      << "its rows go with it";
+      << "its rows must be deleted with it";
   EXPECT_EQ(must(db.unfinished_run("abc")), run);
   ASSERT_TRUE(db.finish_run(run));
   EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 0);
-  EXPECT_FALSE(must(db.unfinished_run("abc")).has_value()) << "nothing is left to do";
+  EXPECT_FALSE(must(db.unfinished_run("abc")).has_value()) << "nothing must be left to do";
 }
 
-TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
+TEST_F(DatabaseTest, AFailingRowInTheMiddleRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_trial("ext4/d/w/0");
@@ -196,10 +196,10 @@ TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
     EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0)
         << table;
   }
-  must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database is still of use
+  must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database stays usable
 }
 
-TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForARunThatExists) {
+TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForAnExistingRun) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_trial("k")));
@@ -222,7 +222,7 @@ TEST_F(DatabaseTest, ReadOnlyNeedsAFileAndCannotWrite) {
       << refused.error().message();
 }
 
-TEST_F(DatabaseTest, AReaderSeesAWholeStateWhileAWriterWrites) {
+TEST_F(DatabaseTest, AReaderSeesAConsistentStateDuringAWrite) {
   auto writer = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(writer.begin_run(some_run()));
   auto reader = must(Database::open(file(), Database::Access::read_only));

@@ -1,4 +1,4 @@
-// What gc removes, and above all what it does not.
+// Which artefacts gc removes, and above all which it must not.
 #include "results/db/gc.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class GcTest : public ScratchFolder {
   }
   fs::path home() const { return folder() / "home"; }
 
-  /// A trial whose one artefact is said to be at `path`, relative to the database's folder.
+  /// Records a trial with one artefact at `path`, relative to the database's folder.
   void trial(const std::string& key, const std::string& path,
              const std::string& started = "2026-01-01T00:00:00Z",
              const std::string& verdict = "replayed") {
@@ -51,7 +51,7 @@ class GcTest : public ScratchFolder {
   std::int64_t run_ = 0;
 };
 
-TEST_F(GcTest, RemovesOldFilesTheirRowsAndTheirEmptyFolders) {
+TEST_F(GcTest, RemovesOldFilesWithTheirRowsAndEmptyFolders) {
   file(home() / "results.artefacts/run-1/old/recording.hcrec");
   file(home() / "results.artefacts/run-1/young/recording.hcrec");
   trial("old", "results.artefacts/run-1/old/recording.hcrec");
@@ -59,7 +59,7 @@ TEST_F(GcTest, RemovesOldFilesTheirRowsAndTheirEmptyFolders) {
   const auto told = gc({.dry_run = true});
   EXPECT_EQ(told.removed, 1U);
   EXPECT_EQ(told.bytes, 5);
-  EXPECT_EQ(rows(), 2) << "a dry run only tells";
+  EXPECT_EQ(rows(), 2) << "a dry run must only report";
   EXPECT_TRUE(fs::exists(home() / "results.artefacts/run-1/old/recording.hcrec"));
   const auto done = gc();
   EXPECT_EQ(done.removed, 1U);
@@ -70,13 +70,13 @@ TEST_F(GcTest, RemovesOldFilesTheirRowsAndTheirEmptyFolders) {
   EXPECT_FALSE(fs::exists(home() / "results.artefacts/run-1/old"));
   EXPECT_TRUE(fs::exists(home() / "results.artefacts/run-1/young/recording.hcrec"));
   EXPECT_EQ(must(query_integer(database_->handle(), "SELECT count(*) FROM trial")), 2)
-      << "trials stay";
+      << "trials must stay";
   EXPECT_EQ(gc({.older_than_days = 0}).removed, 1U);
   EXPECT_FALSE(fs::exists(home() / "results.artefacts"));
   EXPECT_TRUE(fs::exists(home() / "results.db"));
 }
 
-TEST_F(GcTest, KeepsFailuresIfAsked) {
+TEST_F(GcTest, KeepsFailuresOnRequest) {
   for (const char* key : {"lost", "measured", "failed"}) {
     const std::string path = std::string("results.artefacts/") + key;
     file(home() / path);
@@ -125,14 +125,14 @@ TEST_F(GcTest, NeverLeavesTheDatabasesFolder) {
   EXPECT_EQ(outcome.refused.size(), hostile.size());
   for (const auto& refused : outcome.refused) EXPECT_FALSE(refused.why.empty()) << refused.path;
   EXPECT_EQ(rows(), static_cast<std::int64_t>(hostile.size()))
-      << "what is refused is left as it is";
+      << "rejected files must not be changed";
   for (const fs::path& path :
        {victim, folder() / "elsewhere.artefacts/victim", home() / "results.artefacts/inside",
         home() / "results.artefacts/link", home() / "notes.txt", home() / "results.db"})
     EXPECT_TRUE(fs::exists(path)) << path;
 }
 
-TEST_F(GcTest, ForgetsWhatIsGoneAndKeepsWhatAnotherRowNeeds) {
+TEST_F(GcTest, ForgetsMissingFilesAndKeepsFilesOfOtherRows) {
   trial("gone", "results.artefacts/run-1/gone");
   file(home() / "results.artefacts/shared");
   trial("old", "results.artefacts/shared");
@@ -145,7 +145,7 @@ TEST_F(GcTest, ForgetsWhatIsGoneAndKeepsWhatAnotherRowNeeds) {
   EXPECT_TRUE(fs::exists(home() / "results.artefacts/shared"));
 }
 
-TEST_F(GcTest, ATrialWithoutADateIsYoungAndADateThatIsNoneIsAnError) {
+TEST_F(GcTest, ATrialWithoutADateIsRecentAndAnInvalidDateIsAnError) {
   file(home() / "results.artefacts/x");
   trial("x", "results.artefacts/x", "yesterday");
   EXPECT_EQ(gc().kept, 1U);

@@ -1,4 +1,4 @@
-// Shards into one database (merge.h).
+// See merge.h.
 #include "results/db/merge.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 using IdMap = std::unordered_map<std::int64_t, std::int64_t>;
 
-/// A run's digest as campaigns write it: "1f..-0/3" is the first of three shards of "1f..".
+/// A run's digest as written by campaigns: "1f..-0/3" is the first of three shards of "1f..".
 struct ShardedDigest {
   std::string base;
   unsigned index = 0, count = 1;
@@ -44,17 +44,17 @@ ShardedDigest split_digest(const std::string& digest) {
   return good ? split : ShardedDigest{.base = digest};
 }
 
-/// A run of the merged database while it grows.
+/// A run of the merged database during the merge.
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  std::string execution;  ///< start and end of a run without shards, which no other run may join
+  std::string execution;  ///< start and end of a run without shards, which is never joined
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
   std::map<std::pair<std::size_t, unsigned>, bool>
-      from;  ///< database and shard that it holds already
+      from;  ///< database and shard that are already included
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
 };
@@ -64,13 +64,14 @@ struct TableShape {
   std::vector<std::string> columns;
 };
 
-/// The column's index in a SELECT of all columns; one past the end if the table lacks it.
+/// Returns the column's index in a SELECT of all columns; the number of columns if the table lacks
+/// it.
 int column_of(const TableShape& table, const char* column) {
   return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
                           table.columns.begin());
 }
 
-/// "trial" for "trial_id"; empty for a column that refers to no table.
+/// Returns "trial" for "trial_id"; empty for other columns.
 std::string referred(const std::string& column) {
   return column.ends_with("_id") ? column.substr(0, column.size() - 3) : std::string{};
 }
@@ -83,7 +84,7 @@ Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) 
   return values;
 }
 
-/// All tables but `run`, each after those that it refers to.
+/// Returns all tables except `run`, each after the tables that it refers to.
 Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   TRY(auto names, texts(handle,
                         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'run' AND "
@@ -111,8 +112,8 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   return ordered;
 }
 
-/// What the shards were made with and where: a member that they do not agree about becomes the list
-/// of its values, so that a report of the merged run can name it.
+/// Merges JSON descriptions of tools and hosts. A member with different values becomes the list of
+/// them, so that a report of the merged run can name them.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
   TRY(auto update,
       Statement::prepare(
@@ -141,7 +142,7 @@ class Merge {
 
   Result<void> add(const fs::path& path) {
     TRY(auto input, Database::open(path, Database::Access::read_only));
-    // One snapshot: a campaign may still be writing.
+    // One snapshot, since a campaign may still be writing.
     TRY(execute(input.handle(), "BEGIN"));
     TRY(auto transaction, Transaction::begin(output_.handle()));
     ids_.clear();
@@ -248,7 +249,7 @@ class Merge {
     });
   }
 
-  /// A row of a trial that was left out is left out too: what it refers to has no place here.
+  /// Copies a row, unless its trial was omitted.
   Result<void> copy_row(Database& input, const Statement& row, const TableShape& table,
                         Statement& insert) {
     std::vector<Value> values;
@@ -278,7 +279,7 @@ class Merge {
     return {};
   }
 
-  /// True for a trial that an earlier database brought already.
+  /// Returns true for a trial that an earlier database had.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
     TRY(auto look,
         Statement::prepare(output_.handle(),
@@ -289,17 +290,16 @@ class Merge {
         look.bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step());
     if (!found) return false;
     if (look.text(1) != verdict) {
-      return fail(
-          input.path().string(),
-          fmt::format("trial {} is {} here and {} in {}", key, verdict, look.text(1),
-                      origin_[look.integer(0)].string()),
-          "leave one of the two databases out, and repeat both trials with headcrash replay");
+      return fail(input.path().string(),
+                  fmt::format("trial {} is {} here but {} in {}", key, verdict, look.text(1),
+                              origin_[look.integer(0)].string()),
+                  "omit one of the two databases, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
     return true;
   }
 
-  /// A path relative to the folder of `database`, as seen from the merged one's.
+  /// Rewrites a path relative to the folder of `database` for the merged one's folder.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -335,7 +335,7 @@ class Merge {
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
-  std::map<std::string, IdMap> ids_;                   ///< of the database at hand, by table
+  std::map<std::string, IdMap> ids_;                   ///< of the current database, by table
   std::unordered_map<std::int64_t, fs::path> origin_;  ///< of the merged trials
   MergeOutcome outcome_;
 };
@@ -343,18 +343,18 @@ class Merge {
 Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& output) {
   std::error_code problem;
   if (fs::exists(output, problem)) {
-    return fail(output.string(), "is there already",
-                "name a new file; nothing is merged into an existing one");
+    return fail(output.string(), "already exists",
+                "name a new file; merging into an existing one is not supported");
   }
   std::set<fs::path> seen;
   for (const fs::path& input : inputs) {
     if (!seen.insert(fs::weakly_canonical(input, problem)).second)
-      return fail(input.string(), "is named twice", "name each database once");
+      return fail(input.string(), "is listed twice", "list each database once");
   }
   return {};
 }
 
-/// The bytes are on the disk before the name is.
+/// Moves the file into place after its bytes are on the disk.
 Result<void> put_in_place(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;

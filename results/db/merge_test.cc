@@ -262,7 +262,7 @@ TEST_F(MergeTest, AFullDiskIsReportedWhereverItFillsUp) {
 TEST_F(MergeTest, VerdictsThatContradictEachOtherAreRefused) {
   expect_refused(
       {shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
-      "ace-seq1/1 is unmountable here and replayed in");
+      "ace-seq1/1 is unmountable here but replayed in");
 }
 
 TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {

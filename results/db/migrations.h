@@ -1,7 +1,7 @@
 #pragma once
-// The schema's history: numbered .sql files, applied in order, each in a transaction of its own
-// together with the new PRAGMA user_version. A file is therefore always at exactly one version,
-// whatever interrupts a migration.
+// The schema's history: numbered .sql files, applied in order. Each runs in a separate transaction
+// that also sets PRAGMA user_version, so a file always has exactly one version, even after an
+// interruption.
 
 #include <sqlite3.h>
 
@@ -14,23 +14,23 @@
 
 namespace headcrash::db {
 
-/// "hcr1" in the file header tells a results database from anybody else's SQLite file.
+/// The application id "hcr1" in the file header, which identifies a results database.
 inline constexpr std::int64_t kApplicationId = 0x68637231;
 
 struct Migration {
-  int version = 0;  ///< what the file is at afterwards
+  int version = 0;  ///< version of the file after the migration
   std::string sql;
 };
 
-/// The embedded files, "0001.sql" first.
+/// Returns the embedded files, "0001.sql" first.
 std::vector<Migration> known_migrations();
 
 enum class FileState { fresh, older, current };
-/// Whose file is this? Only reads. Errors: not a database, another program's, damaged, made by a
-/// newer headcrash.
+/// Determines the state of a file. Only reads. Fails if it is not a database, belongs to another
+/// program, is damaged, or was made by a newer headcrash.
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest);
 
-/// Brings the file to the newest of `migrations`. Another process may be doing the same: the
+/// Migrates the file to the newest version. Another process may do the same concurrently: the
 /// version is read again under the write lock.
 Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
                      const std::vector<Migration>& migrations);

@@ -1,10 +1,10 @@
 #pragma once
-// Whose turn it is to make or migrate the databases of a folder.
+// A lock for creating or migrating the databases of a folder.
 //
-// SQLite's busy timeout does not cover the change to WAL, and a file that another process is just
-// making looks like a stranger's. The lock is the folder's: a descriptor of the database itself,
-// when closed, would take SQLite's own locks with it. A server holds the same lock on the folder of
-// its store for as long as it runs, so that a turn may never come.
+// SQLite's busy timeout does not cover the change to WAL, and a file that another process is
+// creating looks foreign. The lock is on the folder, because closing a descriptor of the database
+// itself would release SQLite's own locks. A server holds the same lock on the folder of its store
+// while it runs, so the wait has a limit.
 
 #include <chrono>
 #include <filesystem>
@@ -14,12 +14,12 @@
 
 namespace headcrash::db {
 
-/// Held until it is destroyed.
+/// Held until destruction.
 class OpeningTurn {
  public:
-  /// Waits for at most `patience`. Where the folder cannot be opened or locked at all there is no
-  /// turn to wait for. Error: somebody has had the lock for all that time; names the process if the
-  /// host tells it.
+  /// Takes the lock, waiting at most `patience`. Succeeds without a lock if the folder cannot be
+  /// opened or locked. Fails if another process held the lock all the time; names the process if
+  /// the host reports it.
   static Result<OpeningTurn> take(const std::filesystem::path& database,
                                   std::chrono::milliseconds patience);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What SQLite said, as an Error that names the file and what the user can do about it.
+// Conversion of SQLite errors to an Error with the file and a hint.
 
 #include <filesystem>
 #include <string>
@@ -10,11 +10,11 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-/// The last failure of `handle`. `doing` completes the sentence where the code alone says too
-/// little ("recording trial x"); may be empty.
+/// Returns the last error of `handle`. `doing` adds context where the code is not sufficient
+/// ("recording trial x"); may be empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
-/// A file whose pages contradict each other; `detail` is what the check found.
+/// Returns the error for a corrupt file; `detail` is the result of the check.
 Error damaged(const std::filesystem::path& file, const std::string& detail);
 
 }  // namespace headcrash::db

@@ -1,6 +1,5 @@
 #pragma once
-// A prepared statement and a transaction, owned by scope. Every failure is an Error that names the
-// database file.
+// Scoped prepared statements and transactions. Every error names the database file.
 
 #include <sqlite3.h>
 
@@ -17,16 +16,15 @@
 
 namespace headcrash::db {
 
-/// What SQLite keeps in a column; nothing is NULL.
+/// A column value; std::monostate is NULL.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 class Statement {
  public:
   static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
 
-  /// Binds the parameters from the first on, in order. Supported: integers, double, text, and
-  /// std::optional of them (empty is NULL), and Value. Resets the statement, so one statement
-  /// serves for many rows.
+  /// Binds all parameters in order: integers, double, text, std::optional of them (empty is NULL),
+  /// and Value. Resets the statement, so one statement serves many rows.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_.get());
@@ -34,21 +32,21 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// For rows whose columns are only known at run time.
+  /// For rows whose columns are known only at run time.
   Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
     int index = 0;
     for (const Value& value : values) bind_one(++index, value);
     return *this;
   }
-  /// Binds `:name` where the statement has it; queries need not use every parameter.
+  /// Binds `:name` if the statement has it; queries need not use every parameter.
   Statement& bind_named(const std::string& name, std::int64_t value);
 
-  /// True: there is a row to read. False: done.
+  /// Returns true if there is a row to read, false at the end.
   Result<bool> step();
   /// For statements without rows.
   Result<void> run();
-  /// Reads all rows: `take` is called at each, and ends the reading with an error of its own.
+  /// Calls `take` for each row; an error of `take` ends the reading.
   template <typename Take>
   Result<void> each_row(const Take& take) {
     while (true) {
@@ -71,7 +69,7 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
-  /// The value as it is; a blob reads as text.
+  /// Returns the value unchanged; a blob reads as text.
   Value value(int column) const;
 
  private:
@@ -109,13 +107,13 @@ class Statement {
   int bind_code_ = SQLITE_OK;  ///< the first failed bind, reported by step()
 };
 
-/// Runs SQL without parameters or rows of interest; several statements may follow each other.
+/// Runs SQL statements without parameters or results.
 Result<void> execute(sqlite3* handle, const std::string& sql);
-/// The first column of the first row.
+/// Returns the first column of the first row.
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
 
-/// A write transaction: it takes the write lock at once, so that two processes queue up instead of
-/// failing half way, and rolls back unless commit() was reached.
+/// A write transaction. It takes the write lock at once, so that concurrent processes wait instead
+/// of failing half way. Rolls back unless committed.
 class Transaction {
  public:
   static Result<Transaction> begin(sqlite3* handle);

@@ -148,7 +148,7 @@ json refusal(const Error& error) {
 }
 
 /// Executes commands; one overload for each type.
-struct Doer {
+struct Handler {
   Emulation& emulation;
   const std::function<bool()>& given_up;
 
@@ -214,7 +214,7 @@ std::string answer(Emulation& emulation, std::string_view line,
                    const std::function<bool()>& given_up) {
   const auto command = parse_command(line);
   if (!command) return dump(refusal(command.error()));
-  return dump(std::visit(Doer{emulation, given_up}, *command));
+  return dump(std::visit(Handler{emulation, given_up}, *command));
 }
 
 }  // namespace headcrash::emulation

@@ -62,7 +62,7 @@ TEST(Parameters, RejectAnotherMachinesStore) {
       {{"hp-c2447", "size=64M", store}, "devices"},
   };
   for (const auto& [arguments, word] : table) {
-    const Ended ended = run_nbdkit(folder, arguments);
+    const ExitResult ended = run_nbdkit(folder, arguments);
     if (std::string(word) == "devices" && arguments[0] == "raid4-5") {
       // The drives are equal, but the array's metadata says that they belong to another array.
       EXPECT_EQ(ended.exit_code, 1) << ended.stderr_text;
@@ -73,7 +73,7 @@ TEST(Parameters, RejectAnotherMachinesStore) {
     EXPECT_NE(ended.stderr_text.find("store="), std::string::npos) << ended.stderr_text;
   }
   fs::remove(folder / "store/hd0.3.img");
-  const Ended ended = run_nbdkit(folder, {"raid5-5", "size=64M", store});
+  const ExitResult ended = run_nbdkit(folder, {"raid5-5", "size=64M", store});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.stderr_text.find("hd0.3.img: is missing"), std::string::npos)
       << ended.stderr_text;
@@ -92,7 +92,7 @@ TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
         client.write(static_cast<std::uint64_t>(run) * 100, block(static_cast<char>('a' + run))),
         0);
   }
-  const Ended other = run_nbdkit(folder, {"hp-c2447", "size=32M", record});
+  const ExitResult other = run_nbdkit(folder, {"hp-c2447", "size=32M", record});
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_NE(other.stderr_text.find("record="), std::string::npos) << other.stderr_text;
 }
@@ -148,7 +148,7 @@ TEST(Parameters, InvalidParametersAreRejectedByName) {
       {{"raid5-5", "size=64M", "write-cache=on"}, "write-cache"},
   };
   for (const Bad& bad : table) {
-    const Ended ended = run_nbdkit(folder, bad.arguments);
+    const ExitResult ended = run_nbdkit(folder, bad.arguments);
     EXPECT_EQ(ended.exit_code, 1) << bad.word << ": " << ended.stderr_text;
     EXPECT_NE(ended.stderr_text.find(bad.word), std::string::npos)
         << bad.word << ": " << ended.stderr_text;

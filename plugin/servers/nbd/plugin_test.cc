@@ -354,7 +354,7 @@ TEST(Plugin, AKilledServerLeavesAUsableStoreAndAStaleSocket) {
 TEST(Plugin, ASecondServerCannotUseTheSameStoreOrSocket) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"store=" + (folder / "store")}));
-  Ended second = run_nbdkit(folder, with(kFast, {"store=" + (folder / "store")}));
+  ExitResult second = run_nbdkit(folder, with(kFast, {"store=" + (folder / "store")}));
   EXPECT_EQ(second.exit_code, 1);
   EXPECT_NE(second.stderr_text.find("in use"), std::string::npos) << second.stderr_text;
   second = run_nbdkit(folder, with(kFast, {"control=" + disk.control_path()}));

@@ -261,7 +261,7 @@ TEST(States, RejectsDamagedAndMissingRecordings) {
     file.write("damage", 6);
   }
   EXPECT_NE(refusal(run, "w7").find("run.hcrec"), std::string::npos);
-  const Ended ended = run_nbdkit(folder, {"states=1", "recording=" + run});
+  const ExitResult ended = run_nbdkit(folder, {"states=1", "recording=" + run});
   EXPECT_NE(ended.exit_code, 0);
   EXPECT_NE(ended.stderr_text.find("recording="), std::string::npos) << ended.stderr_text;
 }
@@ -302,7 +302,7 @@ TEST(States, ConflictingParametersAreRejected) {
       {{"states=1", "virtual-time=" + (folder / "none/x")}, "No such file or directory"},
   };
   for (const auto& [arguments, words] : table) {
-    const Ended ended = run_nbdkit(folder, arguments);
+    const ExitResult ended = run_nbdkit(folder, arguments);
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_NE(ended.stderr_text.find(words), std::string::npos) << words << "\n"
                                                                 << ended.stderr_text;

@@ -43,7 +43,7 @@ void AgentDisk::from_host(std::string_view text) {
 void AgentDisk::answer_read() {
   const std::size_t line = from_host_.find('\n') + 1;
   const std::size_t bytes = std::min(line, kTextBytesMax);
-  const Waiting answered = *std::exchange(waiting_, std::nullopt);
+  const WaitingRead answered = *std::exchange(waiting_, std::nullopt);
   const std::span<std::byte> into = answered.request.into;
   std::memset(into.data(), 0, into.size());
   little_endian::store(into, 0, static_cast<std::uint32_t>(bytes));

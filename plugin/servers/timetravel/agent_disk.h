@@ -56,14 +56,14 @@ class AgentDisk {
   }
 
  private:
-  struct Waiting {
+  struct WaitingRead {
     model::Request request;
     model::Initiator* initiator;
   };
   std::string from_host_;
   std::size_t complete_ = 0;  ///< size of the complete lines in it
   std::string for_host_;
-  std::optional<Waiting> waiting_;
+  std::optional<WaitingRead> waiting_;
 };
 
 }  // namespace headcrash::timetravel

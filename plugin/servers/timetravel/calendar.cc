@@ -93,8 +93,10 @@ void Calendar::make_disks() {
   const auto add = [this](GuestDisk::Connect connect) {
     disks_.push_back(std::make_unique<GuestDisk>(
         std::move(sockets_[disks_.size()]), std::move(connect),
-        GuestDisk::Kick{.told = [this](std::uint32_t untold_ns) { pass_to(told_ + untold_ns); },
-                        .submitted = [this](GuestDisk& disk) { submitted(disk); }},
+        GuestDisk::Kick{
+            .reported =
+                [this](std::uint32_t untold_ns) { advance_guest_to(reported_time_ + untold_ns); },
+            .submitted = [this](GuestDisk& disk) { submitted(disk); }},
         stop_.get()));
   };
   for (std::size_t i = 0; i < hardware_->disk_count(); ++i) add(hardware_->disk(i));
@@ -112,8 +114,8 @@ void Calendar::make_disks() {
 void Calendar::run() {
   while (!stopping_) {
     try {
-      if (can_go_on()) {
-        go_on();
+      if (can_advance()) {
+        advance();
       } else {
         wait_for_input();
       }
@@ -124,24 +126,24 @@ void Calendar::run() {
   end_guest();
 }
 
-bool Calendar::can_go_on() {
+bool Calendar::can_advance() {
   if (!time_.is_open() || !waiting_ || unanswered_ != 0) return false;
-  if (!hardware_->has_power() || hardware_->power_cuts() != cuts_) return tell_host_and_stop();
+  if (!hardware_->has_power() || hardware_->power_cuts() != cuts_) return flush_host_and_stop();
   if (std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); })) return true;
   if (agent_.has_answer() || requested_ <= hardware_->now()) return true;
-  if (agent_.is_idle()) return tell_host_and_stop();
+  if (agent_.is_idle()) return flush_host_and_stop();
   if (requested_ != model::kNever || hardware_->next_event()) return true;
   if (!std::exchange(sleeps_forever_, true)) log_("guest: it sleeps, and no event will wake it up");
   return false;
 }
 
 /// Stops time: whatever the host does in response happens at this instant, at any speed.
-bool Calendar::tell_host_and_stop() {
+bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
 }
 
-void Calendar::go_on() {
+void Calendar::advance() {
   if (charges() && requested_ < hardware_->now()) return run_guest(requested_);
   for (const auto& disk : disks_) {
     if (disk->has_ended()) return give_back(*disk);
@@ -165,7 +167,7 @@ void Calendar::run_guest(TimeNs time) {
   requested_ = model::kNever;
   sleeps_forever_ = false;
   free_until_ = horizon();
-  tell({{Op::free_until, free_until_}, {Op::run, time}});
+  send_all({{Op::free_until, free_until_}, {Op::run, time}});
 }
 
 TimeNs Calendar::horizon() const {
@@ -191,7 +193,7 @@ void Calendar::shorten_horizon() {
   const TimeNs until = horizon();
   if (until >= free_until_) return;
   free_until_ = until;
-  tell({{Op::free_until, until}});
+  send_all({{Op::free_until, until}});
   while (!stopping_ && time_.is_open() && unanswered_ != 0) wait_for_input();
 }
 
@@ -200,7 +202,7 @@ void Calendar::end_guest() {
   time_.reset();
   processor_ = {};
   processor_time_.reset();
-  told_ = 0;
+  reported_time_ = 0;
   pending_bytes_ = 0;
   waiting_ = sleeps_forever_ = false;
   requested_ = model::kNever;
@@ -376,7 +378,7 @@ void Calendar::on_message(const Message& message) {
           static_cast<std::uint64_t>((is_behind() ? guest_time_ : now) + options_.time_of_day_ns);
       break;
     case Op::update:
-      if (!pass_to(message.time)) return;
+      if (!advance_guest_to(message.time)) return;
       break;
     default:  // start
       break;
@@ -385,12 +387,12 @@ void Calendar::on_message(const Message& message) {
 }
 
 /// Advances to the time that the guest reports. Returns false if the guest was disconnected.
-bool Calendar::pass_to(std::uint64_t time) {
+bool Calendar::advance_guest_to(std::uint64_t time) {
   if (time > static_cast<std::uint64_t>(kLatest)) {
     give_up({"guest", "its clock exceeds 73 years", ""});
     return false;
   }
-  told_ = time;
+  reported_time_ = time;
   guest_time_ = static_cast<TimeNs>(time);
   while (hardware_->step(guest_time_)) {
   }
@@ -412,7 +414,7 @@ void Calendar::answer(std::uint32_t sequence, std::uint64_t time) {
   send(bytes_of({Op::ack, sequence, time}));
 }
 
-void Calendar::tell(std::initializer_list<std::pair<Op, TimeNs>> messages) {
+void Calendar::send_all(std::initializer_list<std::pair<Op, TimeNs>> messages) {
   std::vector<std::byte> all;
   all.reserve(messages.size() * kMessageBytes);
   for (const auto& [op, time] : messages) {

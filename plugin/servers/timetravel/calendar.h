@@ -97,9 +97,9 @@ class Calendar {
   void wait_for_input();
   void take_input();
   void give_back(GuestDisk& disk);
-  bool can_go_on();
-  bool tell_host_and_stop();
-  void go_on();
+  bool can_advance();
+  bool flush_host_and_stop();
+  void advance();
   void run_guest(model::TimeNs time);
   /// Charges the guest's processor time to the machine's clock.
   void charge();
@@ -116,10 +116,10 @@ class Calendar {
 
   void on_time();
   void on_message(const Message& message);
-  bool pass_to(std::uint64_t time);
+  bool advance_guest_to(std::uint64_t time);
   void answer(std::uint32_t sequence, std::uint64_t time);
   /// Sends messages of the calendar together.
-  void tell(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
+  void send_all(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
   void send(std::span<const std::byte> bytes);
   void on_disk(GuestDisk& disk);
   void on_channel(GuestDisk& disk);
@@ -145,9 +145,9 @@ class Calendar {
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;  ///< last value sent to the guest
-  std::uint64_t told_ = 0;        ///< last time reported by the guest
-  model::TimeNs guest_time_ = 0;  ///< the guest's current time, as far as known
+  model::TimeNs free_until_ = 0;     ///< last value sent to the guest
+  std::uint64_t reported_time_ = 0;  ///< last time reported by the guest
+  model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;    ///< of the calendar's messages
   std::uint32_t unanswered_ = 0;  ///< number of unanswered messages, the latest ones

@@ -96,9 +96,9 @@ class Clock {
 /// Kicks a ring and counts the notifications before the acknowledgement, when all requests are
 /// done. Without `channel` the guest examines its ring itself; with it, the guest is called and
 /// acknowledges the calls.
-constexpr std::uint32_t kLooks = 1;
+constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
-  const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kLooks : 0};
+  const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};
   disk.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
   std::array<std::uint32_t, 5> message = {};
   for (int calls = 0;;) {
@@ -142,7 +142,7 @@ class Guest {
     timetravel::kick(disk, clock);
   }
   /// Waits for a completion and handles it like Linux's interrupt handler.
-  TimeNs take_interrupt() {
+  TimeNs wait_interrupt() {
     std::array<std::uint32_t, 5> call = {};
     pollfd there = {channel_.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&there, 1, 2000), 1);
@@ -163,7 +163,7 @@ class Guest {
     kick(now);
     clock.ask(Op::request, kSleepsForEver);
     clock.wait();
-    const TimeNs at = take_interrupt();
+    const TimeNs at = wait_interrupt();
     EXPECT_EQ(clock.wait_run(), at);
     EXPECT_EQ(disk.status(0), 0);
     return at - now;
@@ -209,10 +209,10 @@ TEST(TimeTravelCalendar, AReadTakesTheDrivesTime) {
   const TimeNs now = guest.clock.ask(Op::get);
   const TimeNs took = guest.read(1000, now);
   EXPECT_GT(took, model::kMillisecondNs);
-  const auto told =
+  const auto reported =
       machine.emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0);
-  EXPECT_EQ(told.response_times->target.count, 1U);
-  EXPECT_EQ(told.response_times->target.max_ns, took);
+  EXPECT_EQ(reported.response_times->target.count, 1U);
+  EXPECT_EQ(reported.response_times->target.max_ns, took);
 }
 
 TEST(TimeTravelCalendar, EqualGuestsSeeEqualTimes) {
@@ -244,7 +244,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
-  EXPECT_GE(guest.take_interrupt(), guest.clock.free_until);
+  EXPECT_GE(guest.wait_interrupt(), guest.clock.free_until);
 }
 
 TEST(TimeTravelCalendar, AKickCarriesTheTimeSinceTheLastReport) {
@@ -428,7 +428,7 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.ask(Op::get), now) << "a running guest may have earlier timers";
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
-  const TimeNs at = guest.take_interrupt();
+  const TimeNs at = guest.wait_interrupt();
   EXPECT_GT(at, now + 2'000'000 + model::kMillisecondNs);
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
@@ -444,10 +444,10 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   all.used_ns = 30'000'000;
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
-  EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
-  const auto told =
+  EXPECT_EQ(guest.wait_interrupt(), now + 30'000'000);
+  const auto reported =
       all.machine.emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0);
-  EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
+  EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
 /// While waiting, a kernel accepts only its timer's time: timers that became due happen at their
@@ -466,7 +466,7 @@ TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   EXPECT_EQ(guest.clock.ask(Op::get), now + 1'000'000);
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
-  EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
+  EXPECT_EQ(guest.wait_interrupt(), now + 30'000'000);
 }
 
 TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {

@@ -11,7 +11,8 @@ using vhost::Ring;
 
 namespace {
 
-constexpr std::uint32_t kLooks = 1;  ///< flag in a kick's number; the other bits are the time
+constexpr std::uint32_t kExaminesRing =
+    1;  ///< flag in a kick's number; the other bits are the time
 
 }  // namespace
 
@@ -52,12 +53,12 @@ Result<bool> GuestDisk::on_message() {
   }
   TRY(backend_->obey(*received));
   const std::uint32_t number = std::get<vhost::RingState>(received->payload).value;
-  kick_.told(number / 2);
+  kick_.reported(number / 2);
   if (!backend_) return false;  // the guest was disconnected
   TRY(take_chains());
-  looks_ = (number & kLooks) != 0;
+  examines_ring_ = (number & kExaminesRing) != 0;
   kick_.submitted(*this);
-  looks_ = false;
+  examines_ring_ = false;
   if (!backend_) return false;  // the guest was disconnected by the callback
   TRY(backend_->acknowledge(*received));
   return true;
@@ -74,7 +75,7 @@ Result<void> GuestDisk::take_chains() {
       TRY(auto command,
           vhost::Command::begin(backend_->memory(), std::move(*chain), served_->shape));
       inside_.emplace_back(*this, std::move(command), ring);
-      Inside& added = inside_.back();
+      PendingRequest& added = inside_.back();
       added.at = std::prev(inside_.end());
       added.memory = backend_->memory();
       if (submit_next(added)) note_completed(added);
@@ -83,7 +84,7 @@ Result<void> GuestDisk::take_chains() {
   return {};
 }
 
-bool GuestDisk::submit_next(Inside& inside) {
+bool GuestDisk::submit_next(PendingRequest& inside) {
   while (const model::Request* request = inside.command.next()) {
     const std::optional<int> error = inside.served->serve(*request, inside);
     if (!error) return false;
@@ -94,9 +95,9 @@ bool GuestDisk::submit_next(Inside& inside) {
 
 Result<void> GuestDisk::hand_back() {
   Result<void> result;
-  const std::vector<Inside*> completed = take_completed();
-  std::vector<Ring*> told;
-  for (Inside* one : completed) {
+  const std::vector<PendingRequest*> completed = take_completed();
+  std::vector<Ring*> reported;
+  for (PendingRequest* one : completed) {
     if (one->completion) {
       const model::Completion completion = *std::exchange(one->completion, std::nullopt);
       one->command.answered(one->served->account(*one->command.next(), completion));
@@ -105,19 +106,19 @@ Result<void> GuestDisk::hand_back() {
     if (one->memory_of == client_number_ && backend_ && result) {
       const auto wanted = give_back(*one);
       if (!wanted) result = forward_error(wanted);
-      if (wanted && *wanted && (told.empty() || told.back() != one->ring))
-        told.push_back(one->ring);
+      if (wanted && *wanted && (reported.empty() || reported.back() != one->ring))
+        reported.push_back(one->ring);
     }
     inside_.erase(one->at);
   }
   if (!result) return result;
-  if (looks_) return {};
-  for (const Ring* ring : told) TRY(backend_->interrupt(*ring));
+  if (examines_ring_) return {};
+  for (const Ring* ring : reported) TRY(backend_->interrupt(*ring));
   return {};
 }
 
 /// Returns true if the driver wants an interrupt.
-Result<bool> GuestDisk::give_back(Inside& inside) {
+Result<bool> GuestDisk::give_back(PendingRequest& inside) {
   TRY(const auto written, inside.command.finish());
   return inside.ring->split.give_back(*inside.memory, inside.command.head(), written);
 }

@@ -44,7 +44,7 @@ class GuestDisk {
   /// kick-with-time) the number of a kick is 1 plus twice the nanoseconds since the guest last
   /// reported its time. Such a guest examines its ring when the kick has been acknowledged.
   struct Kick {
-    std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is examined
+    std::function<void(std::uint32_t untold_ns)> reported;  ///< before the ring is examined
     std::function<void(GuestDisk&)>
         submitted;  ///< the commands are submitted; the kick is not yet acknowledged
   };
@@ -91,8 +91,8 @@ class GuestDisk {
   }
 
  private:
-  struct Inside : model::Initiator {
-    Inside(GuestDisk& its_disk, vhost::Command its_command, vhost::Ring& its_ring)
+  struct PendingRequest : model::Initiator {
+    PendingRequest(GuestDisk& its_disk, vhost::Command its_command, vhost::Ring& its_ring)
         : disk(its_disk),
           command(std::move(its_command)),
           served(its_disk.served_),
@@ -109,35 +109,36 @@ class GuestDisk {
     vhost::Ring* ring;        ///< ring of that client
     std::shared_ptr<const vhost::GuestMemory> memory;
     std::optional<model::Completion> completion;
-    std::list<Inside>::iterator at;
+    std::list<PendingRequest>::iterator at;
   };
 
-  void note_completed(Inside& inside) {
+  void note_completed(PendingRequest& inside) {
     const std::lock_guard lock(completed_mutex_);
     completed_.push_back(&inside);
   }
-  std::vector<Inside*> take_completed() {
+  std::vector<PendingRequest*> take_completed() {
     const std::lock_guard lock(completed_mutex_);
     return std::exchange(completed_, {});
   }
   Result<void> take_chains();
   /// Submits the command's next request. Returns true if the command has ended.
-  bool submit_next(Inside& inside);
-  static Result<bool> give_back(Inside& inside);
+  bool submit_next(PendingRequest& inside);
+  static Result<bool> give_back(PendingRequest& inside);
 
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool looks_ = false;                    ///< the guest examines its ring after this kick
+  bool examines_ring_ = false;            ///< the guest examines its ring after this kick
   std::shared_ptr<const Served> served_;  ///< the client's disk
   int stop_;
   base::Descriptor client_;
   std::uint64_t client_number_ = 0;
   std::optional<vhost::Connection> connection_;
   std::optional<vhost::Backend> backend_;
-  std::list<Inside> inside_;
+  std::list<PendingRequest> inside_;
   mutable std::mutex completed_mutex_;
-  std::vector<Inside*> completed_;  ///< commands whose request has completed, or that have ended
+  std::vector<PendingRequest*>
+      completed_;  ///< commands whose request has completed, or that have ended
 };
 
 }  // namespace headcrash::timetravel

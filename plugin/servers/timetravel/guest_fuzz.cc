@@ -39,7 +39,7 @@ TEST(Fuzz, GuestsClock) {
   options.dictionary = {text_of({{Op::wait, 1, 0}}), text_of({{Op::ack, 2, 0}}),
                         text_of({{Op::update, 1, kForEver}})};
   ServedMachine machine;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   fuzz::run(options, [&](std::string_view input) {
     const base::Descriptor guest = connect(machine.calendar->time_socket());
     static_cast<void>(::send(guest.get(), input.data(), input.size(), MSG_NOSIGNAL));
@@ -50,8 +50,8 @@ TEST(Fuzz, GuestsClock) {
       got = ::recv(guest.get(), bytes.data(), bytes.size(), 0);
     const std::string log = machine.log();
     const std::uint64_t kind =
-        fuzz::novelty(log.substr(std::min(told, log.size()))) ^ (answered / kMessageBytes);
-    told = log.size();
+        fuzz::novelty(log.substr(std::min(reported, log.size()))) ^ (answered / kMessageBytes);
+    reported = log.size();
     return kind;
   });
   // Time may have advanced without limit, or not at all; the next guest must be served.

@@ -30,10 +30,10 @@ Result<void> ServedStages::start(stages::StageServer& server, const Calendar::Lo
     Served& served = stages_[i];
     served.hardware = std::make_unique<StageHardware>(
         *stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
-    const auto told = [log, i](const std::string& line) {
+    const auto reported = [log, i](const std::string& line) {
       log(fmt::format("stage {}: {}", i, line));
     };
-    TRY(served.calendar->start(*served.hardware, {}, told));
+    TRY(served.calendar->start(*served.hardware, {}, reported));
   }
   return {};
 }

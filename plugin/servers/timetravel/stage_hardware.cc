@@ -29,7 +29,7 @@ bool StageHardware::step(model::TimeNs until) {
   return due;
 }
 
-void StageHardware::Inside::on_event(std::uint64_t) {
+void StageHardware::PendingRequest::on_event(std::uint64_t) {
   model::Completion completion;
   completion.id = request.id;
   completion.completed_at = hardware.simulation_.now();
@@ -53,7 +53,7 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
           model::Request own = request;
           const Connection::StartedRequest begun = connection->begin(own);
           if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
-          Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
+          PendingRequest& inside = inside_.emplace_back(*this, connection, own, initiator);
           inside.at = std::prev(inside_.end());
           inside.error = begun.error;
           const model::TimeNs delay = std::chrono::nanoseconds(begun.answer_in).count();

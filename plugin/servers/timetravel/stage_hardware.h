@@ -38,9 +38,9 @@ class StageHardware final : public Hardware {
   using Connection = stages::Stage::Connection;
 
   /// A request that has been served but not answered.
-  struct Inside final : model::EventTarget {
-    Inside(StageHardware& its_hardware, std::shared_ptr<Connection> its_connection,
-           const model::Request& its_request, model::Initiator& its_initiator)
+  struct PendingRequest final : model::EventTarget {
+    PendingRequest(StageHardware& its_hardware, std::shared_ptr<Connection> its_connection,
+                   const model::Request& its_request, model::Initiator& its_initiator)
         : hardware(its_hardware),
           connection(std::move(its_connection)),
           request(its_request),
@@ -51,14 +51,14 @@ class StageHardware final : public Hardware {
     model::Request request;
     model::Initiator& initiator;
     int error = 0;
-    std::list<Inside>::iterator at;
+    std::list<PendingRequest>::iterator at;
   };
 
   stages::Stage& stage_;
   const std::vector<std::optional<std::string>> disk_names_;
   model::Simulation simulation_;
   std::atomic<model::TimeNs> now_ = 0;  ///< the simulation's time, for other threads
-  std::list<Inside> inside_;
+  std::list<PendingRequest> inside_;
 };
 
 }  // namespace headcrash::timetravel

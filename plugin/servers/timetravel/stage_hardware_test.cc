@@ -22,7 +22,7 @@ class Client {
   Client(StageHardware& hardware, GuestDisk::Served served)
       : hardware_(hardware), served_(std::move(served)) {}
 
-  struct Waiting : model::Initiator {
+  struct WaitingRead : model::Initiator {
     void completed(const model::Completion& with) override {
       completion = with;
       at = hardware->now();
@@ -34,8 +34,8 @@ class Client {
     std::optional<model::Completion> completion;
     TimeNs at = 0;
   };
-  Waiting& begin(model::Op op, std::uint64_t lba, char value = 'x') {
-    auto& waiting = *waiting_.emplace_back(std::make_unique<Waiting>());
+  WaitingRead& begin(model::Op op, std::uint64_t lba, char value = 'x') {
+    auto& waiting = *waiting_.emplace_back(std::make_unique<WaitingRead>());
     waiting.hardware = &hardware_;
     waiting.bytes = filled(value);
     waiting.request.op = op;
@@ -47,14 +47,14 @@ class Client {
     waiting.at = hardware_.now();
     return waiting;
   }
-  int error_of(const Waiting& waiting) {
+  int error_of(const WaitingRead& waiting) {
     return served_.account(waiting.request, *waiting.completion);
   }
 
  private:
   StageHardware& hardware_;
   GuestDisk::Served served_;
-  std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::vector<std::unique_ptr<WaitingRead>> waiting_;
 };
 
 struct Fixture {
@@ -70,7 +70,7 @@ struct Fixture {
     request.op = model::Op::write;
     request.sectors = 1;
     request.data = bytes;
-    Client::Waiting nobody;
+    Client::WaitingRead nobody;
     EXPECT_EQ((*hardware.marks()()).serve(request, nobody), 0);
   }
   std::unique_ptr<stages::StageServer> server = stages::start_stages(1);
@@ -163,7 +163,7 @@ std::string record_slow_writes(const std::filesystem::path& path) {
       .sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
   load(*fixture.server, order);
   Client client = fixture.client();
-  std::vector<const Client::Waiting*> all;
+  std::vector<const Client::WaitingRead*> all;
   for (std::uint64_t i = 0; i < 40; ++i) {
     all.push_back(&client.begin(model::Op::write, i * 8));
     if (i % 10 == 9) all.push_back(&client.begin(model::Op::flush, 0));

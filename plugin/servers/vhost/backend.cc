@@ -44,9 +44,9 @@ Result<void> Backend::handle(Received& received) {
     case Verb::get_queue_num:
       return connection_.answer_value(verb, std::uint64_t{rings_.size()});
     case Verb::get_config:
-      return tell_config(std::get<ConfigPart>(received.payload));
+      return send_config(std::get<ConfigPart>(received.payload));
     case Verb::get_vring_base:
-      return tell_base(std::get<RingState>(received.payload).ring);
+      return send_base(std::get<RingState>(received.payload).ring);
     default:
       break;
   }
@@ -62,9 +62,9 @@ Result<void> Backend::acknowledge(const Received& received) const {
 Result<void> Backend::obey(Received& received) {
   switch (received.header.verb) {
     case Verb::set_features:
-      return set_features(std::get<Number>(received.payload).value);
+      return set_features(std::get<NumberPayload>(received.payload).value);
     case Verb::set_protocol_features:
-      protocol_ = std::get<Number>(received.payload).value;
+      protocol_ = std::get<NumberPayload>(received.payload).value;
       if ((protocol_ & ~kSupported) != 0) return fail("vhost-user", "a feature was not offered");
       return {};
     case Verb::set_mem_table: {
@@ -102,7 +102,7 @@ Result<void> Backend::set_features(std::uint64_t chosen) {
   return {};
 }
 
-Result<void> Backend::tell_config(const ConfigPart& part) const {
+Result<void> Backend::send_config(const ConfigPart& part) const {
   const auto config = device_config(disk_, static_cast<std::uint16_t>(rings_.size()));
   const std::uint32_t head[3] = {part.offset, part.bytes, 0};
   std::vector<std::byte> payload(sizeof head + part.bytes);
@@ -202,7 +202,7 @@ Result<Ring*> Backend::halt(std::uint32_t ring) {
   return found;
 }
 
-Result<void> Backend::tell_base(std::uint32_t number) {
+Result<void> Backend::send_base(std::uint32_t number) {
   TRY(auto ring, halt(number));
   if (ring->split.in_flight() != 0)
     return fail("vhost-user",

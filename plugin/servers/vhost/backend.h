@@ -63,7 +63,7 @@ class Backend {
 
  private:
   Result<void> set_features(std::uint64_t chosen);
-  Result<void> tell_config(const ConfigPart& part) const;
+  Result<void> send_config(const ConfigPart& part) const;
   Result<Ring*> find(std::uint32_t ring);
   Result<Ring*> find_stopped(std::uint32_t ring);
   Result<void> set_state(Verb verb, const RingState& state);
@@ -71,7 +71,7 @@ class Backend {
   Result<void> set_descriptor(Received& received);
   Result<void> enable(Ring& ring, std::uint32_t number, bool enabled);
   Result<void> start(Ring& ring, std::uint32_t number) const;
-  Result<void> tell_base(std::uint32_t ring);
+  Result<void> send_base(std::uint32_t ring);
   Result<void> kick_in_band(std::uint32_t ring);
   Result<void> set_channel(std::vector<base::Descriptor>& files);
   Result<void> call_in_band(std::uint32_t ring);

@@ -130,9 +130,9 @@ Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
     return wrong_length(known, bytes.size());
   switch (known.kind) {
     case Kind::nothing:
-      return Nothing{};
+      return NoPayload{};
     case Kind::number:
-      return Number{at<std::uint64_t>(bytes, 0)};
+      return NumberPayload{at<std::uint64_t>(bytes, 0)};
     case Kind::state:
       return RingState{at<std::uint32_t>(bytes, 0), at<std::uint32_t>(bytes, 4)};
     case Kind::address:
@@ -148,7 +148,7 @@ Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
     case Kind::table:
       return parse_table(known, bytes);
   }
-  return Nothing{};
+  return NoPayload{};
 }
 
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack) {

@@ -50,8 +50,8 @@ struct Header {
 /// Fails for another protocol version, an unknown request, or a payload that is too long.
 Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> bytes);
 
-struct Nothing {};
-struct Number {
+struct NoPayload {};
+struct NumberPayload {
   std::uint64_t value = 0;
 };
 struct RingState {
@@ -69,8 +69,8 @@ struct RingDescriptor {
 struct ConfigPart {
   std::uint32_t offset = 0, bytes = 0;
 };
-using Payload = std::variant<Nothing, Number, RingState, RingAddress, RingDescriptor, ConfigPart,
-                             std::vector<MemoryRegion>>;
+using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, RingDescriptor,
+                             ConfigPart, std::vector<MemoryRegion>>;
 
 /// Fails if the payload's length does not match the request.
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);

@@ -32,7 +32,7 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   void on_event(std::uint64_t tag) override {
     const auto found = inside_.find(tag);
     if (found == inside_.end()) return;  // already aborted by a cut
-    const Inside request = found->second;
+    const PendingRequest request = found->second;
     inside_.erase(found);
     model::Completion completion;
     completion.id = tag;
@@ -43,13 +43,13 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   }
 
  private:
-  struct Inside {
+  struct PendingRequest {
     model::Initiator* initiator;
     model::TimeNs submitted_at;
   };
   model::Machine& machine_;
   model::Characteristics characteristics_;
-  std::map<std::uint64_t, Inside> inside_;
+  std::map<std::uint64_t, PendingRequest> inside_;
   bool off_ = false;
 };
 

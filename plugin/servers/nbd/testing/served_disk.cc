@@ -73,7 +73,7 @@ int connect_to(const std::string& path) {
 
 }  // namespace
 
-Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
+ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> all = {"-U", folder / "refused.sock", HEADCRASH_PLUGIN};
   all.insert(all.end(), arguments.begin(), arguments.end());
   const std::string log = folder / "refused.log";

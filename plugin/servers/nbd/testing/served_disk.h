@@ -23,13 +23,13 @@ class TemporaryFolder : private headcrash::TemporaryFolder {
 };
 
 /// The result of a server that ended by itself.
-struct Ended {
+struct ExitResult {
   int exit_code = -1;
   std::string stderr_text;
 };
 
 /// Runs nbdkit with these arguments until it ends.
-Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
+ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
 
 class ServedDisk {
  public:
