@@ -22,7 +22,7 @@ TEST(SnapfsFileSystem, AnEmptyOneIsMountedAndUnmountedWithoutAWrite) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
+TEST(SnapfsFileSystem, FilesSurviveAnUnmount) {
   Disk disk;
   const std::string small = "hello";
   std::string large(300'000, 'x');

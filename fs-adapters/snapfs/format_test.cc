@@ -27,7 +27,7 @@ Superblock superblock(std::uint64_t generation = 7) {
           .time = {5, 6}};
 }
 
-TEST(SnapfsFormat, ASuperblockIsReadAsItWasWritten) {
+TEST(SnapfsFormat, SuperblockRoundTrip) {
   const auto bytes = encode(superblock());
   const auto read = decode_superblock(bytes, kDeviceSectors);
   ASSERT_TRUE(read) << read.error().message();
@@ -79,7 +79,7 @@ TEST(SnapfsFormat, TheNewerSlotThatIsWholeCounts) {
   EXPECT_EQ(read_superblock(*store)->generation, 6U);
 }
 
-TEST(SnapfsFormat, EveryBlockOfAFileHasItsPlace) {
+TEST(SnapfsFormat, EveryBlockOfAFileHasAPointerPlace) {
   const Superblock s = superblock();
   const std::uint64_t p = s.pointers_per_block();
   EXPECT_EQ(s.way_to(11).root, 11U);
@@ -108,7 +108,7 @@ TEST(SnapfsFormat, ATreeIsAsDeepAsItsLeavesNeed) {
   EXPECT_EQ(two.slot(128, 1), 0U);
 }
 
-TEST(SnapfsFormat, AnInodeIsReadAsItWasWritten) {
+TEST(SnapfsFormat, LfsInodeRoundTrip) {
   Inode inode;
   inode.mode = 0100644;
   inode.links = 3;

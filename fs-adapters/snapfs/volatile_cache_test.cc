@@ -35,7 +35,7 @@ std::string left_of(const char* path, const MountOptions& options,
   return text;
 }
 
-TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
+TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   const auto by_fsync = [](Vfs& fs) { bench::put_file(fs, "f", "kept", bench::Fsync::yes); };
   const auto by_sync = [](Vfs& fs) {
     bench::put_file(fs, "f", "kept");
@@ -55,7 +55,7 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
 
 /// The generation is committed by its age and the data, which it does not wait for, written later
 /// by theirs: there is not a generation to be committed when fsync comes.
-TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
+TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);

@@ -310,7 +310,7 @@ class Run {
 
   /// A file without a name that is still open is nobody's on the disk.
   void settle() {
-    if (open_ == 0 && !recorded_.failure && mounted_->owes_nothing())
+    if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
   }
 
