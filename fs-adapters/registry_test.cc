@@ -96,7 +96,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
       auto mounted = mounts.mount(machine.system, {});
       ASSERT_TRUE(mounted) << mounts.name() << ": " << mounted.error().message();
       body((*mounted)->vfs(), machine.system);
-      EXPECT_TRUE((*mounted)->owes_nothing() || end == End::abandon);
+      EXPECT_TRUE((*mounted)->has_no_pending_changes() || end == End::abandon);
       counted_ = (*mounted)->space_counts();
       if (end == End::unmount) {
         const auto unmounted = (*mounted)->unmount();

@@ -225,7 +225,7 @@ class MountedSystem {
   virtual void abandon() = 0;
   /// False while there is work of its own that a sync() does not wait for and after which a check
   /// would find something else: then no cut is expected to be free of residue.
-  virtual bool owes_nothing() const { return true; }
+  virtual bool has_no_pending_changes() const { return true; }
   /// Null: it has none.
   virtual Snapshots* snapshots() { return nullptr; }
   virtual Transactions* transactions() { return nullptr; }

@@ -1,8 +1,7 @@
-// A disk that is nine tenths full, and a cleaner that is always at work: random operations of three
-// users beside their references (tree/testing/history.h), while a fourth one keeps the disk as full
-// as it is by making, overwriting and removing files of his own, each of which has its contents
-// known, too. No user may meet ENOSPC. HEADCRASH_SEEDS=n in the environment: n more seeds;
-// HEADCRASH_SEEDS_FROM: the first one.
+// Tests a disk that is 90 % full, with a cleaner that always works. Three users perform random
+// operations and compare with their references (tree/testing/history.h). A fourth user keeps the
+// disk full by creating, overwriting and removing files with known contents. No user may get
+// ENOSPC. Environment: HEADCRASH_SEEDS=n runs n more seeds; HEADCRASH_SEEDS_FROM is the first one.
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/testing/mounted.h"
@@ -74,7 +73,7 @@ void live_on_a_full_disk(std::uint32_t seed) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(BusyCleaner, MovesWhatIsLiveAndNothingElse) {
+TEST(BusyCleaner, MovesOnlyLiveBlocks) {
   const auto first = static_cast<std::uint32_t>(number_from_environment("HEADCRASH_SEEDS_FROM", 1));
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = first; seed < first + seeds && !testing::Test::HasFailure(); ++seed) {

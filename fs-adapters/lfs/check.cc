@@ -10,11 +10,11 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// How often the blocks of all inodes may cover the device: so many overlaps are told one by one,
-  /// and no more.
+  /// Limit of the total size of all inodes' blocks, as a multiple of the device: overlaps are
+  /// reported one by one only up to it.
   static constexpr std::uint64_t kTimesMost = 4;
 
-  /// Who a run of sectors belongs to.
+  /// The owner of a run of sectors.
   struct Owner {
     Content content = Content::data;
     InodeNumber inode = 0;
@@ -23,7 +23,7 @@ class Checker::State {
     std::uint32_t sectors = 0;
   };
 
-  /// An inode as it was read, or why it could not be.
+  /// An inode as read, or the error of reading it.
   struct KeptInode {
     MapEntry entry;
     Sources sources;
@@ -34,16 +34,16 @@ class Checker::State {
       Owner owner;
     };
     std::vector<Owned> blocks;
-    std::uint64_t sectors = 0;  ///< of these
+    std::uint64_t sectors = 0;  ///< total of these
     std::string pointer_problem;
     struct Names {
       Sources sources;
       std::vector<NamedInode> names;
       std::string problem;
     };
-    std::optional<Names> names;  ///< of a directory, when somebody has asked
+    std::optional<Names> names;  ///< for a directory, if requested before
 
-    // Of one comparison.
+    // State of one comparison.
     std::uint32_t links = 0;
     bool has_parent = false;
   };
@@ -74,7 +74,7 @@ class Checker::State {
   }
 
  private:
-  // What is kept of the image.
+  // Kept parts of the image.
 
   void forget() {
     if (reader_) clear();
@@ -118,7 +118,7 @@ class Checker::State {
     kept.reset();
   }
 
-  /// Whether any came out otherwise.
+  /// Rereads changed inodes. Returns true if any result differs.
   bool refresh_inodes() {
     bool changed = false;
     for (const InodeNumber number : allocated_) {
@@ -194,13 +194,13 @@ class Checker::State {
     return *kept;
   }
 
-  // What the parts say of each other.
+  // Comparison of the parts.
 
   void compare() {
     clear();
     look_at_inodes();
     look_at_tables();
-    look_at_names();
+    check_names();
     look_at_links();
     look_at_segments();
     look_at_summaries();
@@ -249,7 +249,7 @@ class Checker::State {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
     }
   }
-  /// Of the blocks that begin there the first one; null: none does.
+  /// Returns the first block that begins there; null if none does.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
     return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second
@@ -266,7 +266,7 @@ class Checker::State {
       const Inode& inode = *kept.inode;
       ++inodes_found_;
       if (inode.version != kept.entry.version)
-        find(FindingKind::inode, fmt::format("inode {}: version {}, in the map {}", number,
+        find(FindingKind::inode, fmt::format("inode {}: version {}, but {} in the map", number,
                                              inode.version, kept.entry.version));
       if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
         find(FindingKind::inode, fmt::format("inode {}: mode {:o}", number, inode.mode));
@@ -278,7 +278,7 @@ class Checker::State {
     }
   }
 
-  /// Inodes share sectors with each other, and with nothing else.
+  /// Inodes share sectors with each other only.
   void own_inode_sector(SectorAddress address) {
     const Owner* const known = owner_of(address);
     if (known != nullptr && known->content == Content::inodes) {
@@ -299,8 +299,8 @@ class Checker::State {
     }
     if (!kept.pointer_problem.empty()) return find(FindingKind::pointer, kept.pointer_problem);
     if (sectors != inode.sectors)
-      find(FindingKind::pointer,
-           fmt::format("inode {}: {} sectors, it says {}", inode.number, sectors, inode.sectors));
+      find(FindingKind::pointer, fmt::format("inode {}: {} sectors, but it claims {}", inode.number,
+                                             sectors, inode.sectors));
   }
 
   void look_at_tables() {
@@ -314,13 +314,13 @@ class Checker::State {
     table(r().checkpoint().usage_blocks, Content::usage);
   }
 
-  /// Null: there is none of that number.
+  /// Returns null if there is no such inode.
   KeptInode* found(InodeNumber number) {
     KeptInode* const kept = number < inodes_.size() ? inodes_[number].get() : nullptr;
     return kept != nullptr && kept->inode ? kept : nullptr;
   }
 
-  void look_at_names() {
+  void check_names() {
     KeptInode* const root = found(kRootInode);
     if (root == nullptr || !root->inode->is_directory())
       return find(FindingKind::inode, "there is no root directory");
@@ -337,7 +337,7 @@ class Checker::State {
       look_at_dots(number, parent, kept.names);
       for (const NamedInode& one : kept.names) {
         if (one.name == "." || one.name == "..") continue;
-        KeptInode* const target = look_at_name(number, one);
+        KeptInode* const target = check_name(number, one);
         if (target == nullptr || !target->inode->is_directory()) continue;
         if (!std::exchange(target->has_parent, true)) to_see.emplace_back(one.inode, number);
       }
@@ -352,17 +352,18 @@ class Checker::State {
     ++found(parent)->links;
   }
 
-  /// Null: the name leads nowhere.
-  KeptInode* look_at_name(InodeNumber directory, const NamedInode& one) {
+  /// Returns the named inode; null if it does not exist.
+  KeptInode* check_name(InodeNumber directory, const NamedInode& one) {
     KeptInode* const target = found(one.inode);
     if (target == nullptr) {
-      find(FindingKind::name, fmt::format("directory {}: '{}' leads to inode {}, which is none",
-                                          directory, one.name, one.inode));
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' refers to inode {}, which does not exist", directory,
+                       one.name, one.inode));
       return nullptr;
     }
     if (tree::entry_type(target->inode->mode) != one.type)
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' is of another type", directory, one.name));
+           fmt::format("directory {}: '{}' has another type", directory, one.name));
     if (target->inode->is_directory() && target->has_parent)
       find(FindingKind::name,
            fmt::format("directory {}: '{}' has another name", directory, one.name));
@@ -382,7 +383,7 @@ class Checker::State {
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: {}, it says {}", number, links, inode.links));
+             fmt::format("inode {}: {}, but it claims {}", number, links, inode.links));
     }
   }
 
@@ -391,7 +392,7 @@ class Checker::State {
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       const SegmentUsage& usage = r().usage()[i];
       if (r().live_bytes(i) != live_[i])
-        find(FindingKind::usage, fmt::format("segment {}: {} live bytes, the table says {}", i,
+        find(FindingKind::usage, fmt::format("segment {}: {} live bytes, but {} in the table", i,
                                              live_[i], r().live_bytes(i)));
       const bool active = i == c.segment || i == c.next_segment;
       if (active != (usage.state == SegmentState::active) ||
@@ -433,7 +434,7 @@ class Checker::State {
       summary_findings_ = true;
       find(FindingKind::summary,
            fmt::format("address {} belongs to inode {}, block {}, version {}; its summary "
-                       "says inode {}, block {}, version {}",
+                       "has inode {}, block {}, version {}",
                        address, o.inode, o.index, o.version, entry.inode, entry.index,
                        entry.version));
     }
@@ -446,36 +447,36 @@ class Checker::State {
     report_.clean = c.clean;
     if (c.live_bytes != report_.live_bytes)
       find(FindingKind::totals,
-           fmt::format("{} live bytes, it says {}", report_.live_bytes, c.live_bytes));
+           fmt::format("{} live bytes, but it claims {}", report_.live_bytes, c.live_bytes));
     if (c.files != inodes_found_)
-      find(FindingKind::totals, fmt::format("{} files, it says {}", inodes_found_, c.files));
+      find(FindingKind::totals, fmt::format("{} files, but it claims {}", inodes_found_, c.files));
     const auto clean =
         std::count_if(r().usage().begin(), r().usage().end(),
                       [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; });
     if (clean != c.clean_segments)
       find(FindingKind::totals,
-           fmt::format("{} clean segments, it says {}", clean, c.clean_segments));
+           fmt::format("{} clean segments, but it claims {}", clean, c.clean_segments));
   }
 
   const ImageReader& r() const { return *reader_; }
   const Superblock& superblock() const { return reader_->superblock(); }
 
   NotedStore store_;
-  const Contents* contents_ = nullptr;  ///< of what is checked now
+  const Contents* contents_ = nullptr;  ///< of the current image
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
   std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< by number
-  std::uint64_t sectors_ = 0;                           ///< of their blocks
+  std::uint64_t sectors_ = 0;                           ///< total of their blocks
   std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< by number
   bool has_report_ = false;
   CheckReport report_;
 
-  // Of one comparison.
+  // State of one comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  std::vector<std::uint32_t>
-      owner_at_;  ///< by sector of the log: 1 + index of the first that begins there
+  /// By sector of the log: 1 + index of the first block that begins there.
+  std::vector<std::uint32_t> owner_at_;
   std::vector<std::uint8_t> used_;  ///< by sector of the log
-  std::uint32_t addresses_ = 0;     ///< different ones in `owners_`
+  std::uint32_t addresses_ = 0;     ///< distinct addresses in `owners_`
   std::size_t inodes_found_ = 0;
   std::vector<std::uint32_t> live_;  ///< by segment
   bool summary_findings_ = false;

@@ -1,15 +1,13 @@
 #pragma once
-// Says whether an image is consistent at its newest checkpoint. Everything that is kept twice is
-// computed
-// again: who refers to which sector, live bytes of each segment, link counts, the totals of the
-// checkpoint, and the summaries' words about each live block. A file system that was unmounted or
-// recovered has no finding at all, and neither has a disk at any moment of its life: what a
-// checkpoint names is not written over before the next one is durable.
+// Checks the consistency of an image at its newest checkpoint. Recomputes all redundant
+// information: owners of sectors, live bytes of each segment, link counts, the totals of the
+// checkpoint, and the summaries' entries for live blocks. A sound file system has no findings,
+// whether unmounted, recovered or cut at any moment: data that a checkpoint refers to is not
+// overwritten before the next checkpoint is durable.
 //
-// Who checks one state after the other has a Checker and tells it what the sectors hold: an inode
-// with its blocks, a directory's names, a segment's summaries are read again only where their
-// sectors hold something else. All of them are compared with each other again whenever any of it is
-// another.
+// A Checker with digests of the sectors (Contents) can check successive states. It rereads an inode
+// with its blocks, a directory's names or a segment's summaries only if their sectors have changed.
+// If any of them has changed, it compares all of them again.
 
 #include <memory>
 #include <string>
@@ -23,17 +21,17 @@
 namespace headcrash::lfs {
 
 enum class FindingKind : std::uint8_t {
-  inode,        ///< is not where the map says, or makes no sense
-  pointer,      ///< leads nowhere, or a count of sectors is wrong
+  inode,        ///< not where the map says, or invalid
+  pointer,      ///< an invalid pointer, or a wrong count of sectors
   doubly_used,  ///< a sector with two owners
   usage,        ///< live bytes of a segment
-  segment,      ///< its state
-  name,         ///< an entry that leads to nothing, or to another type; "." and ".."
-  links,        ///< a count
-  unreachable,  ///< allocated, and no name leads to it
-  summary,      ///< no summary, or a wrong one, describes a live block
+  segment,      ///< state of a segment
+  name,         ///< a dangling entry, or a wrong type; "." and ".."
+  links,        ///< a link count
+  unreachable,  ///< allocated, but without a name
+  summary,      ///< a live block with a wrong summary entry, or none
   totals,       ///< of the checkpoint
-  recovery      ///< the log since then cannot be followed
+  recovery      ///< the log after the checkpoint cannot be followed
 };
 std::string_view name_of(FindingKind kind);
 
@@ -44,12 +42,12 @@ struct Finding {
 
 struct CheckReport {
   std::vector<Finding> findings;  ///< at most kFindingsMax
-  bool clean = false;             ///< the image says that it was unmounted
+  bool clean = false;             ///< marked as unmounted
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0, directories = 0;
   static constexpr std::size_t kFindingsMax = 100;
   bool nothing_found() const { return findings.empty(); }
-  std::string text() const;  ///< a line each
+  std::string text() const;  ///< one line per finding
 };
 
 class Checker {
@@ -59,9 +57,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  /// `contents` of `store`; equal digests mean equal bytes as long as the checker lives. When
-  /// nothing is known everything is read. What is found does not depend on it. An Error: there is
-  /// no file system, or no checkpoint, to be checked.
+  /// `contents` describes `store`; equal digests mean equal bytes as long as the checker lives.
+  /// Without digests everything is read; the findings are the same. Fails if there is no file
+  /// system or no checkpoint.
   Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
 
  private:
@@ -69,7 +67,7 @@ class Checker {
   std::unique_ptr<State> state_;
 };
 
-/// Of one image. Errors as above.
+/// Checks a single image. Fails as above.
 Result<CheckReport> check(const model::SectorStore& store);
 
 }  // namespace headcrash::lfs

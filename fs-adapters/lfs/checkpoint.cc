@@ -1,4 +1,4 @@
-// Checkpoints (store.h): all that is dirty, the blocks of map and usage table, then a checkpoint
+// Checkpoints (store.h): all dirty data, then blocks of map and usage table, then a checkpoint
 // region.
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 
 namespace headcrash::lfs {
 
-/// Segments without live bytes that the checkpoint which is being written leaves clean. The log's
-/// end is not among them, nor where it will go on.
+/// Returns the segments without live bytes that the current checkpoint leaves clean. The end of the
+/// log and the next segment are excluded.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -43,7 +43,7 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is under way: who has a lock reads, and gives it back.
+    // No operation is running, so lock holders only read and release their locks soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();
@@ -71,8 +71,8 @@ void Store::fill_map_blocks(Plan& plan) {
   }
 }
 
-/// The table as a checkpoint writes it: what it leaves empty is clean, and its own blocks are not
-/// counted.
+/// The table as a checkpoint writes it: segments that it leaves empty are clean, and its own blocks
+/// are not counted.
 class Store::UsageTable {
  public:
   explicit UsageTable(const Store& store)
@@ -100,24 +100,24 @@ class Store::UsageTable {
   }
 
  private:
-  /// A damaged table may count less than there is; the checker tells.
+  /// A damaged table may have too low counts; the checker reports that.
   void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
 
   const Superblock& s_;
   std::vector<SegmentUsage> usage_;
   const std::vector<SectorAddress>& addresses_;
-  std::vector<std::uint32_t> own_bytes_;  ///< of the table, by segment
+  std::vector<std::uint32_t> own_bytes_;  ///< bytes of the table itself, by segment
 };
 
-/// Which blocks of the table are not as the log has them, when the plan's blocks of the map and
-/// these themselves are where the log's end is now: a segment may become empty by that. But for
-/// those that this checkpoint has written.
+/// Returns the table blocks that would differ from the log after writing the plan's map blocks and
+/// these blocks at the current end of the log, because that may empty a segment. Blocks already
+/// written by this checkpoint are excluded.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  std::set<std::uint32_t> changed = moving_usage_blocks_;  // none of those that are written
+  std::set<std::uint32_t> changed = moving_usage_blocks_;  // excludes those already written
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {
     const std::uint32_t first = number * s_.usage_entries_per_block();
@@ -138,7 +138,7 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   return changed;
 }
 
-/// Last of all, when everything else has its place.
+/// Runs last, when all other items have their addresses.
 void Store::fill_usage_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.usage_blocks) {
     SectorAddress& known = checkpoint_.usage_blocks[number];
@@ -168,13 +168,13 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
   }
 }
 
-/// Of map and table what has changed; the table's blocks in one region, with the last of the map.
-/// When a long table has more of them than a segment has room for they are in several, each block
-/// once: what becomes of segments while the log moves on for them is not in those that are written
-/// already (settle_states).
+/// Writes the changed blocks of map and table. The table's blocks are in one region, with the last
+/// blocks of the map. If a long table has more changed blocks than fit a segment, they are in
+/// several regions, each block once. Changes of segments caused by the advancing log are then
+/// missing in blocks already written (settle_states).
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
-  // All that they tell of has been written.
+  // Everything that they describe has been written.
   records_.clear();
   auto plan = new_plan();
   if (!plan) return pass_on_errno(plan);
@@ -234,13 +234,12 @@ VfsResult<void> Store::write_checkpoint_region() {
   ++c.checkpoints_written;
   const std::vector<std::byte> bytes = encode(c, s_);
   TRY(flush_device());
-  // The other one stays as it is until this one is whole.
+  // The other region stays valid until this one is complete.
   TRY(write_sectors(checkpoint_region(c.sequence), bytes));
   TRY(flush_device());
-  // Now nothing that could be mounted refers to them.
+  // No mountable checkpoint refers to them now.
   give_back(emptied);
-  // One that was cleaned may have got live data again, for want of room for it elsewhere; then it
-  // counts later.
+  // A cleaned segment may have new live data, for lack of other room; it then counts later.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;
@@ -250,8 +249,8 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // The newest one says it all, but for who is mounting or unmounting.
-  const bool known = owes_nothing() && sectors_since_checkpoint_ == 0;
+  // The newest checkpoint is complete, except during mount and unmount.
+  const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
   if (known) return write_checkpoint_region();
   TRY(flush_everything());
@@ -269,7 +268,7 @@ VfsResult<void> Store::checkpoint() {
   checkpoint_at_ = next_checkpoint_at();
   checkpoint_wanted_ = false;
   gate_.wake_all();
-  for (const InodeNumber number : std::exchange(removals_put_off_, {})) {
+  for (const InodeNumber number : std::exchange(deferred_removals_, {})) {
     const auto at = inodes_.find(number);
     if (at == inodes_.end() || stopped_) continue;
     CoreInode& inode = *at->second;

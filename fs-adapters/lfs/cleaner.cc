@@ -1,7 +1,6 @@
-// The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3): whole segments are read, what is
-// live in them is made dirty as if somebody had written it, and a checkpoint writes it elsewhere.
-// Since the cache has one copy of each block, there is no older one that could come in the way of a
-// newer.
+// The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3). It reads whole segments and
+// marks their live data dirty, like a user's writes; a checkpoint then writes it elsewhere. The
+// cache has a single copy of each block, so an older copy never replaces a newer one.
 #include <algorithm>
 #include <cstring>
 
@@ -11,12 +10,12 @@ namespace headcrash::lfs {
 
 namespace {
 
-// Sprite's thresholds were a few tens of segments, and 50 to 100; a small disk has fewer.
+// Sprite's thresholds were a few tens of segments, and 50 to 100; small disks have fewer.
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
 constexpr std::uint32_t kReadAtOnceFactor =
-    8;  // segments of a pass: their live data is read again and again
+    8;  // segments per pass, whose live data is read repeatedly
 
 }  // namespace
 
@@ -30,7 +29,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// What a checkpoint writes beside files, and what is left over at segments' ends.
+/// Bytes that a checkpoint writes in addition to files, and losses at the ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
   const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
@@ -38,32 +37,32 @@ std::uint64_t Store::overhead_bytes() const {
          dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Room in the log that nobody but the cleaner gets. A pass that begins with less gives nothing: it
-/// frees what is dead in the segments that it reads, the more of them the more room it has, and its
-/// checkpoint writes again the blocks of the map and of the table that have changed, in the worst
-/// case all, however few segments there were. With a share of `dead` in a segment a room of tables
-/// / dead gives back what it takes; this is twice as much.
+/// Log space that only the cleaner may use. A pass with less space gains nothing. It frees the dead
+/// data of the segments that it reads, which are more with more space. Its checkpoint rewrites the
+/// changed blocks of map and table, in the worst case all of them, however few segments were
+/// cleaned. With a dead share of `dead` per segment, a space of tables / dead gains what it uses;
+/// this is twice as much.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
   const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
   const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
   const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
-  // The end of one segment and of the next are lost to it.
+  // The ends of a segment and of the next one are lost.
   const std::uint64_t most = s_.reserve_segments / 2 * s_.segment_bytes();
   return 2 * s_.segment_bytes() + std::min(wanted, most);
 }
 
-/// In the segments that the log can still go on in.
+/// Space in the segments in which the log can continue.
 std::uint64_t Store::log_room_bytes() const {
   const std::uint64_t lost = 4ULL * s_.block_bytes + s_.segment_bytes() / 64;
   const std::uint64_t segment = s_.segment_bytes() - lost;
   const std::uint64_t here = std::uint64_t{room_in_segment()} * kSectorBytes;
-  // The last clean one is only ever the next.
+  // The last clean segment is always the next one.
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// A control: any copy that the summary names is taken for the newest.
+/// A control: treats any copy listed in a summary as the newest.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -80,7 +79,7 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (block.level > 0 ? block.index >= s_.blocks_of_level(block.level)
                       : block.index >= s_.blocks_per_file_max())
     return {};
-  // The file may have been deleted, or cut to nothing: then its inode need not be looked at.
+  // The file may have been deleted or truncated to 0; then its inode need not be read.
   if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
       map_[entry.inode].version != entry.version)
     return {};
@@ -90,7 +89,7 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   const tree::InodeLock lock(inode);
   if (inode.removed) return {};
   if (!keeps(Rule::newest_copy_wins)) return overwrite(inode, block, bytes);
-  if (inode.dirty.contains(block)) return {};  // a newer copy is on its way already
+  if (inode.dirty.contains(block)) return {};  // a newer copy is about to be written
   const auto now_at = address_of(inode, block);
   if (!now_at) return pass_on_errno(now_at);
   if (*now_at != address) return {};
@@ -126,7 +125,7 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
                                  std::span<const std::byte> bytes) {
   if (entry.of_file()) return move_block(entry, address, bytes);
   if (entry.content == Content::inodes) return move_inodes(address, bytes);
-  // The next checkpoint writes them, and the directory log is of no use after it.
+  // The next checkpoint writes them and makes the directory log obsolete.
   if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
       checkpoint_.map_blocks[entry.index] == address)
     dirty_map_blocks_.insert(entry.index);
@@ -159,8 +158,8 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
-/// One pass at a time: two would read the same segments, and each would count on all the room there
-/// is. Who has waited for one has had it.
+/// Runs one pass at a time: two would read the same segments and rely on the same space. A caller
+/// that waited for a pass returns its result.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);
@@ -174,14 +173,14 @@ VfsResult<std::int64_t> Store::clean() {
 
 VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
-  // What the users have changed has its room first.
+  // Space for the users' changes has priority.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
   const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});
   std::vector<Candidate> candidates;
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];
-    // Empty ones need no cleaning but a checkpoint.
+    // Empty segments only need a checkpoint.
     if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget)
       continue;
     const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);
@@ -189,7 +188,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   }
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
-  // With little room left what counts is what a pass gives now.
+  // If space is short, only the immediate gain of a pass counts.
   if (clean_segments_ < kPanic || room < pass_room_bytes() + s_.segment_bytes())
     how.selection = Selection::greedy;
   how.live_at_once = budget;
@@ -199,13 +198,13 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // Index blocks and inodes that lie elsewhere move as well: what they take is known by now, but
-    // for this one's.
+    // Index blocks and inodes elsewhere move too. Their size is known by now, except for this
+    // segment.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;
     if (auto cleaned = clean_segment(one.segment); !cleaned) {
-      // What cannot be read stays where it is.
+      // Unreadable blocks stay where they are.
       if (stopped_) return pass_on_errno(cleaned);
       continue;
     }
@@ -215,13 +214,13 @@ VfsResult<std::int64_t> Store::clean_now() {
     counters_.cleaned_live_bytes += live;
   }
   ++counters_.cleaner_passes;
-  // A checkpoint that gives nothing back only takes of the room that is left.
-  if (cleaned_now == 0 && owes_nothing() && emptied_segments().empty()) return 0;
+  // A checkpoint that frees nothing would only use up space.
+  if (cleaned_now == 0 && has_no_pending_changes() && emptied_segments().empty()) return 0;
   if (auto done = checkpoint(); !done) return pass_on_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};
 }
 
-/// In the background, until there are enough.
+/// Runs in the background until enough segments are clean.
 void Store::wake_cleaner() {
   if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_)
     return;

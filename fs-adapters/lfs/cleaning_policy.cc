@@ -1,9 +1,9 @@
 // The policies of the segment cleaner (cleaning_policy.h).
 //
-// A pass takes few of many segments, and those of the next pass are worth about as much. Only the
-// candidates that are worth nearly what the last one of the pass before was are put into a heap; if
-// these do not suffice, all are. Write-back order is a radix sort, since a pass has thousands of
-// blocks and the simulator makes millions of passes.
+// A pass selects few of many segments, and those of the next pass have about the same value. Only
+// candidates with nearly the value of the last one selected in the previous pass are put into a
+// heap; if these do not suffice, all are. Write-back order uses a radix sort, because a pass has
+// thousands of blocks and the simulator runs millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   ranked_.clear();
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {
     invariant(candidates[i].live <= options_.segment_size,
-              "a segment has more live data than it holds");
+              "a segment has more live data than its size");
     const double value = worth_under<kSelection>(candidates[i], options_.segment_size);
     if (value >= least && candidates[i].live < options_.segment_size) ranked_.push_back({value, i});
   }
@@ -90,7 +90,7 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   }
 }
 
-/// The best of `ranked_` until the pass is full; false: they do not suffice.
+/// Takes the best of `ranked_` until the pass is full. Returns false if they do not suffice.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

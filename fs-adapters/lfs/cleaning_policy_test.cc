@@ -1,4 +1,4 @@
-// Which segments are cleaned, how many, and in what order they are written back
+// Tests of the cleaning policies: selected segments, their number, and write-back order
 // (cleaning_policy.h).
 #include "fs-adapters/lfs/cleaning_policy.h"
 
@@ -27,7 +27,7 @@ CleaningOptions all_of(Selection selection) {
   return {.selection = selection, .segment_size = kSegment, .live_at_once = 1'000'000};
 }
 
-TEST(CleaningPolicy, GreedyTakesTheLeastUtilizedWhateverTheirAge) {
+TEST(CleaningPolicy, GreedySelectsTheLeastUtilized) {
   EXPECT_EQ(
       chosen(all_of(Selection::greedy), {{1, 50, 900}, {2, 20, 1}, {3, 80, 5000}, {4, 49, 3}}),
       (Segments{2, 4, 1, 3}));
@@ -41,7 +41,7 @@ TEST(CleaningPolicy, CostBenefitIsEquationTwo) {
             (Segments{1, 2}));
 }
 
-TEST(CleaningPolicy, CostBenefitCleansAColdSegmentAtAHigherUtilizationThanAHotOne) {
+TEST(CleaningPolicy, CostBenefitCleansColdSegmentsAtHigherUtilization) {
   const Candidate hot{1, 40, 10}, cold{2, 75, 1000};
   EXPECT_EQ(chosen(all_of(Selection::cost_benefit), {hot, cold}), (Segments{2, 1}));
   EXPECT_EQ(chosen(all_of(Selection::greedy), {hot, cold}), (Segments{1, 2}));
@@ -54,7 +54,7 @@ TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
               (.64 / .2 * 90) / (.25 / .5 * 900), 1e-9);
 }
 
-TEST(CleaningPolicy, AnEmptySegmentComesFirstAndAFullOneNever) {
+TEST(CleaningPolicy, SelectsEmptySegmentsFirstAndFullOnesNever) {
   for (const Selection selection :
        {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
     EXPECT_EQ(chosen(all_of(selection), {{1, 100, 1'000'000}, {2, 1, 1'000'000}, {3, 0, 0}}),
@@ -64,7 +64,7 @@ TEST(CleaningPolicy, AnEmptySegmentComesFirstAndAFullOneNever) {
   EXPECT_TRUE(chosen(all_of(Selection::greedy), {{1, 100, 5}, {2, 100, 7}}).empty());
 }
 
-TEST(CleaningPolicy, APassEndsWhenItHasReadEnoughLiveData) {
+TEST(CleaningPolicy, APassEndsWithEnoughLiveData) {
   const std::vector<Candidate> candidates{{1, 30, 1}, {2, 30, 1}, {3, 30, 1}, {4, 30, 1}};
   CleaningOptions options = all_of(Selection::greedy);
   options.live_at_once = 60;
@@ -78,13 +78,13 @@ TEST(CleaningPolicy, APassEndsWhenItHasReadEnoughLiveData) {
   EXPECT_EQ(chosen(options, candidates), (Segments{1, 2}));
 }
 
-TEST(CleaningPolicy, OfEqualWorthTheLowerSegmentComesFirst) {
+TEST(CleaningPolicy, EqualWorthSelectsTheLowerSegment) {
   EXPECT_EQ(
       chosen(all_of(Selection::greedy), {{7, 5, 1}, {3, 5, 2}, {5, 5, 3}, {4, 0, 1}, {1, 0, 9}}),
       (Segments{1, 4, 3, 5, 7}));
 }
 
-TEST(CleaningPolicy, ChoosesAsASortOfAllWould) {
+TEST(CleaningPolicy, MatchesASortOfAllCandidates) {
   Random random(7);
   for (const Selection selection :
        {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
@@ -103,7 +103,7 @@ TEST(CleaningPolicy, ChoosesAsASortOfAllWould) {
   }
 }
 
-TEST(CleaningPolicy, WhatWasChosenBeforeDoesNotMatter) {
+TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
   Random random(3);
   for (const Selection selection :
        {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
@@ -111,7 +111,7 @@ TEST(CleaningPolicy, WhatWasChosenBeforeDoesNotMatter) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // Passes of the same kind, and now and then one whose segments are all worse, or all better.
+      // Similar passes, and occasionally one whose segments are all worse or all better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,
@@ -136,7 +136,7 @@ TEST(CleaningPolicy, StartsBelowOneThresholdAndStopsAtAnother) {
   EXPECT_TRUE(may_stop(options, 50));
 }
 
-TEST(CleaningPolicy, LiveBlocksGoBackOldestFirstOrAsTheyWereRead) {
+TEST(CleaningPolicy, WritesBackOldestFirstOrInReadingOrder) {
   WriteBackSorter sorter;
   const std::vector<LiveBlock> read{{70, 1}, {5'000'000'000, 2}, {3, 3}, {70, 4}, {0, 5}};
   const auto ids = [](const std::vector<LiveBlock>& blocks) {
@@ -151,7 +151,7 @@ TEST(CleaningPolicy, LiveBlocksGoBackOldestFirstOrAsTheyWereRead) {
   EXPECT_EQ(ids(blocks), (std::vector<std::uint64_t>{5, 3, 1, 4, 2}));
 }
 
-TEST(CleaningPolicy, SortsByAgeAsAStableSortWould) {
+TEST(CleaningPolicy, MatchesAStableSortByAge) {
   Random random(11);
   WriteBackSorter sorter;
   for (const unsigned bits : {1U, 12U, 30U, 63U}) {

@@ -1,4 +1,4 @@
-// Digests of what was read (contents.h).
+// Digests of source sectors (contents.h).
 #include "fs-adapters/lfs/contents.h"
 
 #include <algorithm>

@@ -1,12 +1,11 @@
 #pragma once
-// What sectors hold, as numbers, for who checks one state of a store after the other: what was made
-// of sectors is kept with them (Sources), and while they hold the same it is what another reading
-// would give.
+// Digests of sectors, for checks of successive states. Results are kept together with their source
+// sectors (Sources) and reused while these are unchanged.
 //
-//   inode 12    made of sectors 901 | mixed digest of what they held | the inode, its blocks
-//   recovery    made of sectors 16, 17 to 24, 310 to 317, ... | their digests | what it writes
+//   inode 12    from sectors 901 | combined digest of these | the inode, its blocks
+//   recovery    from sectors 16, 17 to 24, 310 to 317, ... | their digest | its writes
 //
-// A recovery's writes lie over the store (Overlay) where the store itself must not be changed.
+// If the store must not change, the writes of a recovery are an Overlay over it.
 
 #include <cstdint>
 #include <span>
@@ -18,19 +17,19 @@
 
 namespace headcrash::lfs {
 
-/// Sectors that were written, and what they hold.
+/// Written sectors and their contents.
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
-  std::vector<std::byte> bytes;        ///< one sector after the other
-  std::vector<std::uint64_t> digests;  ///< of each
+  std::vector<std::byte> bytes;        ///< contiguous sectors
+  std::vector<std::uint64_t> digests;  ///< of each sector
 };
 
-/// A store with other sectors over it. Nothing is written to either.
+/// A read-only view of a store with other sectors over it.
 class Overlay final : public model::SectorStore {
  public:
-  /// Both must outlive it, or the next call.
+  /// Both arguments must outlive this object, or the next call.
   void show(const model::SectorStore& below, const WrittenSectors& above);
-  /// The number of the sector above, from 1 on; 0: the store's is seen.
+  /// Returns the number of the overlaid sector, from 1; 0 if the store's is visible.
   std::uint32_t place_of(std::uint64_t sector) const { return places_[sector]; }
   std::uint64_t digest_at(std::uint32_t place) const { return above_->digests[place - 1]; }
 
@@ -40,7 +39,7 @@ class Overlay final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
 
  private:
-  static Result<void> refuse() { return fail("lfs", "what a recovery would make is only read"); }
+  static Result<void> refuse() { return fail("lfs", "the result of a recovery is read-only"); }
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< by sector
@@ -50,7 +49,7 @@ class Overlay final : public model::SectorStore {
 /// A digest of each sector of a store (CheckOptions::digests), or of an overlay on it.
 class Contents {
  public:
-  Contents() = default;  ///< nothing is known
+  Contents() = default;  ///< without digests
   explicit Contents(std::span<const std::uint64_t> digests, const Overlay* overlay = nullptr)
       : digests_(digests), overlay_(overlay) {}
   bool known() const { return !digests_.empty(); }
@@ -67,14 +66,14 @@ class Contents {
   const Overlay* overlay_ = nullptr;
 };
 
-/// What something was made of.
+/// The source sectors of a result.
 class Sources {
  public:
   using Run = tree::NotedStore::Run;
   Sources() = default;
-  /// `whole`: what was made depends on nothing else, such as a read that failed.
+  /// `whole` is false if the result also depends on something else, such as a failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
-  /// Whether it would be made again.
+  /// True if the same result would be computed again.
   bool unchanged(const Contents& contents) const {
     return whole_ && contents.known() && digest_of(contents) == digest_;
   }
@@ -86,7 +85,7 @@ class Sources {
   std::uint64_t digest_ = 0;
 };
 
-/// Notes what is read of it.
+/// Records the sectors that are read.
 class NotedStore final : public tree::NotedStore {
  public:
   Sources sources(const Contents& contents) const { return Sources(runs(), !failed(), contents); }

@@ -1,7 +1,7 @@
-// The power goes after each write that a workload makes, and inside it. What the newest checkpoint
-// names is whole then. After a mount names and counts are as one of the operations left them, none
-// earlier than the last that was synced, each file holds what it held at some moment, what was
-// synced is there, and an unmount leaves nothing for the checker to find.
+// Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
+// be intact. After a mount, names and counts must be as after some operation, not earlier than the
+// last synced one; each file must have a content that it had at some time; synced data must exist;
+// and an unmount must leave no findings.
 
 #include <algorithm>
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Names, types and link counts below a directory, one a line.
+/// Returns names, types and link counts below a directory, one per line.
 std::string listing(Vfs& fs, const std::string& path = {}) {
   std::string lines;
   auto names = fs.list(path);
@@ -37,17 +37,17 @@ std::string listing(Vfs& fs, const std::string& path = {}) {
   return lines;
 }
 
-/// An operation at a time, and what was there after each.
+/// Runs operations one at a time and records the state after each.
 class Recorder {
  public:
   Recorder(Machine& machine, bench::LoggedStore& log) : m_(machine), log_(log) { note(); }
 
   struct State {
     std::string names;
-    std::size_t writes = 0;  ///< of the disk, when it was reached
-    bool synced = false;     ///< nothing before it may be seen after it
+    std::size_t writes = 0;  ///< disk writes at that time
+    bool synced = false;     ///< no earlier state may be seen after it
   };
-  /// What a file held, from when on; synced: nothing older may be seen after it.
+  /// A file's content from a certain write on. If synced, no older content may be seen after it.
   struct Content {
     std::string text;
     std::size_t writes = 0;
@@ -84,8 +84,10 @@ class Recorder {
     for (auto& [inode, history] : contents)
       if (!history.empty()) history.push_back({history.back().text, log_.log.size(), true});
   }
-  /// The number may be used again.
-  void gone(std::uint64_t inode) { contents[inode].push_back({"", log_.log.size(), false}); }
+  /// Records a removal; the inode number may be reused.
+  void record_removal(std::uint64_t inode) {
+    contents[inode].push_back({"", log_.log.size(), false});
+  }
 
   std::vector<State> states;
   std::map<std::uint64_t, std::vector<Content>> contents;
@@ -124,22 +126,22 @@ struct Crashes {
     bench::expect_clean(*disk.store);
   }
 
-  /// Every state between two writes, and each write torn in the middle.
-  void look(std::size_t every = 1) {
+  /// Checks every state between two writes, and each write torn in the middle.
+  void check_states(std::size_t every = 1) {
     const auto& log = disk.log.log;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {
       const std::span<const std::byte> bytes(log[i].bytes);
       const std::size_t half = bytes.size() / 2 / kSectorBytes * kSectorBytes;
       if (half != 0 && i % every == 0) {
         EXPECT_TRUE(image->write(log[i].lba, bytes.first(half)));
-        look_at(i, "inside write " + std::to_string(i) + ": ");
+        check_state(i, "inside write " + std::to_string(i) + ": ");
       }
       EXPECT_TRUE(image->write(log[i].lba, bytes));
-      if (i % every == 0) look_at(i + 1, "after write " + std::to_string(i) + ": ");
+      if (i % every == 0) check_state(i + 1, "after write " + std::to_string(i) + ": ");
     }
   }
 
-  void look_at(std::size_t writes, const std::string& where) {
+  void check_state(std::size_t writes, const std::string& where) {
     ++states;
     const auto report = check(*image);
     if (!report) return problems.push_back(where + report.error().message());
@@ -217,7 +219,7 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// One of everything that changes structures.
+/// Makes all kinds of structural changes.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();
   const auto ok = [&](const VfsResult<void>& result) {
@@ -233,7 +235,7 @@ void change_things(Machine& m, Recorder& r) {
   for (int i = 0; i < 8; i += 2) {
     const auto inode = fs.stat("p/f" + std::to_string(i))->inode;
     ok(fs.unlink("p/f" + std::to_string(i)));
-    r.gone(inode);
+    r.record_removal(inode);
   }
   ok(fs.mkdir("q/deep", 0755));
   r.write("q/deep/new", 0, "synced in a new directory", true);
@@ -241,7 +243,7 @@ void change_things(Machine& m, Recorder& r) {
   ok(fs.rename("p/f3", "q/moved", RenameMode::replace));
   const auto replaced = fs.stat("p/f7")->inode;
   ok(fs.rename("p/f5", "p/f7", RenameMode::replace));
-  r.gone(replaced);
+  r.record_removal(replaced);
   r.write("other", 0, "o", true);
   ok(fs.symlink("p/f1", "q/link"));
   ok(fs.rename("q/deep", "p/deep", RenameMode::replace));
@@ -255,7 +257,7 @@ void change_things(Machine& m, Recorder& r) {
   r.write("p/short/x", 0, "x", true);
   const auto x = fs.stat("p/short/x")->inode;
   ok(fs.unlink("p/short/x"));
-  r.gone(x);
+  r.record_removal(x);
   ok(fs.rmdir("p/short"));
   r.write("again", 0, std::string(700, 'g'), true);
   settle(m, 62);
@@ -265,16 +267,16 @@ void change_things(Machine& m, Recorder& r) {
 class CrashPoints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, CrashPoints, testing::Bool());
 
-TEST_P(CrashPoints, EveryOneIsRecoveredFrom) {
+TEST_P(CrashPoints, RecoversFromEachCrashPoint) {
   Crashes crashes(
       {.device_bytes = 2 << 20,
        .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .checksums = GetParam(), .id = 3}});
   crashes.run(change_things);
-  crashes.look();
+  crashes.check_states();
   crashes.expect_none();
 }
 
-/// More records between two flushes than one item of a region holds, as after thousands of renames.
+/// Creates more records between two flushes than fit an item, as after thousands of renames.
 TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
   Crashes crashes({.device_bytes = 12 << 20, .mkfs = {.segment_bytes = 512 << 10, .id = 3}});
   crashes.run([](Machine&, Recorder& r) {
@@ -287,12 +289,12 @@ TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
     }
     r.write("f", 0, "synced", true);
   });
-  crashes.look();
+  crashes.check_states();
   crashes.expect_none();
 }
 
-/// Several users rename at once and exchange directories; names are so long that items of records
-/// are full after two operations.
+/// Several users rename and exchange directories at once. The names are so long that two operations
+/// fill an item of records.
 TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
   for (unsigned seed = 1; seed <= number_from_environment("HEADCRASH_CUT_SEEDS", 4); ++seed) {
     Crashes crashes(
@@ -319,13 +321,13 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
       }
       r.write("f", 0, "last", true);
     });
-    crashes.look();
+    crashes.check_states();
     crashes.expect_none();
   }
 }
 
-/// A usage table of more blocks than a segment has room for.
-/// HEADCRASH_CUT_STEP=1 in the environment: all of the moments, not one in five.
+/// Uses a usage table with more blocks than fit a segment. HEADCRASH_CUT_STEP=1 in the environment
+/// tests all moments, not one in five.
 TEST(LfsCrashPoints, WithALongUsageTable) {
   Crashes crashes(
       {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
@@ -338,19 +340,19 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
       for (int i = round; i < kFiles; i += 3) {
         const auto inode = r.fs().stat("f" + std::to_string(i))->inode;
         EXPECT_TRUE(r.fs().unlink("f" + std::to_string(i)));
-        r.gone(inode);
+        r.record_removal(inode);
         r.done();
       }
       r.write("f" + std::to_string(round), 0, std::string(9'000, 'g'), true);
       r.sync();
     }
   });
-  crashes.look(number_from_environment("HEADCRASH_CUT_STEP", 5));
+  crashes.check_states(number_from_environment("HEADCRASH_CUT_STEP", 5));
   crashes.expect_none();
 }
 
-/// fsync promises nothing then, sync all.
-TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
+/// fsync then promises nothing, but sync does.
+TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   Crashes crashes(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},
       {.roll_forward = false});
@@ -362,13 +364,13 @@ TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
       if (i % 4 == 1) settle(m, 31);
     }
   });
-  crashes.look();
+  crashes.check_states();
   crashes.expect_none();
 }
 
-/// The log goes around the disk several times, and nobody asks for a checkpoint: what the newest
-/// one names must be there all the same.
-TEST(LfsCrashPoints, WhenTheLogComesAround) {
+/// The log wraps around several times without a requested checkpoint; data of the newest checkpoint
+/// must still exist.
+TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
       {.checkpoint_interval_ns = 0, .background_cleaner = false});
@@ -380,12 +382,12 @@ TEST(LfsCrashPoints, WhenTheLogComesAround) {
               true);
   });
   EXPECT_GT(crashes.disk.log.log.size(), 250U);
-  crashes.look(3);
+  crashes.check_states(3);
   crashes.expect_none();
 }
 
-/// Segments are cleaned all the time.
-TEST(LfsCrashPoints, WhileTheCleanerIsBusy) {
+/// The cleaner is always active.
+TEST(LfsCrashPoints, WithABusyCleaner) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
       {.clean_start = 45, .clean_stop = 50});
@@ -397,7 +399,7 @@ TEST(LfsCrashPoints, WhileTheCleanerIsBusy) {
       const auto status = r.fs().stat(path);
       if (status && below(4) == 0) {
         EXPECT_TRUE(r.fs().unlink(path));
-        r.gone(status->inode);
+        r.record_removal(status->inode);
         r.done();
       } else {
         r.write(path, below(3) == 0 ? below(20'000) : 0,
@@ -407,7 +409,7 @@ TEST(LfsCrashPoints, WhileTheCleanerIsBusy) {
     }
     EXPECT_GT(m.file_system->log().counters().segments_cleaned, 10U);
   });
-  crashes.look(3);
+  crashes.check_states(3);
   crashes.expect_none();
 }
 

@@ -8,11 +8,11 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kFixedBytes = 32;    // Sprite's shortest entry was as long
-constexpr std::size_t kCreatedBytes = 20;  // user, group, time, target's length
+constexpr std::size_t kFixedBytes = 32;    // equals Sprite's shortest entry
+constexpr std::size_t kCreatedBytes = 20;  // user, group, time, length of the target
 constexpr std::size_t kTargetMax = 4095;
-constexpr std::uint8_t kMoreFollows =
-    2;  // 1: of earlier versions, which set it in the last record, too
+// Flag 1 was set in the last record by earlier versions.
+constexpr std::uint8_t kMoreFollows = 2;
 
 std::size_t round_up_4(std::size_t bytes) {
   return (bytes + 3) / 4 * 4;
@@ -28,7 +28,7 @@ std::string text_at(std::span<const std::byte> bytes, std::size_t at, std::size_
   return text;
 }
 
-/// The one that is alone in `b`.
+/// Decodes the single record in `b`.
 std::optional<NameRecord> decode(std::span<const std::byte> b) {
   const std::uint8_t operation = load8(b, 2);
   if (operation < static_cast<std::uint8_t>(NameOperation::create) ||

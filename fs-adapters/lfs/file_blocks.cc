@@ -1,4 +1,4 @@
-// Which block of a file lies where (store.h).
+// Addresses of file blocks (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace headcrash::lfs {
 using namespace little_endian;
 
 namespace {
-constexpr std::uint32_t kMarginBlocks = 8;  // index blocks and inodes that a new block makes dirty
+constexpr std::uint32_t kMarginBlocks = 8;  // index blocks and inodes made dirty by a new block
 }
 
 std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
@@ -19,27 +19,27 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Of the inode map what the log has of it is in core, of the usage table all, twice.
+/// Counts the part of the inode map that is in the log, and the usage table twice.
 std::size_t Store::bytes_in_core() const {
-  constexpr std::size_t kDirtyBlockBytes = 32;  // that an inode's set knows: an estimate
+  constexpr std::size_t kDirtyBlockBytes = 32;  // per entry of an inode's set: an estimate
   return std::size_t{map_blocks_in_log_} * s_.block_bytes + taken_.size() / 8 +
          2 * usage_.size() * kUsageEntryBytes + inodes_.size() * tree::kCoreInodeBytes +
          dirty_bytes_ / s_.block_bytes * kDirtyBlockBytes + records_.size();
 }
 
-/// Bytes of live data that the disk may hold: the cleaner needs the rest.
+/// Limit of live data on the disk; the cleaner needs the rest.
 std::uint64_t Store::capacity_bytes() const {
-  // A segment's summaries, and what no block fits into at its end.
+  // A segment's summaries, and the unusable rest at its end.
   const std::uint64_t overhead =
       s_.segment_bytes() / s_.block_bytes * kSummaryEntryBytes + 2 * s_.block_bytes;
   return (s_.segments - s_.reserve_segments) * (s_.segment_bytes() - overhead);
 }
 
-/// Of the disk, and of the log until the cleaner has been at work.
+/// Checks the space of the disk, and of the log until the next cleaning.
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last segments are for what makes room: removals, and the cleaner.
+  // The last segments are for operations that make room: removals and the cleaner.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -63,7 +63,7 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Of a block that lies in the log, or an empty buffer for address 0.
+/// Returns a block at its log address; an empty buffer for address 0.
 VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
   const os::BufferKey key = key_of(inode, block);
   if (auto buffer = cache.cached(key)) return buffer;
@@ -108,7 +108,7 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
   return {};
 }
 
-/// How long a buffer of the block is: a directory's ends where the directory does.
+/// Returns the length of a block's buffer. A directory's buffer ends with the directory.
 std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
                                   std::uint32_t at_least) const {
   if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
@@ -118,12 +118,12 @@ std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
   return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
-/// In the log the last block of a small file is as short as it was then. What is added is zero.
+/// In the log, the last block of a small file has its former length. Added bytes are zero.
 os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   if (buffer.bytes().size() == bytes) return buffer;
   const os::BufferKey key = buffer.key();
   const std::uint64_t home = buffer.lba();
-  // While nobody holds it, it may go.
+  // Once released, it may be evicted.
   std::vector<std::byte> kept(buffer.bytes().begin(), buffer.bytes().end());
   kept.resize(bytes);
   cache.release(std::move(buffer));
@@ -132,9 +132,8 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// Of a file that is read in order the next block is asked for together with this one, if it lies
-/// behind it: in a log it may be anywhere, and a seek for what is perhaps not wanted would cost
-/// more than it can save.
+/// For sequential reads, also requests the next block if it is adjacent. In a log it may be
+/// anywhere, and a seek for a block that may not be needed costs more than it saves.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -149,7 +148,7 @@ void Store::read_ahead(CoreInode& inode, BlockId id) {
   }
 }
 
-/// As it is in the cache or in the log; empty: a hole.
+/// Returns the block from the cache or the log; empty for a hole.
 VfsResult<os::HeldBuffer> Store::placed_block(CoreInode& inode, BlockId id) {
   const auto address = address_of(inode, id);
   if (!address) return pass_on_errno(address);
@@ -208,7 +207,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   if (inode != inodes_.end()) mark_dirty(*inode->second, BlockId::of_key(key.block));
 }
 
-/// A block with an address or dirty: it is a hole from now on.
+/// Turns a block that is dirty or has an address into a hole.
 VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   const auto address = address_of(inode, block);
   if (!address) return pass_on_errno(address);
@@ -225,8 +224,8 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Of the data blocks from `first` up to `end`, those below the index block; `empty`: nothing is
-/// left there.
+/// Frees the data blocks from `first` to `end`, exclusive, below the index block. `empty` is set if
+/// nothing is left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);
@@ -241,7 +240,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
-  // Data blocks that one pointer here leads to, and the first of all.
+  // Number of data blocks below one pointer, and the first data block.
   std::uint64_t each = 1;
   for (std::uint8_t i = 0; i < level; ++i) each *= p;
   std::uint64_t start = base;
@@ -313,7 +312,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
-    // What the cleaner finds of the file's blocks up to now is dead without a look at its inode.
+    // The cleaner can then recognise the file's old blocks as dead without reading its inode.
     if (size_bytes == 0) {
       if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());

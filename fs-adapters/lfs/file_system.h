@@ -1,7 +1,7 @@
 #pragma once
 // The mounted log-structured file system: the tree's Vfs over the log's store.
 //
-// Every function is called from within a fiber, but for abandon().
+// All functions except abandon() must be called from a fiber.
 
 #include "fs-adapters/lfs/store.h"
 #include "fs-adapters/substrate/tree/file_system.h"
@@ -10,13 +10,14 @@ namespace headcrash::lfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// The syncer has to run for data to be written by age and checkpoints to be made by time.
+  /// Mounts the file system. The syncer must run; it writes data by age and triggers timed
+  /// checkpoints.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// A checkpoint; what is open is closed. An error: the disk has gone; it is unmounted all the
-  /// same.
+  /// Closes open files and writes a checkpoint. On an I/O error the file system is unmounted all
+  /// the same.
   VfsResult<void> unmount();
-  /// Without a write: the power is gone. The executor is halted before it goes.
+  /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
   void abandon();
 
   Store& log() { return log_; }
@@ -29,7 +30,7 @@ class FileSystem final : public tree::FileSystem {
  private:
   explicit FileSystem(std::unique_ptr<Store> store)
       : tree::FileSystem(std::move(store)), log_(static_cast<Store&>(tree::FileSystem::store())) {}
-  Store& log_;  ///< the tree's
+  Store& log_;  ///< owned by the tree
 };
 
 }  // namespace headcrash::lfs

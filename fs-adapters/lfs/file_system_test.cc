@@ -1,4 +1,4 @@
-// Each operation of the mounted file system, and what is there after an unmount.
+// Tests of each operation of the mounted file system, and of the state after an unmount.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -7,7 +7,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-TEST(LfsFileSystem, AnEmptyOneIsMountedAndUnmounted) {
+TEST(LfsFileSystem, MountsAndUnmountsAnEmptyFileSystem) {
   Disk disk;
   bench::expect_clean(*disk.store, "made ");
   Machine m(*disk.store);
@@ -16,7 +16,7 @@ TEST(LfsFileSystem, AnEmptyOneIsMountedAndUnmounted) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsFileSystem, FilesAreThereAfterAnUnmount) {
+TEST(LfsFileSystem, FilesSurviveAnUnmount) {
   Disk disk;
   const std::string small = "hello";
   std::string large(300'000, 'x');
@@ -47,7 +47,7 @@ TEST(LfsFileSystem, FilesAreThereAfterAnUnmount) {
   bench::expect_clean(*disk.store);
 }
 
-/// A mounted file system for one test, found without a flaw at its end.
+/// A mounted file system for one test, which must be sound at the end.
 class LfsOperations : public testing::Test {
  protected:
   LfsOperations() : machine_(*disk_.store) { machine_.mount(); }
@@ -80,7 +80,7 @@ TEST_F(LfsOperations, NamesAndAttributes) {
   run(tree::bench::expect_name_operations);
 }
 
-TEST_F(LfsOperations, AnotherFileWithTheSameNumberIsNotFoundByAnOldInodeName) {
+TEST_F(LfsOperations, AnOldInodeNameDoesNotFindANewFileOfThatNumber) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "a", "a");
     const auto before = fs.stat("a");
@@ -95,7 +95,7 @@ TEST_F(LfsOperations, AnotherFileWithTheSameNumberIsNotFoundByAnOldInodeName) {
   });
 }
 
-TEST_F(LfsOperations, AnOldInodeNameOfWhatIsGoneChangesNothing) {
+TEST_F(LfsOperations, AnInodeNameOfARemovedFileChangesNothing) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "a", "a");
     const auto before = fs.stat("a");
@@ -106,11 +106,11 @@ TEST_F(LfsOperations, AnOldInodeNameOfWhatIsGoneChangesNothing) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(fs.stat(name.path()).error().value, ESTALE);
     EXPECT_EQ(fs.space()->free_inodes, free_inodes);
     bench::put_file(fs, "b", "b");
-    EXPECT_EQ(fs.stat("b")->generation, before->generation + 1) << "the number was given back once";
+    EXPECT_EQ(fs.stat("b")->generation, before->generation + 1) << "the number was freed once";
   });
 }
 
-TEST_F(LfsOperations, WhatIsOldIsWrittenByItself) {
+TEST_F(LfsOperations, OldDataIsWrittenInTheBackground) {
   run([&](Vfs& fs) {
     Store& log = machine_.file_system->log();
     const auto regions = log.counters().regions;

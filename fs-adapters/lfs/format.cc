@@ -1,4 +1,4 @@
-// The bytes of the structures (format.h). The tables of offsets are FORMAT.md's.
+// Encoding of the structures (format.h). FORMAT.md describes the layout.
 #include "fs-adapters/lfs/format.h"
 
 #include <fmt/core.h>
@@ -19,15 +19,15 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 2;
-constexpr std::uint32_t kLongTableVersion =
-    3;  // with a long usage table, which programs of version 2 cannot read
+// With a long usage table, which version 2 programs cannot read.
+constexpr std::uint32_t kLongTableVersion = 3;
 constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // flags of a checkpoint
 constexpr std::size_t kSuperblockChecksumAt = 60;
 constexpr std::size_t kSummaryChecksumAt = 52;
 constexpr std::size_t kInodeChecksumAt = 124;
 constexpr std::uint32_t kSegmentsMax = 1U << 24;
 
-/// Of bytes in which the checksum itself counts as zero.
+/// Checksum of bytes in which the checksum field counts as zero.
 std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at) {
   const std::array<std::byte, 4> zero = {};
   std::uint32_t crc = crc32c(bytes.first(at));
@@ -35,9 +35,10 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Of something that ends in it and lies in a region with a checksum of its own. A CRC behind its
-/// message makes the two a multiple of the polynomial, so that the CRC of all around them would not
-/// see one such piece in the place of another; this one is no such multiple.
+/// Checksum for a structure that ends with its checksum and is part of a region with another
+/// checksum. A CRC appended to its message makes both together a multiple of the polynomial, so the
+/// outer CRC would not detect a replacement by another such structure. The multiplication avoids
+/// that.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;
 }
@@ -63,7 +64,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
     return "place of the checkpoint regions";
   if (s.long_usage_table() && std::uint64_t{s.usage_blocks()} * s.block_sectors() >
                                   std::uint64_t{s.reserve_segments} * s.segment_sectors / 4)
-    return "usage table, longer than a quarter of the segments in reserve";
+    return "usage table, longer than a quarter of the reserved segments";
   return {};
 }
 
@@ -145,13 +146,13 @@ std::vector<std::byte> encode(const Superblock& s) {
 
 Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t device_sectors) {
   if (b.size() < kSectorBytes || load32(b, 0) != kSuperblockMagic)
-    return fail("lfs superblock", "there is none", "make a file system with mkfs");
+    return fail("lfs superblock", "not found", "create a file system with mkfs");
   b = b.first(kSectorBytes);
   const std::uint32_t version = load32(b, 4);
   if (version != kFormatVersion && version != kLongTableVersion)
     return fail("lfs superblock", fmt::format("format version {}", version), "use a newer program");
   if (load32(b, kSuperblockChecksumAt) != checksum_without(b, kSuperblockChecksumAt))
-    return fail("lfs superblock", "its checksum is wrong");
+    return fail("lfs superblock", "bad checksum");
   Superblock s{.id = load32(b, 8),
                .block_bytes = load32(b, 12),
                .segment_sectors = load32(b, 16),
@@ -163,10 +164,10 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
                .reserve_segments = load32(b, 44),
                .checksums = load32(b, 48) == 1};
   if (const std::string problem = problem_of(s, device_sectors); !problem.empty())
-    return fail("lfs superblock", "impossible " + problem);
+    return fail("lfs superblock", "invalid " + problem);
   if (version != version_of(s))
     return fail("lfs superblock",
-                fmt::format("format version {} does not go with {} blocks of the usage table",
+                fmt::format("format version {} is incompatible with {} blocks of the usage table",
                             version, s.usage_blocks()));
   return s;
 }
@@ -251,7 +252,7 @@ void encode(const SegmentUsage& usage, std::span<std::byte> b) {
 SegmentUsage decode_usage(std::span<const std::byte> b) {
   const std::uint32_t state = load32(b, 4);
   return {.live_bytes = load32(b, 0),
-          // What makes no sense is not written over.
+          // Segments with an invalid state are not overwritten.
           .state = state <= static_cast<std::uint32_t>(SegmentState::active)
                        ? static_cast<SegmentState>(state)
                        : SegmentState::dirty,
@@ -278,7 +279,7 @@ void encode(const Summary& s, const Superblock& superblock, std::span<std::byte>
     store8(b, at + 13, entry.sectors);
     at += kSummaryEntryBytes;
   }
-  // Sprite had no checksum over a summary either: the sector that ends the region vouches for it.
+  // Sprite had no checksum for a summary; the sector that ends the region validates it.
   if (superblock.checksums) store32(b, kSummaryChecksumAt, checksum_without(b, kSummaryChecksumAt));
 }
 
@@ -355,7 +356,7 @@ std::uint32_t Checkpoint::sectors_for(std::uint32_t map_blocks, std::uint32_t us
 std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock) {
   invariant(c.map_blocks.size() == superblock.map_blocks() &&
                 c.usage_blocks.size() == superblock.usage_blocks(),
-            "lfs: a checkpoint names every block of map and table");
+            "lfs: a checkpoint must have every block of map and table");
   std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
   const std::span<std::byte> b(bytes);
   store32(b, 0, kCheckpointMagic);

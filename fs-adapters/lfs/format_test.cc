@@ -1,4 +1,4 @@
-// The structures' bytes: what is written is read, what is damaged is not.
+// Tests of the encoding: structures round-trip, and damaged ones are rejected.
 #include "fs-adapters/lfs/format.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Superblock superblock(bool checksums = true) {
 }
 constexpr std::uint64_t kDeviceSectors = 64 + 16 * 128;
 
-TEST(LfsFormat, ASuperblockIsReadAsItWasWritten) {
+TEST(LfsFormat, SuperblockRoundTrip) {
   const auto bytes = encode(superblock());
   const auto read = decode_superblock(bytes, kDeviceSectors);
   ASSERT_TRUE(read) << read.error().message();
@@ -40,7 +40,7 @@ TEST(LfsFormat, ASuperblockIsReadAsItWasWritten) {
   }
 }
 
-TEST(LfsFormat, EveryBlockOfAFileHasItsPlace) {
+TEST(LfsFormat, EveryBlockOfAFileHasAPointerPlace) {
   const Superblock s = superblock();
   const std::uint32_t p = s.pointers_per_block();
   EXPECT_TRUE(s.pointer_place({0, 9}).in_inode);
@@ -67,10 +67,10 @@ TEST(LfsFormat, OnlyTheLastBlockOfASmallFileIsShort) {
   EXPECT_EQ(s.stored_bytes(1100, {0, 0}), 1024U);
   EXPECT_EQ(s.stored_bytes(1100, {0, 1}), 512U);
   EXPECT_EQ(s.stored_bytes(10 * 1024 + 1, {0, 10}), 1024U);
-  EXPECT_EQ(s.stored_bytes(0, {0, 3}), 1024U) << "behind the end";
+  EXPECT_EQ(s.stored_bytes(0, {0, 3}), 1024U) << "beyond the end";
 }
 
-TEST(LfsFormat, AnInodeIsReadAsItWasWritten) {
+TEST(LfsFormat, InodeRoundTrip) {
   Inode inode;
   inode.mode = 0100644;
   inode.links = 3;
@@ -90,7 +90,7 @@ TEST(LfsFormat, AnInodeIsReadAsItWasWritten) {
 class Regions : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, Regions, testing::Bool());
 
-TEST_P(Regions, AreReadAsTheyWereWritten) {
+TEST_P(Regions, RoundTrip) {
   const Superblock s = superblock(GetParam());
   Region region(s, s.segment_sectors);
   ASSERT_TRUE(region.add({Content::data, 5, 1, 0, 2}));
@@ -112,11 +112,11 @@ TEST_P(Regions, AreReadAsTheyWereWritten) {
   torn.assign(bytes.begin(), bytes.end());
   torn[std::size_t{summary->summary_sectors()} * kSectorBytes + 100] = std::byte{0};
   EXPECT_EQ(region_complete(*summary, s, torn), !GetParam())
-      << "Sprite does not see a hole in the middle";
+      << "sprite92 cannot detect a hole in the middle";
 }
 
-/// Both have checksums of their own, which must not cancel out in the region's.
-TEST(LfsFormat, AnotherInodeInARegionIsSeen) {
+/// Both inodes have checksums, which must not cancel out in the region's checksum.
+TEST(LfsFormat, DetectsAReplacedInodeInARegion) {
   const Superblock s = superblock();
   Region region(s, s.segment_sectors);
   ASSERT_TRUE(region.add({Content::inodes, 0, 0, 0, 1}));
@@ -133,7 +133,7 @@ TEST(LfsFormat, AnotherInodeInARegionIsSeen) {
   EXPECT_FALSE(region_complete(*summary, s, other));
 }
 
-TEST_P(Regions, CheckpointsAreReadAsTheyWereWritten) {
+TEST_P(Regions, CheckpointsRoundTrip) {
   const Superblock s = superblock(GetParam());
   Checkpoint c{.sequence = 5, .epoch = 2, .next_epoch = 3, .segment = 1, .next_segment = 2};
   c.map_blocks.assign(s.map_blocks(), s.first_segment);
@@ -147,7 +147,7 @@ TEST_P(Regions, CheckpointsAreReadAsTheyWereWritten) {
   EXPECT_EQ(decode_checkpoint(bytes, s).has_value(), !GetParam());
 }
 
-TEST(LfsMkfs, TheFirstSegmentBeginsWhereItIsTold) {
+TEST(LfsMkfs, TheFirstSegmentIsAligned) {
   const auto store = *media::MemoryStore::create(std::uint64_t{32} << 11);
   for (const std::uint32_t align : {512U, 64U << 10, 96U << 10, 1U << 20}) {
     const auto made = mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1});
@@ -176,10 +176,10 @@ TEST(LfsImageReader, LimitsBlocksToTheDeviceSize) {
   ASSERT_TRUE(store->write(inode.pointers.back(), block));
   std::uint64_t visited = 0;
   EXPECT_FALSE(reader->each_block(inode, [&](const ImageReader::Block&) { ++visited; }));
-  EXPECT_LE(visited, store->sectors()) << "its blocks lead to themselves";
+  EXPECT_LE(visited, store->sectors()) << "its index blocks refer to themselves";
 }
 
-TEST(LfsDirectoryLog, RecordsAreReadAsTheyWereWritten) {
+TEST(LfsDirectoryLog, RecordsRoundTrip) {
   std::vector<std::byte> bytes;
   const NameRecord made{.operation = NameOperation::create,
                         .directory = 2,

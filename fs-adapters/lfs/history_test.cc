@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h). Then: what is there, before
-// and after an unmount, and a file system without a flaw.
+// Tests random operations of several concurrent users (tree/testing/history.h). Compares the
+// contents before and after an unmount, and expects a sound file system.
 
 #include <memory>
 #include <vector>
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& made) { return made.param.name; });
 
 TEST_P(History, WithSeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=n: n more, for those who have changed something.
+  // HEADCRASH_SEEDS=n runs n more seeds, for use after changes.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {

@@ -30,7 +30,7 @@ Result<Checkpoint> checkpoint_of(const model::SectorStore& store, const Superblo
   }
   auto checkpoint = newest(std::move(found[0]), std::move(found[1]));
   if (!checkpoint)
-    return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+    return fail("lfs", "no valid checkpoint region", "the file system cannot be mounted");
   return *std::move(checkpoint);
 }
 
@@ -59,7 +59,7 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store, const Con
 
 Result<bool> ImageReader::refresh(const Contents& contents) {
   TRY(const auto superblock, superblock_of(*store_));
-  if (!(superblock == superblock_)) return fail("lfs", "this is another file system");
+  if (!(superblock == superblock_)) return fail("lfs", "the superblock has changed");
   return load(contents);
 }
 
@@ -67,7 +67,7 @@ Result<bool> ImageReader::fetch(Known& known, SectorAddress address, const Conte
                                 std::string_view table, std::uint32_t number) {
   const std::uint32_t sectors = superblock_.block_sectors();
   if (!superblock_.holds(address, sectors))
-    return fail("lfs", fmt::format("address {} is in no segment", address));
+    return fail("lfs", fmt::format("address {} is outside of all segments", address));
   if (known.address == address && known.sources.unchanged(contents)) return false;
   known = {address, Sources({{address, sectors}}, true, contents)};
   block_.resize(superblock_.block_bytes);
@@ -126,7 +126,7 @@ Result<bool> ImageReader::load(const Contents& contents) {
 Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address,
                                                      std::uint32_t bytes) const {
   if (!superblock_.holds(address, bytes / kSectorBytes))
-    return fail("lfs", fmt::format("address {} is in no segment", address));
+    return fail("lfs", fmt::format("address {} is outside of all segments", address));
   std::vector<std::byte> block(bytes);
   TRY(store_->read(address, block));
   return block;
@@ -162,14 +162,14 @@ Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) cons
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   if (number >= map_.size() || !map_[number].allocated())
-    return fail(subject(number), "it is not allocated");
+    return fail(subject(number), "not allocated");
   TRY(const auto sector, block_at(map_[number].address, kSectorBytes));
   const auto bytes = std::span<const std::byte>(sector).subspan(
       std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
-  if (!inode_intact(bytes, superblock_)) return fail(subject(number), "its checksum is wrong");
+  if (!inode_intact(bytes, superblock_)) return fail(subject(number), "bad checksum");
   const Inode inode = decode_inode(bytes);
   if (inode.number != number || !inode.allocated())
-    return fail(subject(number), "another one, or none, is where the map says");
+    return fail(subject(number), "not at the address in the map");
   return inode;
 }
 
@@ -177,9 +177,10 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
                                       tree::BlockBudget& sectors,
                                       const std::function<void(const Block&)>& visit) const {
   if (!superblock_.holds(block.address, block.bytes / kSectorBytes))
-    return fail(subject(inode.number), fmt::format("address {} is in no segment", block.address));
+    return fail(subject(inode.number),
+                fmt::format("address {} is outside of all segments", block.address));
   if (!sectors.take(block.bytes / kSectorBytes))
-    return fail(subject(inode.number), "more blocks lead to others than the device has");
+    return fail(subject(inode.number), "more index blocks than the device has");
   visit(block);
   if (block.id.level == 0) return {};
   TRY(const auto bytes, block_at(block.address, block.bytes));
@@ -191,7 +192,7 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
     const SectorAddress address = load32(bytes, std::size_t{i} * kPointerBytes);
     if (address == 0) continue;
     if (first + i >= superblock_.blocks_of_level(level))
-      return fail(subject(inode.number), "a block beyond the largest file");
+      return fail(subject(inode.number), "a block beyond the maximum file size");
     const BlockId id{level, static_cast<std::uint32_t>(first + i)};
     const Block below{id, address, superblock_.stored_bytes(inode.size_bytes, id)};
     TRY(visit_below(inode, below, sectors, visit));
@@ -228,7 +229,7 @@ Result<SectorAddress> ImageReader::address_of(const Inode& inode, BlockId block)
 Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
                                       std::span<std::byte> into) const {
   if (inode.size_bytes > superblock_.file_bytes_max())
-    return fail(subject(inode.number), "it is larger than a file can be");
+    return fail(subject(inode.number), "exceeds the maximum file size");
   if (offset >= inode.size_bytes) return std::size_t{0};
   const std::size_t length = std::min<std::uint64_t>(into.size(), inode.size_bytes - offset);
   for (std::size_t done = 0; done < length;) {
@@ -250,17 +251,17 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > 4095)
-    return fail(subject(inode.number), "no symbolic link");
+    return fail(subject(inode.number), "not a symbolic link");
   std::string target(inode.size_bytes, '\0');
   TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "no directory");
+  if (!directory.is_directory()) return fail(subject(directory.number), "not a directory");
   const std::uint64_t device_bytes = store_->sectors() * kSectorBytes;
   if (directory.size_bytes > device_bytes || directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "the directory's size makes no sense");
+    return fail(subject(directory.number), "invalid directory size");
   std::vector<NamedInode> names;
   std::vector<std::byte> block(superblock_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {

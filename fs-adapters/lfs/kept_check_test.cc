@@ -1,6 +1,6 @@
-// The checker that is told what the sectors hold says of each state what one says that reads
-// everything, and a repair leaves the same bytes: crash states of a busy log one after the other,
-// sound and damaged ones.
+// Tests that a checker with digests has the same findings as one that reads everything, and that
+// both repairs leave the same bytes, for successive crash states of a busy log, sound and damaged
+// ones.
 
 #include <cstring>
 #include <random>
@@ -28,11 +28,11 @@ std::uint64_t digest_of(std::uint64_t lba, std::span<const std::byte> sector) {
   return any ? digest ^ (lba << 1U | 1U) : 0;
 }
 
-/// A disk in memory with the digests that the lab hands over.
+/// A disk in memory with digests as passed by explorations.
 class DigestedStore final : public model::SectorStore {
  public:
   explicit DigestedStore(std::vector<std::byte> all) : bytes(std::move(all)), digests(sectors()) {
-    look(0, sectors());
+    update(0, sectors());
   }
   std::uint64_t sectors() const override { return bytes.size() / kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
@@ -43,7 +43,7 @@ class DigestedStore final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
     if (lba + data.size() / kSectorBytes > sectors()) return fail("disk", "beyond its end");
     std::memcpy(bytes.data() + lba * kSectorBytes, data.data(), data.size());
-    look(lba, data.size() / kSectorBytes);
+    update(lba, data.size() / kSectorBytes);
     return {};
   }
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
@@ -54,7 +54,7 @@ class DigestedStore final : public model::SectorStore {
   std::vector<std::uint64_t> digests;
 
  private:
-  void look(std::uint64_t lba, std::uint64_t count) {
+  void update(std::uint64_t lba, std::uint64_t count) {
     for (std::uint64_t i = lba; i < lba + count; ++i)
       digests[i] = digest_of(i, std::span(bytes).subspan(i * kSectorBytes, kSectorBytes));
   }
@@ -75,7 +75,7 @@ std::string text_of(const Result<adapters::CheckReport>& report) {
   return text;
 }
 
-/// Makes and removes files of a few sizes, in a log that goes around all the time.
+/// Creates and removes files of a few sizes in a log that wraps around all the time.
 std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) {
   disk.log.keep = true;
   Machine m(disk.log, 256 << 10);
@@ -123,37 +123,37 @@ std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) 
   return disk.log.log;
 }
 
-/// What of both must be the same.
-class Both {
+/// Expects equal results of both checkers.
+class CheckerPair {
  public:
   void expect_the_same(std::vector<std::byte> state, const std::string& where) {
     DigestedStore shown(state), other(std::move(state));
-    const adapters::CheckOptions told{.digests = shown.digests, .digest_of = digest_of};
-    const auto first = kept_->check(shown, told);
-    const auto first_anew = anew_->check(other, {});
-    ASSERT_EQ(text_of(first), text_of(first_anew)) << where;
+    const adapters::CheckOptions options{.digests = shown.digests, .digest_of = digest_of};
+    const auto first = kept_->check(shown, options);
+    const auto first_full = full_->check(other, {});
+    ASSERT_EQ(text_of(first), text_of(first_full)) << where;
     if (first && !first->nothing_found()) ++findings;
     if (first && first->replayed > 0) ++recovered;
-    const auto repaired = kept_->repair(shown, told);
-    const auto repaired_anew = anew_->repair(other, {});
-    ASSERT_EQ(text_of(repaired), text_of(repaired_anew)) << where << "repaired";
+    const auto repaired = kept_->repair(shown, options);
+    const auto repaired_full = full_->repair(other, {});
+    ASSERT_EQ(text_of(repaired), text_of(repaired_full)) << where << "repaired";
     if (!repaired) return;
     ASSERT_TRUE(shown.bytes == other.bytes) << where << "repaired";
-    ASSERT_EQ(text_of(kept_->check(shown, told)), text_of(anew_->check(other, {})))
+    ASSERT_EQ(text_of(kept_->check(shown, options)), text_of(full_->check(other, {})))
         << where << "at last";
   }
   int findings = 0, recovered = 0;
 
  private:
   std::unique_ptr<adapters::ImageChecker> kept_ = file_system_type().checker();
-  std::unique_ptr<adapters::ImageChecker> anew_ = file_system_type().checker();
+  std::unique_ptr<adapters::ImageChecker> full_ = file_system_type().checker();
 };
 
 class KeptChecks : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
-TEST_P(KeptChecks, SayWhatAFullOneSays) {
-  Both both;  // of all the disks
+TEST_P(KeptChecks, MatchAFullCheck) {
+  CheckerPair checkers;  // for all disks
   const auto seeds =
       static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
@@ -171,34 +171,34 @@ TEST_P(KeptChecks, SayWhatAFullOneSays) {
                           std::size_t bytes) {
       std::memcpy(to.data() + write.lba * kSectorBytes, write.bytes.data(), bytes);
     };
-    std::vector<std::byte> last;  // a state that is shown once more after others
+    std::vector<std::byte> last;  // a state that is shown again after others
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
       const std::string where =
           "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";
-      // Some of the next four are there, and one of them not wholly.
+      // Applies some of the next four writes, one of them partly.
       auto state = image;
       for (std::size_t k = i; k < std::min(log.size(), i + 4); ++k)
         if (below(2) == 0)
           apply(log[k], state,
                 below(4) != 0 ? log[k].bytes.size()
                               : below(log[k].bytes.size() / kSectorBytes + 1) * kSectorBytes);
-      both.expect_the_same(state, where);
+      checkers.expect_the_same(state, where);
       auto damaged = state;
       for (std::size_t n = 1 + below(2); n > 0; --n) {
-        // Where something was written, mostly at its beginning.
+        // Damages a place that was written, mostly at its beginning.
         const auto& write = log[i - below(std::min<std::size_t>(i + 1, 30))];
         const std::size_t byte = write.lba * kSectorBytes +
                                  below(std::min<std::size_t>(write.bytes.size(), 4 * kSectorBytes));
         damaged[byte] ^= std::byte{1} << below(8);
       }
-      both.expect_the_same(std::move(damaged), where + "damaged, ");
-      if (i % 8 == 0 && !last.empty()) both.expect_the_same(last, where + "an earlier one, ");
+      checkers.expect_the_same(std::move(damaged), where + "damaged, ");
+      if (i % 8 == 0 && !last.empty()) checkers.expect_the_same(last, where + "an earlier one, ");
       if (i % 24 == 0) last = std::move(state);
       apply(log[i], image, log[i].bytes.size());
     }
   }
-  EXPECT_GT(both.findings, 30);
-  EXPECT_GT(both.recovered, 100);
+  EXPECT_GT(checkers.findings, 30);
+  EXPECT_GT(checkers.recovered, 100);
 }
 
 }  // namespace

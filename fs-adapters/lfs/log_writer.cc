@@ -1,9 +1,9 @@
 // Flushing files into regions of the log (store.h).
 //
-// A flush plans a region, as much as fits: blocks of one file after another, data before the index
-// blocks that lead to it, and the inodes of the files whose last block is in it. Then each thing
-// has its address, is copied in this order into a buffer of the region, and told to who points to
-// it; and one request writes all.
+// A flush plans a region with as much as fits: blocks of one file after another, data before its
+// index blocks, and the inodes of files whose last block is included. Then each item has an
+// address. Items are copied to the region's buffer in this order, and their addresses are stored in
+// the blocks that refer to them. One request writes the region.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +16,7 @@ using namespace little_endian;
 
 namespace {
 
-/// Requests that somebody waits for.
+/// Requests whose completion is awaited.
 struct Transfers final : os::DiskDone {
   explicit Transfers(os::Executor& executor) : waiting(executor) {}
   void done(os::RequestId, model::Status one) override {
@@ -34,7 +34,7 @@ std::int64_t nanoseconds(const tree::Timestamp& time) {
 
 }  // namespace
 
-// Usage.
+// Usage of segments.
 
 void Store::add_live(SectorAddress address, std::uint32_t bytes, std::int64_t modified_ns) {
   SegmentUsage& usage = usage_[s_.segment_of(address)];
@@ -44,7 +44,7 @@ void Store::add_live(SectorAddress address, std::uint32_t bytes, std::int64_t mo
 }
 
 void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
-  // A damaged index block may lead anywhere; the checker tells.
+  // A damaged index block may have any pointer; the checker reports it.
   if (!s_.holds(address, 1)) return;
   SegmentUsage& usage = usage_[s_.segment_of(address)];
   const std::uint32_t dropped = std::min(usage.live_bytes, bytes);
@@ -54,7 +54,7 @@ void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
 
 // Segments.
 
-/// The log goes on in the next segment, and yet another one will be next.
+/// Continues the log in the next segment and selects the one after it.
 VfsResult<void> Store::advance_segment() {
   if (!keeps(Rule::reuse_waits_for_checkpoint)) give_back(emptied_segments());
   for (SegmentNumber i = 1; i < s_.segments; ++i) {
@@ -69,20 +69,20 @@ VfsResult<void> Store::advance_segment() {
     --clean_segments_;
     return {};
   }
-  // has_room() and the reserve are there so that this does not happen.
+  // has_room() and the reserve prevent this.
   stop();
   return refuse(ENOSPC);
 }
 
 VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
-  // Room for a block, its index blocks, and its inode is the least that makes sense.
+  // A region needs at least room for a block, its index blocks, and its inode.
   if (room_in_segment() < 3 * s_.block_sectors() + 3)
     if (auto advanced = advance_segment(); !advanced) return pass_on_errno(advanced);
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Of one item of a region: an entry counts up to 255, and the rest of a small segment is for what
-/// they tell.
+/// Maximum size of a records item: an entry counts up to 255 sectors, and a small segment needs
+/// room for the items that the records describe.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
@@ -102,10 +102,10 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 // Planning.
 
-/// Everything that is needed to place it is in the cache and dirty afterwards. May read.
+/// Loads everything needed to place the inode's blocks into the cache and marks it dirty. May read.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // A last block of another length than the log's copy must be written again, be it the old or the
-  // new one.
+  // If the size differs from that of the log's copy, the last block must be written again, for the
+  // old size or the new one.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -135,8 +135,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // A set in the order of levels, then of indices: data first. What is emitted on the way leaves
-  // it.
+  // The set is ordered by level, then index, so data comes first. emit() removes written blocks
+  // from it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
@@ -144,7 +144,7 @@ VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode)
     const auto item = plan->region.add({static_cast<Content>(block.level), inode.number,
                                         map_[inode.number].version, block.index,
                                         static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: a new region has room for a block");
+    invariant(item.has_value(), "lfs: no room for a block in a new region");
     plan->blocks.push_back({&inode, block, *item});
   }
   if (!room_for(*plan, 1, 0, 0)) TRY(emit(plan));
@@ -165,8 +165,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (place.in_inode) {
     old = std::exchange(inode.disk.pointers[place.slot], address);
   } else {
-    invariant(static_cast<bool>(parent),
-              "lfs: the index blocks of what is written are in the cache");
+    invariant(static_cast<bool>(parent), "lfs: an index block of a written block is not cached");
     const std::size_t at = std::size_t{place.slot} * kPointerBytes;
     old = load32(parent.bytes(), at);
     store32(parent.bytes(), at, address);
@@ -180,9 +179,9 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (keeps(Rule::usage_counts_all) || old == 0 || !inode.disk.is_regular())
     add_live(address, bytes, nanoseconds(inode.disk.modified));
   inode.disk.sectors += bytes / kSectorBytes;
-  // Where it is shorter than its buffer only zeroes are left out.
+  // If the stored block is shorter than its buffer, only zeroes are omitted.
   os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
-  invariant(static_cast<bool>(buffer), "lfs: what is dirty is in the cache");
+  invariant(static_cast<bool>(buffer), "lfs: a dirty block is not cached");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
   std::memcpy(into.data(), buffer.bytes().data(), length);
   cache.release(std::move(buffer));
@@ -210,7 +209,7 @@ void Store::fill_inodes(Plan& plan, std::size_t first_item) {
     dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
     inode.placed_size = inode.disk.size_bytes;
     inode.changed = false;
-    invariant(inode.dirty.empty(), "lfs: an inode follows its blocks");
+    invariant(inode.dirty.empty(), "lfs: an inode was written before its blocks");
     to_write_.erase(inode.number);
     settle(inode);
   }
@@ -237,10 +236,10 @@ VfsResult<void> Store::write_region(Region& region) {
   return write_sectors(region.start(), bytes);
 }
 
-/// Those that do not fit in where they would go with others.
+/// Writes records that do not fit in a region with other items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
-    // Whole records: the room of an item is more than the longest one.
+    // Only whole records: an item is larger than the longest record.
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
@@ -274,20 +273,20 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
-  // From here to the region's bytes nobody else runs, but for what the processor's time lets run;
-  // whatever that may be, it has no lock of an inode in the plan.
+  // From here until the region's bytes are filled, other fibers run only while processor time is
+  // charged. They hold no lock of an inode in the plan.
   const auto record_sectors =
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // A control: they go with what comes later.
+    // A control: the records are written with later items.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
-    // They come before, in a region of their own; what was planned is planned again for where the
-    // log is then.
+    // The records are written first, in a separate region. The plan is then repeated for the new
+    // end of the log.
     TRY(write_records());
     return replan(plan);
   }
@@ -297,7 +296,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
     const std::size_t sectors = std::min<std::size_t>(left, s_.block_sectors());
     const auto item = plan->region.add(
         {.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: inodes have their room in a plan");
+    invariant(item.has_value(), "lfs: no room for inodes in a plan");
     left -= sectors;
   }
   plan->region.place(s_.segment_start(segment_) + offset_);
@@ -314,15 +313,15 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The
-  // locks of their inodes have kept them as they were.
+  // Only now may the cache evict the blocks: after a failed write they are nowhere else. The locks
+  // of their inodes have prevented changes.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
   return {};
 }
 
-/// The same things, where the log's end is now.
+/// Plans the same items again at the current end of the log.
 VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   const auto old = std::move(plan);
   const std::uint32_t needed =
@@ -331,7 +330,7 @@ VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   plan = std::make_unique<Plan>(s_, room_in_segment());
   for (std::size_t i = 0; i < old->region.size(); ++i)
     invariant(plan->region.add(old->region.entry(i)).has_value(),
-              "lfs: an empty segment has room for a region");
+              "lfs: a region does not fit an empty segment");
   plan->blocks = old->blocks;
   plan->inodes = old->inodes;
   plan->map_blocks = old->map_blocks;
@@ -351,8 +350,8 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   return send(*plan);
 }
 
-/// What was changed before `changed_before`; 0: the oldest, until so much is left dirty. What
-/// others are at work on is passed over. No lock of an inode is held.
+/// Writes changes older than `changed_before`; if 0, the oldest ones until `until_dirty_bytes` are
+/// left. Skips inodes in use. The caller must not hold an inode's lock.
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {
@@ -375,7 +374,7 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
     ++inode.references;
     if (inode.is_idle) idle_.erase(inode.idle);
     inode.is_idle = false;
-    inode.lock.lock();  // free: nobody waits
+    inode.lock.lock();  // the lock is free: does not wait
     handles.push_back(Handle(*this, inode, nullptr));
     inodes.push_back(&inode);
   }
@@ -384,7 +383,7 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// One request, or several at a time: they may be written in any order.
+/// Issues one request, or several at once, which may complete in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

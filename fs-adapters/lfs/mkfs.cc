@@ -24,19 +24,20 @@ std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (o.segment_bytes % o.block_bytes != 0 || o.block_bytes % kSectorBytes != 0 ||
       o.bytes_per_inode < 256)
-    return fail("mkfs", "segments are not a multiple of the block", "give other sizes");
+    return fail("mkfs", "the segment size is not a multiple of the block size", "use other sizes");
   if (o.align_bytes == 0 || o.align_bytes % kSectorBytes != 0 || o.align_bytes > kAlignBytesMax)
     return fail("mkfs", fmt::format("segments aligned to {} bytes", o.align_bytes),
-                "give a multiple of 512 up to 64M");
+                "use a multiple of 512 up to 64M");
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
                .segment_sectors = o.segment_bytes / kSectorBytes,
                .checksums = o.checksums};
   if (device_sectors > kSectorsMax)
-    return fail("mkfs",
-                fmt::format("a device of {} bytes is larger than {} bytes, which 32 bits address",
-                            device_sectors * kSectorBytes, kSectorsMax * kSectorBytes),
-                "give a device of at most 2T");
+    return fail(
+        "mkfs",
+        fmt::format("a device of {} bytes exceeds the limit of {} bytes for 32-bit addresses",
+                    device_sectors * kSectorBytes, kSectorsMax * kSectorBytes),
+        "use a device of at most 2T");
   const std::uint64_t inodes = device_sectors * kSectorBytes / o.bytes_per_inode;
   s.inodes = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(inodes, kInodesMin, 1U << 28));
   s.segments = static_cast<std::uint32_t>(
@@ -53,13 +54,13 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (s.segments < kSegmentsMin)
     return fail("mkfs",
                 fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),
-                "give a larger device or smaller segments");
+                "use a larger device or smaller segments");
   s.reserve_segments = std::max(kReserveSegmentsMin, s.segments * o.reserve_percent / 100);
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first regions: the root directory, its inode, the block of the map that has it, the usage
-/// table. One but for a long table, which fills a segment after the other.
+/// The first regions: the root directory, its inode, its block of the map, and the usage table. A
+/// single region, except for a long table, which fills several segments.
 class FirstRegions {
  public:
   FirstRegions(const Superblock& superblock, const MkfsOptions& options)
@@ -107,8 +108,8 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// What is live in the first segment; all others have blocks of the table at most, which are not
-  /// counted.
+  /// Fills in the live bytes of the first segment. All others contain at most blocks of the table,
+  /// which are not counted.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,
@@ -154,8 +155,8 @@ class FirstRegions {
 
   const Superblock& s_;
   const MkfsOptions& o_;
-  std::deque<Region> regions_;  ///< segment by segment
-  std::vector<Place> usage_;    ///< of the table's blocks
+  std::deque<Region> regions_;  ///< by segment
+  std::vector<Place> usage_;    ///< addresses of the table's blocks
 };
 
 }  // namespace

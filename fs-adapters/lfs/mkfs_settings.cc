@@ -1,4 +1,4 @@
-// Names and values become MkfsOptions (mkfs_settings.h).
+// Converts names and values to MkfsOptions (mkfs_settings.h).
 #include "fs-adapters/lfs/mkfs_settings.h"
 
 #include <algorithm>
@@ -11,20 +11,19 @@ namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
-    {"segment-size", 's', "BYTES", "of a segment, a multiple of the block (512K)"},
-    {"align", 'a', "BYTES",
-     "of which the first segment begins at a multiple, such as an array's stripe (64K)"},
+    {"segment-size", 's', "BYTES", "size of a segment, a multiple of the block (512K)"},
+    {"align", 'a', "BYTES", "alignment of the first segment, such as an array's stripe (64K)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
     {"reserve", 'm', "PERCENT",
-     "of the segments, kept free for the cleaner, at least 7 of them (8)"},
+     "share of segments kept free for the cleaner, at least 7 segments (8)"},
     {"checksums", 'c', "0|1",
-     "0: none over regions of the log, as Sprite, which asks of the disk that it writes a request's last "
-     "sector last (1)"},
-    {"uuid", 'U', "UUID", "its first four bytes are the file system's id (none)"},
-    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+     "0: no checksums of log regions, as in Sprite; requires a disk that writes the last sector "
+     "of a request last (1)"},
+    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id (none)"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
 });
 
-/// The first 8 hexadecimal digits, whatever is between them.
+/// Returns the first 8 hexadecimal digits, ignoring other characters.
 Result<std::uint32_t> id_of(const std::string& uuid) {
   std::uint32_t id = 0;
   std::size_t digits = 0;
@@ -36,7 +35,7 @@ Result<std::uint32_t> id_of(const std::string& uuid) {
     id = id * 16 + static_cast<std::uint32_t>(value);
     ++digits;
   }
-  if (digits < 8) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
+  if (digits < 8) return fail("uuid " + uuid, "is not a UUID", "use a UUID as printed by uuidgen");
   return id;
 }
 
@@ -55,10 +54,9 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to lfs",
-                  "`mkfs.headcrash-lfs -h` lists all of them");
+      return fail("mkfs option " + name, "is unknown to lfs", "see `mkfs.headcrash-lfs -h`");
     TRY(const auto number, base::parse_size(value, name));
-    if (number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
+    if (number > INT32_MAX) return fail(name, "is too large", "use less than 2G");
     const auto small = static_cast<std::uint32_t>(number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "segment-size") options.segment_bytes = small;
@@ -66,7 +64,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     if (name == "bytes-per-inode") options.bytes_per_inode = small;
     if (name == "reserve") options.reserve_percent = small;
     if (name == "checksums" && small > 1)
-      return fail(name, value + " is neither 0 nor 1", "give one of them");
+      return fail(name, value + " is neither 0 nor 1", "use 0 or 1");
     if (name == "checksums") options.checksums = small == 1;
     if (name == "time") options.time.seconds = static_cast<std::int32_t>(small);
   }

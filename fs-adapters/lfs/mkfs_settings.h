@@ -7,7 +7,7 @@
 namespace headcrash::lfs {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Errors: an unknown name, a value that is none.
+/// Fails on an unknown name or an invalid value.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 
 }  // namespace headcrash::lfs

@@ -1,4 +1,4 @@
-// A mount in virtual time on a disk that takes none (recover_image.h).
+// Mounts an image in virtual time on a disk without latency (recover_image.h).
 #include "fs-adapters/lfs/recover_image.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Result<Recovered> recover_image(model::SectorStore& store) {
     recovered = Recovered{counters.regions_rolled_forward, counters.inodes_rolled_forward,
                           counters.inodes_moved};
     if (!mounted->unmount())
-      recovered = fail("lfs", "what was recovered cannot be written", "look at the device");
+      recovered = fail("lfs", "cannot write the recovered state", "check the device");
   });
   machine.disk.power_cut();
   machine.system.executor.halt();

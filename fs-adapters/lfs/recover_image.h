@@ -1,5 +1,5 @@
 #pragma once
-// What a mount makes of an image whose power went, without a machine around it: for checkers.
+// Recovers an image after a power cut without a machine, for checkers.
 
 #include <array>
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace headcrash::lfs {
 
-/// What a recovery has taken in of the log.
+/// Statistics of a recovery.
 struct Recovered {
   std::uint64_t regions = 0;
-  std::uint64_t inodes = 0;  ///< whose newest copies were in them
-  std::uint64_t moved = 0;   ///< of these inodes: the cleaner's work, nobody had changed them
+  std::uint64_t inodes = 0;  ///< with a newer copy in these regions
+  std::uint64_t moved = 0;   ///< of these inodes, moved by the cleaner without a change
 };
 
-/// Rolls forward, unless the image's last mount did without, and unmounts; then the image says that
-/// it is clean. Errors: as a mount's, and the store's.
+/// Rolls forward, unless the image's last mount disabled that, and unmounts, which marks the image
+/// clean. Fails like a mount, or if the store fails.
 Result<Recovered> recover_image(model::SectorStore& store);
 
-/// What is written stays here. For who wants to know what a recovery would make of an image.
+/// Keeps all writes in memory, to show the result of a recovery without changing the image.
 class WritesApart final : public model::SectorStore {
  public:
-  /// `below` must outlive it, and is not changed meanwhile.
+  /// `below` must outlive this object and stay unchanged.
   explicit WritesApart(const model::SectorStore& below) : below_(below) {}
 
   std::uint64_t sectors() const override { return below_.sectors(); }
@@ -34,7 +34,7 @@ class WritesApart final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// With digests from `digest` if it is not null.
+  /// Returns the written sectors, with digests if `digest` is not null.
   WrittenSectors written(std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>)) const;
 
  private:
@@ -43,17 +43,16 @@ class WritesApart final : public model::SectorStore {
   std::map<std::uint64_t, Sector> written_;
 };
 
-/// What recoveries make of images that are shown one after the other. A recovery depends on the
-/// sectors that it reads, and on nothing else: one that would read what an earlier one has read
-/// writes what that one wrote.
+/// Recovers a sequence of images and reuses earlier results. A recovery depends only on the sectors
+/// that it reads: if these are the same, its writes are the same.
 class KeptRecoveries {
  public:
   struct Made {
     Recovered taken_in;
     WrittenSectors written;
   };
-  /// `contents` of the store, whose digests `digest` makes. Valid until the next call; nothing is
-  /// changed. Errors: recover_image()'s.
+  /// `contents` must have digests of the store computed by `digest`. The result is valid until the
+  /// next call. The store is not changed. Fails as recover_image() does.
   Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
                               std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));
 
@@ -64,7 +63,7 @@ class KeptRecoveries {
     Sources sources;
     Made made;
   };
-  std::list<Kept> kept_;  ///< the last one that was wanted is the first
+  std::list<Kept> kept_;  ///< most recently used first
 };
 
 }  // namespace headcrash::lfs

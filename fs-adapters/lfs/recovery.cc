@@ -1,20 +1,21 @@
-// Mounting (store.h): the newest checkpoint, and the log since then.
+// Mounting (store.h): the newest checkpoint, and the log after it.
 //
-// First pass: from where the checkpoint says that the log ended, region after region, as long as
-// each has the next sequence number and the epoch of the checkpoint, and is whole. The newest copy
-// of each inode goes into the map, and the usage table follows the difference between its blocks
-// and those of the copy that the checkpoint knew. Second pass: each record of the directory log is
-// compared with where in the log its inode and its directory were written last. What was written
-// before the record cannot have the change and gets it; what was written with it or after it has
-// it.
+// First pass: follows the log from the end recorded in the checkpoint, region by region, as long as
+// each one is complete and has the next sequence number and the checkpoint's epoch. The newest copy
+// of each inode is entered in the map. The usage table is updated by the difference between its
+// blocks and those of the checkpoint's copy.
 //
-// Before anything is written to the log, the other checkpoint region says that a mount has begun:
-// its number, the epoch, is in each region that this mount writes, so that none that was left
-// behind an earlier end of the log can be taken for a part of it.
+// Second pass: compares each record of the directory log with the log positions of its inode and
+// its directory. Copies written before the record lack the change and get it; copies written with
+// it or later already have it.
 //
-// Source: Rosenblum 1992, section 4.5.1.3. There a created inode that is not in the log is undone;
-// here it is made again from its record, empty, so that names always are as the last record leaves
-// them.
+// Before anything is written to the log, the other checkpoint region records that a mount has
+// begun. Its number, the epoch, is in each region of this mount, so that regions left behind an
+// earlier end of the log are never mistaken for a part of it.
+//
+// Source: Rosenblum 1992, section 4.5.1.3. There, the creation of an inode that is not in the log
+// is undone. Here the inode is recreated from its record, empty, so that names are always as of the
+// last record.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,12 +34,12 @@ using namespace little_endian;
 namespace {
 
 tl::unexpected<Error> unreadable(const char* what) {
-  return fail(std::string("lfs ") + what, "it cannot be read", "look at the device");
+  return fail(std::string("lfs ") + what, "cannot be read", "check the device");
 }
 
 }  // namespace
 
-/// Works on a store that has been loaded from a checkpoint.
+/// Recovers a store that was loaded from a checkpoint.
 class Recovery {
  public:
   explicit Recovery(Store& store) : st_(store), s_(store.s_), budget_(4 * s_.log_sectors()) {}
@@ -59,7 +60,7 @@ class Recovery {
     }
   }
 
-  /// Files that were open when their last name went.
+  /// Removes files that were open when their last name was removed.
   VfsResult<void> remove_unlinked() {
     for (InodeNumber i = kRootInode + 1; i < s_.inodes; ++i) {
       if (!st_.map_[i].unlinked || !st_.map_[i].allocated()) continue;
@@ -90,13 +91,13 @@ class Recovery {
     }
   }
 
-  /// Whether the log goes on there; if so it is taken in.
+  /// Returns whether the log continues there, and processes that region.
   VfsResult<bool> region_at(SegmentNumber segment, std::uint32_t offset, std::uint64_t epoch) {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
     const SectorAddress address = s_.segment_start(segment) + offset;
-    // Most summaries are no longer than a block: what is behind the first sector comes with it, not
-    // a revolution later.
+    // Most summaries fit into a block, so the rest of a block is read too, which saves a
+    // revolution.
     const std::uint32_t first = std::min(room, s_.block_sectors());
     std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
     if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
@@ -124,8 +125,8 @@ class Recovery {
     return true;
   }
 
-  /// All records of an operation or none: without the last one, the power went before the rest was
-  /// written.
+  /// Keeps the records of complete operations only. Without the last record, the power failed
+  /// before the rest was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
       unfinished_.push_back(record);
@@ -135,8 +136,7 @@ class Recovery {
     }
   }
 
-  /// The checkpoint has another copy of the inode, so that what is dead by this one has to be
-  /// found.
+  /// True if the checkpoint has another copy of the inode, whose dead blocks must then be found.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -154,8 +154,8 @@ class Recovery {
     return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
-  /// Index blocks come by with their region, and the usage table will be told what they lead to;
-  /// each by itself would cost an access. Of a long log the later ones are read again.
+  /// Keeps index blocks, which are read with their region and are needed to update the usage table;
+  /// reading each one separately would cost an access. For a long log, later ones are read again.
   void take_index_blocks(const Summary& summary, SectorAddress start,
                          std::span<const std::byte> bytes) {
     constexpr std::size_t kMostBytes = 4 << 20;
@@ -177,8 +177,8 @@ class Recovery {
     return {};
   }
 
-  /// All of it where a checksum has to be computed; otherwise what tells of files, and the trailer:
-  /// data is passed over. The summary is there.
+  /// Reads the whole region if its checksum must be verified; otherwise only inodes, records and
+  /// the trailer, skipping data. The summary is already in `bytes`.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
@@ -220,7 +220,7 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
-      // The second pass, which looks at each inode, is to find them there (4.5.1.3).
+      // The second pass, which reads each inode, finds them in the cache (4.5.1.3).
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
@@ -240,7 +240,7 @@ class Recovery {
     }
   }
 
-  /// The log passes through segments that were clean for the checkpoint.
+  /// Moves the end of the log through segments that were clean in the checkpoint.
   void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary,
                 SectorAddress address) {
     st_.usage_[st_.segment_].state = SegmentState::dirty;
@@ -255,7 +255,7 @@ class Recovery {
     st_.last_summary_ = address;
   }
 
-  /// Nobody has changed the file, and yet its blocks lie elsewhere.
+  /// True if the file is unchanged, but its blocks have moved.
   static bool only_moved(const Inode& before, const Inode& after) {
     return before.changed == after.changed && before.modified == after.modified &&
            before.size_bytes == after.size_bytes && before.pointers != after.pointers;
@@ -266,7 +266,7 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // Without a handle, whose end would remove one that has no links.
+      // Not a handle, whose end would remove an inode without links.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;
@@ -277,13 +277,13 @@ class Recovery {
     const std::int64_t modified = std::int64_t{written.inode.modified.seconds} * model::kSecondNs +
                                   written.inode.modified.nanoseconds;
     modified_ns_ = modified;
-    const auto* told =
+    const auto* known_blocks =
         is_new && !st_.options_.recovery_reads_index ? blocks_.all_of(written.inode) : nullptr;
-    if (told != nullptr) {
-      for (const auto& [block, place] : *told)
+    if (known_blocks != nullptr) {
+      for (const auto& [block, place] : *known_blocks)
         st_.add_live(place.address, place.sectors * kSectorBytes, modified);
     }
-    for (std::uint32_t i = 0; told == nullptr && i < kPointers; ++i) {
+    for (std::uint32_t i = 0; known_blocks == nullptr && i < kPointers; ++i) {
       TRY(account(block_of_pointer(i), before, before.pointers[i], written.inode,
                   written.inode.pointers[i]));
     }
@@ -297,7 +297,7 @@ class Recovery {
     return {};
   }
 
-  /// What the old copy led to is dead, what the new one leads to is live.
+  /// Marks the blocks of the old copy dead and those of the new one live.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -327,13 +327,13 @@ class Recovery {
 
   // Second pass.
 
-  /// Written before the record: it cannot have the change.
+  /// True if the inode was written before the record, so that it lacks the change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
   }
 
-  /// That very inode; an empty handle: it is gone, or was never written.
+  /// Returns the inode of that generation; an empty handle if it was removed or never written.
   VfsResult<Store::Handle> find(InodeNumber number, std::uint32_t generation) {
     if (number < kRootInode || number >= s_.inodes) return Store::Handle{};
     if (!st_.map_[number].allocated() && !st_.inodes_.contains(number)) return Store::Handle{};
@@ -403,8 +403,8 @@ class Recovery {
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
     if (!target) return pass_on_errno(target);
-    // One that the log has later than this record is not there for want of a name, or since its
-    // number has gone on.
+    // If the log has the inode later than this record, it is missing because it has no name any
+    // longer, or because its number was reused.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return pass_on_errno(target);
     auto directory = record.operation == NameOperation::links
@@ -433,13 +433,13 @@ class Recovery {
   const Superblock& s_;
   Operation operation_;
   std::map<InodeNumber, Written> written_;
-  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of whole operations
-  std::vector<NameRecord> unfinished_;  ///< of one whose last record has not come
-  SummarizedBlocks blocks_;             ///< of files that the checkpoint did not know
-  std::map<SectorAddress, std::vector<std::byte>>
-      index_blocks_;  ///< of the log, by their places in it
+  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of complete operations
+  std::vector<NameRecord> unfinished_;  ///< of an operation without its last record
+  SummarizedBlocks blocks_;             ///< of files that the checkpoint did not contain
+  /// Index blocks of the log, by address.
+  std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  tree::BlockBudget budget_;  ///< of old and new copies, of all files
+  tree::BlockBudget budget_;  ///< for old and new copies of all files
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {
@@ -455,7 +455,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
       map_[first + k] = decode_map_entry(std::span(block).subspan(std::size_t{k} * kMapEntryBytes));
       const SectorAddress address = map_[first + k].address;
       if (address != 0 && !s_.holds(address, 1))
-        return fail("lfs inode map", fmt::format("inode {} is in no segment", first + k));
+        return fail("lfs inode map", fmt::format("inode {} is outside of all segments", first + k));
     }
   }
   for (std::uint32_t i = 0; i < s_.usage_blocks(); ++i) {
@@ -475,7 +475,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
   for (SegmentNumber i = 0; i < s_.segments; ++i)
     if (usage_[i].live_bytes > s_.segment_bytes())
       return fail("lfs usage table",
-                  fmt::format("segment {} has more live bytes than it is long", i));
+                  fmt::format("segment {} has more live bytes than its size", i));
   return {};
 }
 
@@ -488,21 +488,21 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   if (system.queue.transfer(request) != model::Status::ok) return unreadable("superblock");
   TRY(const auto superblock, decode_superblock(bytes, device_sectors));
   std::unique_ptr<Store> store(new Store(system, superblock, options));
-  if (auto ready = store->come_up(); !ready) {
+  if (auto ready = store->start_up(); !ready) {
     store->abandon();
     return forward_error(ready);
   }
   return store;
 }
 
-/// Of a file system whose superblock is known.
-Result<void> Store::come_up() {
+/// Mounts a file system whose superblock has been read.
+Result<void> Store::start_up() {
   std::array<std::optional<Checkpoint>, 2> regions;
   std::vector<std::byte> bytes(std::size_t{s_.checkpoint_sectors} * kSectorBytes);
   for (std::size_t i = 0; i < 2; ++i)
     if (read_sectors(s_.checkpoints[i], bytes)) regions[i] = decode_checkpoint(bytes, s_);
   const auto found = newest(std::move(regions[0]), std::move(regions[1]));
-  if (!found) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+  if (!found) return fail("lfs", "no valid checkpoint region", "the file system cannot be mounted");
   checkpoint_ = *found;
   TRY(load_tables(*found));
   segment_ = found->segment;
@@ -511,28 +511,27 @@ Result<void> Store::come_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // This mount has a number of its own from now on, whatever becomes of it, and is no longer
-  // unmounted.
+  // From now on this mount has its own number, whatever happens, and the file system is not clean.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;
   if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)) ||
       !flush_device())
-    return fail("lfs", "the device cannot be written");
+    return fail("lfs", "cannot write to the device");
   for (const SegmentNumber i : {segment_, next_segment_})
     if (usage_[i].state == SegmentState::clean) usage_[i].state = SegmentState::active;
   recovering_ = coming_up_ = true;
   Recovery recovery(*this);
   recovery.count_files();
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
-    return fail("lfs", "the log since the checkpoint cannot be followed",
-                "mount without roll-forward, which loses what came after the checkpoint");
+    return fail("lfs", "cannot follow the log after the checkpoint",
+                "mount without roll-forward, which discards everything after the checkpoint");
   clean_segments_ = static_cast<std::uint32_t>(
       std::count_if(usage_.begin(), usage_.end(),
                     [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; }));
   const auto removed = recovery.remove_unlinked();
   recovering_ = false;
-  if (!removed || !checkpoint()) return fail("lfs", "it cannot be brought up to date");
+  if (!removed || !checkpoint()) return fail("lfs", "recovery failed");
   coming_up_ = false;
   const auto root = get_core(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory()) return fail("lfs", "there is no root directory");

@@ -1,5 +1,4 @@
-// What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files
-// without names.
+// Tests of recovery: the end of the log, the choice of the checkpoint, and files without names.
 #include "fs-adapters/lfs/recover_image.h"
 #include "fs-adapters/lfs/testing/mounted.h"
 
@@ -9,7 +8,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Runs `body` on a mounted file system, and then the power is gone.
+/// Runs `body` on a mounted file system and then cuts the power.
 void until_the_cut(model::SectorStore& store, const std::function<void(Machine&)>& body,
                    const MountOptions& options = {}) {
   Machine m(store);
@@ -28,7 +27,7 @@ std::string text_of(model::SectorStore& store, const std::string& path,
   return text;
 }
 
-TEST(LfsRecovery, WhatWasSyncedIsRolledForward) {
+TEST(LfsRecovery, SyncedDataIsRolledForward) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     EXPECT_TRUE(m.file_system->mkdir("a", 0755));
@@ -48,7 +47,7 @@ TEST(LfsRecovery, WhatWasSyncedIsRolledForward) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
+TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     bench::put_file(*m.file_system, "f", "old");
@@ -60,8 +59,8 @@ TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
 }
 
-/// Regions that a mount without roll-forward has given up: behind the end of a later mount's log
-/// one of them follows, with the number that would be the next.
+/// After the end of a later mount's log, a region follows that a mount without roll-forward had
+/// discarded; it has the next sequence number.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
@@ -78,8 +77,8 @@ TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   EXPECT_EQ(text_of(*disk.store, "x"), std::string(2560, '4'));
 }
 
-/// Nor by a mount that would roll forward: it was promised to nobody.
-TEST(LfsRecovery, WhatAMountWithoutRollForwardHasNotCheckpointedIsGone) {
+/// Neither does a later mount with roll-forward recover it, because it was never promised.
+TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
   Disk disk;
   until_the_cut(*disk.store,
                 [](Machine& m) {
@@ -91,9 +90,9 @@ TEST(LfsRecovery, WhatAMountWithoutRollForwardHasNotCheckpointedIsGone) {
   EXPECT_EQ(text_of(*disk.store, "f"), "old");
 }
 
-/// Cut between a pass of the cleaner and its checkpoint: what it had written is told from what
-/// users had.
-TEST(LfsRecovery, TellsWhatTheCleanerHasMoved) {
+/// The cut is between a pass of the cleaner and its checkpoint. Inodes moved by the cleaner are
+/// distinguished from changed ones.
+TEST(LfsRecovery, CountsInodesMovedByTheCleaner) {
   Disk disk;
   os::LoggedStore log(*disk.store);
   std::vector<std::byte> before(disk.store->sectors() * kSectorBytes);
@@ -141,10 +140,10 @@ TEST(LfsRecovery, ATornCheckpointLeavesTheOtherOne) {
   EXPECT_EQ(text_of(*disk.store, "f"), "there");
   for (const SectorAddress at : s.checkpoints) EXPECT_TRUE(disk.store->write(at, sector));
   Machine m(*disk.store);
-  EXPECT_FALSE(m.try_mount()) << "neither is whole";
+  EXPECT_FALSE(m.try_mount()) << "neither is valid";
 }
 
-TEST(LfsRecovery, AFileThatWasOpenWithoutANameGoes) {
+TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -153,7 +152,7 @@ TEST(LfsRecovery, AFileThatWasOpenWithoutANameGoes) {
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(50'000, 'u'))));
     EXPECT_TRUE(fs.fsync(*file));
     EXPECT_TRUE(fs.unlink("f"));
-    EXPECT_TRUE(fs.sync());  // the checkpoint has it, and no name
+    EXPECT_TRUE(fs.sync());  // the checkpoint has it, without a name
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("more")));
     EXPECT_TRUE(fs.fsync(*file));
     std::string text(4, '?');
@@ -170,8 +169,8 @@ TEST(LfsRecovery, AFileThatWasOpenWithoutANameGoes) {
   bench::expect_clean(*disk.store);
 }
 
-/// Numbers that are used again: what the log says of the old file is not told of the new one.
-TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
+/// Reused numbers: the log's information about the old file must not be applied to the new one.
+TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -188,16 +187,16 @@ TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
   m.as_user([&] {
     EXPECT_FALSE(m.file_system->stat("one"));
     EXPECT_EQ(bench::get_file(*m.file_system, "two"), "")
-        << "was never written, and is not another's data";
+        << "never written, and not data of another file";
     EXPECT_EQ(m.file_system->stat("three")->links, 2U);
   });
   m.unmount();
   bench::expect_clean(*disk.store);
 }
 
-/// The log has the records of both files, and an inode that nothing leads to: whoever looks at it
-/// for the first file's sake must not let the second one be made again.
-TEST(LfsRecovery, AnInodeWithoutANameIsNotMadeAgainForItsNumbersFirstFile) {
+/// The log has the records of both files, and an inode without a name. Processing the first file
+/// must not prevent the second one from being recreated.
+TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -223,7 +222,7 @@ TEST(LfsRecovery, AnInodeWithoutANameIsNotMadeAgainForItsNumbersFirstFile) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
+TEST(LfsRecovery, RecoveryCanBeCutAnywhere) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -233,7 +232,7 @@ TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
     EXPECT_TRUE(fs.rename("f4", "f5", RenameMode::replace));
     bench::put_file(fs, "last", "l", bench::Fsync::yes);
   });
-  // Each write of a recovery is the last one, once.
+  // Cuts a recovery after each of its writes.
   bench::LoggedStore log(*disk.store);
   std::vector<std::byte> before(disk.store->sectors() * kSectorBytes);
   EXPECT_TRUE(disk.store->read(0, before));

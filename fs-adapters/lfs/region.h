@@ -1,11 +1,12 @@
 #pragma once
-// Puts a log region together: first what is to be in it, so that the summary's length and with it
-// all addresses are known, then the bytes, from the leaves of files up, then summary and checksums.
+// Builds a log region: first all items are added, which determines the length of the summary and
+// all addresses; then the bytes are filled in, from the leaves of files up, and finally the summary
+// and checksums.
 //
-//   | summary | files' data, index blocks | directory log | inodes | inode map | usage table | [trailer] |
+//   | summary | data, index blocks | directory log | inodes | inode map | usage table | [trailer] |
 //
-// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6; that the summary is in front, and the region
-// placed forwards, is ours (FORMAT.md).
+// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6. We place the summary in front, and regions
+// forwards (FORMAT.md).
 
 #include <vector>
 
@@ -18,21 +19,21 @@ class Region {
   Region(const Superblock& superblock, std::uint32_t room_sectors)
       : superblock_(&superblock), room_sectors_(room_sectors) {}
 
-  /// Its index; nothing: there is no room for it.
+  /// Adds an item and returns its index; nullopt if there is no room.
   std::optional<std::size_t> add(const SummaryEntry& entry);
   bool has_room(std::uint32_t entries, std::uint32_t sectors) const;
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
-  std::uint32_t sectors() const;  ///< all of it, as it stands
+  std::uint32_t sectors() const;  ///< current total size
 
-  /// Nothing can be added any more; all bytes are zero.
+  /// Fixes the address; nothing can be added afterwards. All bytes are zero.
   void place(SectorAddress start);
   SectorAddress address(std::size_t index) const { return addresses_[index]; }
   const SummaryEntry& entry(std::size_t index) const { return entries_[index]; }
   std::span<std::byte> bytes(std::size_t index);
   SectorAddress start() const { return start_; }
 
-  /// The region's bytes. Of `summary` sectors, checksum and entries are filled in.
+  /// Returns the region's bytes. Fills in `sectors`, the checksum and the entries of `summary`.
   std::span<const std::byte> finish(Summary summary);
 
  private:

@@ -1,5 +1,5 @@
-// Which requests the log makes of the disk, and when: reading ahead, inodes that come together, the
-// writer in the background, checkpoints only where something has changed, what recovery reads.
+// Tests of the requests of the log: read-ahead, inodes read together, the background writer,
+// checkpoints only after changes, and the reads of a recovery.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -14,7 +14,7 @@ os::DiskQueueCounters counted(Machine& m, const std::function<void(Vfs&)>& body)
   return m.machine.system.queue.counters();
 }
 
-TEST(LfsRequests, ASequentialReaderFindsTheNextBlockOnItsWay) {
+TEST(LfsRequests, SequentialReadsReadAhead) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();
@@ -31,17 +31,17 @@ TEST(LfsRequests, ASequentialReaderFindsTheNextBlockOnItsWay) {
     EXPECT_EQ(fs.pread(*file, 0, block).value_or(0), block.size());
     EXPECT_TRUE(fs.close(*file));
   });
-  EXPECT_EQ(reads.issued_reads, 2U) << "the block and the one behind it";
+  EXPECT_EQ(reads.issued_reads, 2U) << "the block and the next one";
   const auto elsewhere = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);
     EXPECT_EQ(fs.pread(*file, 5 * 1024, block).value_or(0), block.size());
     EXPECT_TRUE(fs.close(*file));
   });
-  EXPECT_EQ(elsewhere.issued_reads, 1U) << "who jumps has nothing read ahead";
+  EXPECT_EQ(elsewhere.issued_reads, 1U) << "random reads are not read ahead";
 }
 
-TEST(LfsRequests, ABlockThatIsOverwrittenWhollyIsNotRead) {
+TEST(LfsRequests, AFullyOverwrittenBlockIsNotRead) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();
@@ -74,7 +74,7 @@ TEST(LfsRequests, ABlockThatIsOverwrittenWhollyIsNotRead) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRequests, InodesThatWereWrittenTogetherAreReadTogether) {
+TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
@@ -90,14 +90,14 @@ TEST(LfsRequests, InodesThatWereWrittenTogetherAreReadTogether) {
   EXPECT_LE(reads.issued_reads, 3U);
 }
 
-TEST(LfsRequests, UsersDoNotWaitForTheLogAsLongAsTheWriterKeepsUp) {
+TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // More than the cache of 2 MB holds, a little at a time.
+    // More than the cache of 2 MB, in small steps.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
@@ -105,14 +105,13 @@ TEST(LfsRequests, UsersDoNotWaitForTheLogAsLongAsTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // Of 3 s, for a block that is on its way to the disk; were there no writer, it would be four
-  // times as much.
-  EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "the user's";
+  // Out of 3 s, for a block in flight. Without the writer it would be four times as much.
+  EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "waiting time of the user";
   m.unmount();
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRequests, ACheckpointIsMadeOnlyWhereSomethingHasChanged) {
+TEST(LfsRequests, CheckpointsOnlyAfterChanges) {
   Disk disk;
   Machine m(*disk.store);
   m.mount({.checkpoint_interval_ns = 20 * model::kSecondNs});
@@ -126,13 +125,13 @@ TEST(LfsRequests, ACheckpointIsMadeOnlyWhereSomethingHasChanged) {
       << "an interval begins with the change";
   m.settle(10);
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
-  EXPECT_TRUE(m.file_system->log().owes_nothing());
+  EXPECT_TRUE(m.file_system->log().has_no_pending_changes());
   m.settle(600);
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
 }
 
-/// Files of 8 KB since the checkpoint, and no directory block: what a mount after the cut reads of
-/// them.
+/// Creates files of 8 KB after the checkpoint, without directory blocks. Returns the requests of a
+/// mount after the cut.
 os::DiskQueueCounters recovered(bool checksums, int files) {
   Disk disk(
       {.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
@@ -146,7 +145,7 @@ os::DiskQueueCounters recovered(bool checksums, int files) {
         bench::put_file(*m.file_system, "d/f" + std::to_string(i), std::string(8 * 1024, 'x'));
     });
     m.settle(40);
-    EXPECT_EQ(m.file_system->log().counters().checkpoints, 2U) << "of the mount and the sync";
+    EXPECT_EQ(m.file_system->log().counters().checkpoints, 2U) << "by the mount and the sync";
   }
   Machine m(*disk.store);
   m.mount();
@@ -161,15 +160,15 @@ os::DiskQueueCounters recovered(bool checksums, int files) {
   return counters;
 }
 
-TEST(LfsRequests, WithoutChecksumsRecoveryPassesOverData) {
+TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
   constexpr int kFiles = 200;
   constexpr std::uint64_t kDataSectors = kFiles * 16;
   EXPECT_GT(recovered(true, kFiles).sectors, kDataSectors);
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Files with index blocks since the checkpoint, some of them cut shorter in the log: what a mount
-/// after the cut reads.
+/// Creates files with index blocks after the checkpoint, and truncates some of them in the log.
+/// Returns the reads of a mount after the cut.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   Disk disk(
       {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
@@ -192,7 +191,7 @@ std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
         EXPECT_TRUE(fs.close(*file));
       }
     });
-    EXPECT_EQ(m.file_system->log().counters().checkpoints, 1U) << "of the mount";
+    EXPECT_EQ(m.file_system->log().counters().checkpoints, 1U) << "by the mount";
   }
   Machine m(*disk.store);
   m.mount({.recovery_reads_index = reads_index});
@@ -208,21 +207,21 @@ std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   return reads;
 }
 
-TEST(LfsRequests, SummariesTellRecoveryWhichBlocksANewFileHas) {
+TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   constexpr int kFiles = 60;
   const std::uint64_t few = reads_of_recovery(false, kFiles, 0);
   EXPECT_GE(reads_of_recovery(true, kFiles, 0), few + kFiles / 2)
-      << "an index block a file, but where it lies beside the inodes";
-  EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "they do not say what was cut off";
+      << "one index block per file, unless adjacent to the inodes";
+  EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// A revolution each: what the first pass has read of inodes the second one has.
-TEST(LfsRequests, TheSecondPassOfARecoveryReadsNoInodeAgain) {
+/// Each would cost a revolution: the second pass finds inodes that the first one has read.
+TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);
 }
 
-TEST(LfsRequests, SegmentsAreCountedByWhyTheyAreCleanAgain) {
+TEST(LfsRequests, CountsSegmentsByTheReasonTheyBecameClean) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();
@@ -235,12 +234,12 @@ TEST(LfsRequests, SegmentsAreCountedByWhyTheyAreCleanAgain) {
     }
   });
   const Counters& c = m.file_system->log().counters();
-  EXPECT_GT(c.segments_emptied, 10U) << "whole files are written again";
-  std::uint64_t told = 0;
-  for (const std::uint64_t each : c.sectors_of) told += each;
-  EXPECT_LT(told, c.sectors_written) << "the rest is summaries";
-  EXPECT_GT(told, c.sectors_written * 9 / 10);
-  EXPECT_GT(c.sectors_of[static_cast<std::size_t>(Content::data)], told / 2);
+  EXPECT_GT(c.segments_emptied, 10U) << "whole files are rewritten";
+  std::uint64_t total = 0;
+  for (const std::uint64_t each : c.sectors_of) total += each;
+  EXPECT_LT(total, c.sectors_written) << "the rest is summaries";
+  EXPECT_GT(total, c.sectors_written * 9 / 10);
+  EXPECT_GT(c.sectors_of[static_cast<std::size_t>(Content::data)], total / 2);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A disk that is full, or nearly: ENOSPC before the log is stuck, deleting makes room again, and
-// the cleaner keeps up while most of the disk is live.
+// Tests of a full or nearly full disk: ENOSPC occurs before the log is stuck, deleting makes room
+// again, and the cleaner keeps up while most of the disk is live.
 #include <map>
 #include <random>
 
@@ -16,7 +16,7 @@ std::string name_of_file(int i) {
   return "f" + std::to_string(i);
 }
 
-/// Files until there is no more room: how many.
+/// Creates files until there is no room. Returns their number.
 int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   const std::string text(bytes, 'f');
   for (int i = first;; ++i) {
@@ -34,7 +34,7 @@ int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   }
 }
 
-TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
+TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
   Disk disk({.device_bytes = 4 << 20});
   Machine m(*disk.store, 512 << 10);
   m.mount();
@@ -50,7 +50,7 @@ TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
       for (int i = round % 2; i < files; i += 2) EXPECT_TRUE(fs.unlink(name_of_file(i)));
       EXPECT_TRUE(fs.sync());
       EXPECT_GT(fs.space()->free_bytes, 1'000'000U);
-      // Into the holes that the others have left.
+      // Uses the holes left by the other files.
       EXPECT_GT(fill(fs, 15'000, 1000), 1050) << "round " << round;
       for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
       }
@@ -62,8 +62,8 @@ TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// On a full disk the log has little room left: what is asked of it in vain takes none.
-TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
+/// On a full disk the log has little room; failed requests must not use it.
+TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
   Machine m(*disk.store, 512 << 10);
@@ -74,8 +74,7 @@ TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
     EXPECT_TRUE(fs.sync());
     const std::uint64_t regions = m.file_system->log().counters().regions;
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(fs.sync());
-    EXPECT_LE(m.file_system->log().counters().regions, regions + 20)
-        << "but for what the cleaner does";
+    EXPECT_LE(m.file_system->log().counters().regions, regions + 20) << "except by the cleaner";
     for (int i = 0; i < 300; ++i) {
       const auto file = fs.open("more", {.create = true});
       if (!file) continue;
@@ -91,8 +90,8 @@ TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// Nothing is dirty but where the log's end is, and nothing is owed.
-TEST(LfsSpace, APassThatGivesNothingBackWritesNothing) {
+/// Only the end of the log is dirty, and no changes are pending.
+TEST(LfsSpace, AFruitlessPassWritesNothing) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
   disk.log.keep = true;
@@ -105,14 +104,13 @@ TEST(LfsSpace, APassThatGivesNothingBackWritesNothing) {
     const std::size_t writes = disk.log.log.size();
     const std::uint64_t regions = log.counters().regions;
     for (int i = 0; i < 3; ++i) EXPECT_EQ(log.clean().value_or(1), 0);
-    EXPECT_EQ(log.counters().regions, regions) << "of the log";
-    EXPECT_EQ(disk.log.log.size(), writes) << "of the disk";
+    EXPECT_EQ(log.counters().regions, regions) << "regions of the log";
+    EXPECT_EQ(disk.log.log.size(), writes) << "writes of the disk";
   });
   m.unmount();
 }
 
-/// Nine tenths of what users may have is live, and is written over at random for many times its
-/// size.
+/// 90 % of the space for users is live, and is overwritten at random many times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,
@@ -160,7 +158,7 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
   m.unmount();
 }
 
-/// Nothing is refused while a disk is nearly as full as it says that it can be.
+/// Nothing may fail while a disk is nearly as full as it reports to be possible.
 struct Use {
   const char* name;
   std::uint64_t device_bytes, cache_bytes;
@@ -187,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                         {.segment_bytes = 64 << 10, .bytes_per_inode = 512},
                         {.full = .97, .turnovers = 1, .largest_bytes = 1024, .together = 8}}));
 
-TEST_P(InUse, ComesAndGoesUpToWhatItSaysItHas) {
+TEST_P(InUse, AcceptsTheSpaceThatItReports) {
   const Use& use = GetParam();
   MkfsOptions mkfs = use.mkfs;
   mkfs.id = 5;

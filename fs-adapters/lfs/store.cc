@@ -1,4 +1,4 @@
-// Inodes in core, the hooks of names, and operations (store.h).
+// In-core inodes, hooks for names, and operations (store.h).
 #include "fs-adapters/lfs/store.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
-constexpr int kPassesForOne = 16;  // of the cleaner, for an operation that had no room
-// Inode sectors in the cache, one object a segment: they are forgotten together.
+constexpr int kPassesForOne = 16;  // passes of the cleaner for an operation without room
+// Inode sectors in the cache have one object per segment, because they are discarded together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
 
 }  // namespace
@@ -58,10 +58,8 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  system_
-      .syncer
-      // who is in the middle of a flush still has its buffers: they go with the store
-      .forget_work();
+  // A fiber inside a flush still holds buffers, which are destroyed with the store.
+  system_.syncer.forget_work();
 }
 
 // Inodes.
@@ -70,16 +68,16 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that
-/// were written together are wanted together (Rosenblum 1992, section 4.4.6). What is not an inode
-/// of the map's is not kept.
+/// Reads the sector, if it is not cached, and those behind it, up to a block: inodes written
+/// together are often needed together (Rosenblum 1992, section 4.4.6). Sectors without current
+/// inodes are not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
                                kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return pass_on_errno(read);
-  // The wanted one last, so that it is still there.
+  // Added last, so that it is still cached.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
     const auto sector =
@@ -91,8 +89,7 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // It has waited for room, perhaps: a segment that was cleaned meanwhile will hold something
-    // else.
+    // get() may have waited for room, and a segment cleaned in the meantime will be overwritten.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -100,7 +97,7 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   return std::move(*sector);
 }
 
-/// The cache has it from now on, until it needs the room.
+/// Puts the sector into the cache, which may evict it.
 void Store::keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes) {
   os::HeldBuffer buffer =
       cache.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -166,8 +163,8 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Directories lie anywhere, files behind their directory: so those of one directory share blocks
-/// of the map (Rosenblum 1992, section 4.2.1).
+/// Directories get random numbers, and files numbers after their directory, so files of a directory
+/// share blocks of the map (Rosenblum 1992, section 4.2.1).
 std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_directory) {
   InodeNumber from = directory + 1;
   if (is_directory) {
@@ -190,7 +187,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   taken_[*number] = true;
   ++files_;
   auto& place = inodes_[*number];
-  invariant(place == nullptr, "lfs: a free inode is not in core");
+  invariant(place == nullptr, "lfs: a free inode is in core");
   place = std::make_unique<CoreInode>(executor, *number);
   CoreInode& inode = *place;
   inode.disk.number = *number;
@@ -209,7 +206,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   want_tick();
 }
 
-/// Nobody refers to it.
+/// Updates an unreferenced inode: drops it, or moves it to the idle list.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -234,14 +231,14 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
   if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
-    // It was gone already, or never was: an old name of the number has led here.
+    // It was removed already, or never existed: the number came from an old name.
     inodes_.erase(inode.number);
     return;
   }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
-    // It keeps its inode until then: with the mark in the map a crash does not lose it.
-    removals_put_off_.push_back(inode.number);
+    // The inode stays until then; the mark in the map preserves it over a crash.
+    deferred_removals_.push_back(inode.number);
     return;
   }
   if (operation == nullptr) ++operations_;
@@ -249,7 +246,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   if (operation == nullptr) end_operation();
 }
 
-/// An inode without links and users.
+/// Removes an inode without links and users.
 void Store::remove(CoreInode& inode) {
   inode.references = 1;
   inode.lock.lock();
@@ -271,7 +268,7 @@ void Store::remove(CoreInode& inode) {
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
   cache.discard_object(inode.number);
-  // A damaged directory may lead to one that is none.
+  // A damaged directory may refer to an unallocated inode.
   if (taken_[inode.number]) --files_;
   changes_.note();
   want_tick();
@@ -380,10 +377,10 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The records of its names, too, and of all that leads to it: a directory that was never written
-  // is made again from them.
+  // Also writes the records of its names and of its parents; a directory that was never written is
+  // recreated from them.
   TRY(flush({&core(inode)}));
-  // Also when it had been written before, by age.
+  // Required even if the data was written earlier because of its age.
   return flush_device();
 }
 
@@ -398,13 +395,13 @@ void Store::end_operation() {
   if (--operations_ == 0) gate_.wake_all();
 }
 
-/// In the background, so that users wait only when it does not keep up with them.
+/// Starts the background writer, so that users wait only if it cannot keep up.
 void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
-    // One flush does it, unless others are at work on what is left, or add to it; then they wake
-    // the writer again.
+    // One flush suffices, unless other fibers are using the remaining inodes or add to them; they
+    // wake the writer again.
     if (!stopped_ && !closing_ && !executor.halted())
       (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
@@ -412,14 +409,14 @@ void Store::wake_writer() {
   });
 }
 
-/// No locks are held, and it is not in an operation yet.
+/// Must be called without locks, before the operation begins.
 VfsResult<void> Store::make_room_for_operation() {
   const std::size_t most_records = std::size_t{record_sectors_max()} * kSectorBytes;
   if (dirty_bytes_ > cache.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
   if (dirty_bytes_ > cache.size_bytes() / 5 * 2 || records_.size() > most_records)
     TRY(flush_unlocked(0, cache.size_bytes() / 4));
   if (clean_segments_ < clean_start()) wake_cleaner();
-  // As has_room() wants it, with room for an operation of ordinary size.
+  // The space that has_room() requires, plus room for an average operation.
   const std::uint64_t needed =
       dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
@@ -443,8 +440,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
       return result;
-    // What has been freed counts when it has been written. A long write needs the room of several
-    // passes.
+    // Freed space becomes usable once the free is on disk, so a long write may need several passes.
     const auto more = clean();
     if (!more) return refuse(EIO);
     if (*more <= 0 && passes != 0) return result;
@@ -460,8 +456,8 @@ SpaceStatus Store::space() const {
           .free_inodes = s_.inodes - kRootInode - files_};
 }
 
-/// Each second as long as something has changed, by the syncer: what is old, and a checkpoint when
-/// it is time.
+/// Runs each second, by the syncer, while there are changes: writes old data, and checkpoints when
+/// due.
 void Store::tick() {
   if (abandoned_ || closing_) return;
   const os::TimeNs due = system_.syncer.due_since(options_.write_after_ns);
@@ -470,7 +466,7 @@ void Store::tick() {
   const bool bytes = options_.checkpoint_bytes != 0 &&
                      sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
   if (!stopped_ && !abandoned_ && (time || bytes)) (void)checkpoint();
-  ticks_ = !owes_nothing() && !stopped_;
+  ticks_ = !has_no_pending_changes() && !stopped_;
   if (ticks_) schedule_tick();
 }
 
@@ -479,7 +475,7 @@ void Store::schedule_tick() {
   system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
 }
 
-/// Something has changed. What has is in a checkpoint by the end of an interval that begins now.
+/// Schedules the tick after a change. The change is in a checkpoint within one interval from now.
 void Store::want_tick() {
   if (ticks_ || recovering_ || stopped_) return;
   ticks_ = true;
@@ -487,8 +483,8 @@ void Store::want_tick() {
   schedule_tick();
 }
 
-/// Without roll-forward nothing else keeps what was written; with it a checkpoint must not come
-/// before data is due.
+/// Without roll-forward only checkpoints preserve data. With it, a checkpoint must not precede the
+/// due time of data.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

@@ -1,32 +1,33 @@
 #pragma once
-// The mounted log: inodes in core, their blocks in the buffer cache, the log's writer, checkpoints,
-// the cleaner and recovery, as an InodeStore for the tree (tree/inode_store.h).
+// The mounted log as an InodeStore for the tree (tree/inode_store.h): in-core inodes, blocks in the
+// buffer cache, log writer, checkpoints, cleaner and recovery.
 //
-//   file_blocks.cc   which block lies where; holes, sizes, room
-//   store.cc         inodes in core, names' hooks, operations
-//   log_writer.cc    flushing files into regions of the log
+//   file_blocks.cc   addresses of blocks; holes, sizes, space
+//   store.cc         in-core inodes, hooks for names, operations
+//   log_writer.cc    flushes files to regions of the log
 //   checkpoint.cc    map, usage table and checkpoint regions
-//   cleaner.cc       segments whose live blocks are written again elsewhere
-//   recovery.cc      mounting: the newest checkpoint, and the log since
+//   cleaner.cc       rewrites live blocks of segments elsewhere
+//   recovery.cc      mounting: the newest checkpoint, and the log after it
 //
-// What is changed is dirty in the cache, or in the inode in core, until a flush puts it into a
-// region: data, the index blocks that lead to it, the inode, in this order, so that an inode in the
-// log leads to what belongs to it. A flush holds the locks of the inodes that it writes, so that no
-// inode or directory is written in the middle of an operation; what others are at work on it passes
-// over. Each region has the directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a
-// record is never later in the log than the inodes and directory blocks that it tells of. A flush
-// waits until no rename is half done. The records of one operation follow one another, and recovery
-// applies all of them or none, however regions divide them.
+// Changes are dirty in the cache, or in the in-core inode, until a flush writes them to a region:
+// data, then its index blocks, then the inode. An inode in the log therefore refers to matching
+// blocks. A flush holds the locks of the inodes that it writes, so no inode or directory is written
+// in the middle of an operation; it skips inodes in use. Each region contains the pending records
+// of the directory log (Rosenblum 1992, 4.5.1.2): a record is never later in the log than the
+// inodes and directory blocks that it describes. A flush waits until no rename is in progress.
+// Records of one operation are consecutive, and recovery applies all of them or none, even across
+// regions.
 //
-// Where the disk has a volatile cache it is flushed after the regions of an fsync, before a
-// checkpoint region (what it names is there) and after it (what it no longer names may be written
-// over). Regions need no order among each other: one counts when it is whole and all before it are.
+// A volatile disk cache is flushed after the regions of an fsync, before a checkpoint region (so
+// that its targets are durable) and after it (so that segments it no longer refers to may be
+// overwritten). Regions need no order among themselves: a region is valid if it and all regions
+// before it are complete.
 //
-// A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has
-// become empty before it may be written again when it is durable, and not before.
+// A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments emptied before
+// it may be rewritten once it is durable.
 //
-// Locks: the cleaner's, gate (operations and checkpoints), inodes, then the log's lock. Threads:
-// the executor's.
+// Lock order: the cleaner's lock, the gate (operations and checkpoints), inodes, the log's lock.
+// Threads: only the executor's.
 
 #include <array>
 #include <functional>
@@ -49,37 +50,38 @@
 
 namespace headcrash::lfs {
 
-/// What the log stands on. A control breaks one of them, and the lab has to notice.
+/// The rules that the log depends on. A control breaks one of them and must be caught.
 enum class Rule : std::uint8_t {
-  /// what has become empty is written again when a checkpoint has said so
+  /// An emptied segment is rewritten only after a checkpoint recorded it as clean.
   reuse_waits_for_checkpoint,
-  mounts_have_numbers,     ///< what an earlier mount left behind its end is not followed
-  records_come_first,      ///< the directory log is not later than what it tells of
-  two_checkpoint_regions,  ///< one is whole while the other is written
-  versions_rise,           ///< a number's next file is told from the one before
-  newest_copy_wins,        ///< the cleaner moves what is live, and nothing else
-  usage_counts_all         ///< of what is live
+  mounts_have_numbers,     ///< log left behind by an earlier mount is not followed
+  records_come_first,      ///< the directory log is not later than the changes that it describes
+  two_checkpoint_regions,  ///< one stays valid while the other is written
+  versions_rise,           ///< distinguish files that reuse an inode number
+  newest_copy_wins,        ///< the cleaner moves only live blocks
+  usage_counts_all         ///< live bytes are complete
 };
 
 struct MountOptions {
-  bool roll_forward = true;  ///< off: the newest checkpoint as it is; what came after it is gone
+  bool roll_forward = true;  ///< if false, discard the log after the newest checkpoint
   os::TimeNs write_after_ns = 30 * model::kSecondNs;          ///< age at which data is written
-  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0: not by time
-  std::uint64_t checkpoint_bytes = 0;  ///< of the log between two checkpoints; 0: not by bytes
+  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0: no timed checkpoints
+  std::uint64_t checkpoint_bytes = 0;  ///< log bytes between checkpoints; 0: no limit
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  std::uint32_t clean_start = 0, clean_stop = 0;  ///< clean segments; 0: by the disk's size
+  std::uint32_t clean_start = 0, clean_stop = 0;  ///< numbers of clean segments; 0: derived from
+                                                  ///< the disk size
   bool background_cleaner = true;
-  std::uint32_t transfer_sectors_max =
-      0;                ///< of a request; longer writes are several. 0: any length
-  bool flushes = true;  ///< a volatile cache, where what follows relies on what is in it
+  /// Longest request; longer writes are split. 0: no limit.
+  std::uint32_t transfer_sectors_max = 0;
+  bool flushes = true;              ///< flush a volatile cache where required
   std::optional<Rule> broken = {};  ///< for controls
-  /// Directories' blocks and inodes stay in the cache until a checkpoint; the directory log has
-  /// their changes. As the special version of Sprite LFS that recovery times were measured with
-  /// (Rosenblum 1992, section 6.2.1.3).
+  /// Keep directory blocks and inodes of directories in the cache until a checkpoint; the directory
+  /// log contains their changes. The special version of Sprite LFS for measuring recovery times did
+  /// this (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// Recovery learns from index blocks which blocks a file has (as 4.5.1.3), also where the log's
-  /// summaries have told it.
+  /// During recovery, read index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
+  /// summaries list them.
   bool recovery_reads_index = false;
 };
 
@@ -88,51 +90,51 @@ struct CoreInode : tree::CoreInode {
       : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
-  std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
+  std::uint64_t placed_size = 0;  ///< size of the copy in the log
   std::set<BlockId> dirty;        ///< newer in the cache than in the log
-  std::set<BlockId> unplaced;     ///< data among them that never was in the log
-  bool changed = false;           ///< the inode itself
+  std::set<BlockId> unplaced;     ///< data blocks among them that were never in the log
+  bool changed = false;           ///< the inode itself is dirty
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
-  os::TimeNs dirty_since = 0;        ///< when `dirty` or `changed` came to be
-  std::int64_t next_sequential = 0;  ///< block behind the one that was read last
-  std::string target;                ///< of a symbolic link that is being made
+  os::TimeNs dirty_since = 0;        ///< time at which `dirty` or `changed` was set
+  std::int64_t next_sequential = 0;  ///< block after the last one read
+  std::string target;                ///< of a symbolic link being created
   std::list<InodeNumber>::iterator idle = {};
 
   bool needs_writing() const { return changed || !dirty.empty(); }
 };
 
-/// Under which the cache has a segment's sectors of inodes: they are forgotten together.
+/// Cache object of a segment's inode sectors, which are discarded together.
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  bool compound = false;  ///< more changes of names follow, which belong to the same records
-  std::vector<NameRecord>
-      records;  ///< not yet among those of the store: they follow one another there
+  bool compound = false;  ///< further name changes with records of the same operation follow
+  /// Not yet among the store's records, where they must be consecutive.
+  std::vector<NameRecord> records;
 };
 
 struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
-  std::array<std::uint64_t, kContents> sectors_of =
-      {};  ///< by Content; the rest is summaries and trailers
+  /// By Content; the rest is summaries and trailers.
+  std::array<std::uint64_t, kContents> sectors_of = {};
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
-  std::uint64_t cleaned_live_bytes = 0;  ///< of the cleaned ones, as the usage table had it
-  std::uint64_t segments_emptied =
-      0;  ///< clean again with no cleaner's work: nothing in them was live
+  std::uint64_t cleaned_live_bytes = 0;  ///< of cleaned segments, according to the usage table
+  /// Became clean without the cleaner, because no live data was left.
+  std::uint64_t segments_emptied = 0;
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;
-  std::uint64_t inodes_moved =
-      0;  ///< of these: unchanged, but elsewhere, which is the cleaner's work
+  /// Inodes among them that the cleaner moved without a change.
+  std::uint64_t inodes_moved = 0;
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
  public:
-  /// Reads the checkpoint, rolls forward unless the options say otherwise, and writes a checkpoint.
+  /// Reads the checkpoint, rolls forward unless disabled, and writes a checkpoint.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
   ~Store() override;
 
-  // The tree's questions.
+  // InodeStore.
   InodeNumber root() const override { return kRootInode; }
   bool is_inode(std::uint64_t number) const override {
     return number >= kRootInode && number < s_.inodes;
@@ -174,22 +176,23 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // The whole of it.
-  /// Everything is on the disk, and a mount needs no roll-forward. Not from within an operation.
-  VfsResult<void> checkpoint();
-  /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an
+  // Operations on the whole log.
+  //
+  /// Writes everything, so that a mount needs no roll-forward. Must not be called within an
   /// operation.
+  VfsResult<void> checkpoint();
+  /// Runs one pass of the cleaner and its checkpoint. Returns the number of additional clean
+  /// segments. Must not be called within an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
-  /// Nothing has been changed since the last checkpoint.
-  bool owes_nothing() const {
+  /// True if nothing has changed since the last checkpoint.
+  bool has_no_pending_changes() const {
     return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
            moving_usage_blocks_.empty();
   }
-  /// The cleaner and the writer have ended when it returns, and are not asked for again: before an
-  /// unmount.
+  /// Waits for the cleaner and the writer to end, and disables them: for an unmount.
   void end_daemons();
-  /// No work is asked for any more: before it goes.
+  /// Cancels deferred work, before destruction.
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
@@ -198,7 +201,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   const Counters& counters() const { return counters_; }
   std::uint32_t clean_segments() const { return clean_segments_; }
   std::uint64_t live_bytes() const { return live_bytes_; }
-  std::uint32_t files() const { return files_; }  ///< directories are among them
+  std::uint32_t files() const { return files_; }  ///< includes directories
   const std::vector<SegmentUsage>& usage() const { return usage_; }
 
  private:
@@ -206,7 +209,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Store(os::System& system, const Superblock& superblock, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
-  // os::WriteHooks: the cache writes nothing by itself.
+  // os::WriteHooks: the cache must not write by itself.
   bool before_write(os::Outgoing&) override { return false; }
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
 
@@ -226,7 +229,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
-  /// Its records go into the log together, one after the other.
+  /// Moves the operation's records to the log's pending records, consecutively.
   void log_records(Operation& operation);
   void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();
@@ -238,12 +241,13 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // file_blocks.cc
   VfsResult<SectorAddress> address_of(CoreInode& inode, BlockId block);
-  /// An index block, or an empty buffer where there is none and `make` is false.
+  /// Returns an index block; an empty buffer if it is missing and `make` is false.
   VfsResult<os::HeldBuffer> index_block(CoreInode& inode, BlockId block, bool make);
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
-  /// The index blocks that lead to it will be written with it: their room is counted from now on.
+  /// Marks the index blocks of a block as dirty, because they will be written with it; their size
+  /// counts from now on.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,
@@ -259,15 +263,15 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
 
   // log_writer.cc
-  VfsResult<void> flush(const std::vector<CoreInode*>& inodes);  ///< whose locks are held
+  VfsResult<void> flush(const std::vector<CoreInode*>& inodes);  ///< their locks must be held
   VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
   VfsResult<void> prepare(CoreInode& inode);
   struct PlannedBlock {
     CoreInode* inode = nullptr;
     BlockId block;
-    std::size_t item = 0;  ///< in the region
+    std::size_t item = 0;  ///< item of the region
   };
-  /// What the next region is to hold.
+  /// Contents of the next region.
   struct Plan {
     Plan(const Superblock& superblock, std::uint32_t room_sectors)
         : region(superblock, room_sectors) {}
@@ -282,10 +286,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t room_in_segment() const { return s_.segment_sectors - offset_; }
   VfsResult<std::unique_ptr<Plan>> new_plan();
   VfsResult<void> plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode);
-  /// As well as the inodes that the plan has.
+  /// Room in addition to the plan's inodes.
   bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
                 std::uint32_t sectors) const;
-  /// Writes what is planned and begins again.
+  /// Writes the planned region and starts a new plan.
   VfsResult<void> emit(std::unique_ptr<Plan>& plan);
   VfsResult<void> send(std::unique_ptr<Plan>& plan);
   VfsResult<void> replan(std::unique_ptr<Plan>& plan);
@@ -333,37 +337,38 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // recovery.cc
   friend class Recovery;
-  Result<void> come_up();
+  Result<void> start_up();
   Result<void> load_tables(const Checkpoint& checkpoint);
   VfsResult<void> read_sectors(SectorAddress address, std::span<std::byte> into);
   struct Piece {
     SectorAddress address = 0;
     std::span<std::byte> into;
   };
-  /// Several requests at a time.
+  /// Issues several requests at once.
   VfsResult<void> read_pieces(const std::vector<Piece>& pieces);
   VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
-  /// What has been written is durable.
+  /// Makes all completed writes durable.
   VfsResult<void> flush_device();
 
   os::System& system_;
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;
-  Checkpoint checkpoint_;  ///< the newest durable one, and the counters that go on
+  Checkpoint checkpoint_;  ///< newest durable checkpoint, with running counters
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  std::vector<SegmentUsage>
-      usage_in_log_;         ///< as the newest checkpoint's blocks have it, without themselves
-  std::vector<bool> taken_;  ///< numbers: allocated, or in core and not yet in the log
+  /// As in the newest checkpoint's blocks, which do not count themselves.
+  std::vector<SegmentUsage> usage_in_log_;
+  std::vector<bool> taken_;  ///< inode numbers that are allocated, or in core and not yet in the
+                             ///< log
   std::set<std::uint32_t> dirty_map_blocks_;
-  std::set<std::uint32_t> moving_usage_blocks_;  ///< they lie in a segment that is being cleaned
+  std::set<std::uint32_t> moving_usage_blocks_;  ///< in a segment that is being cleaned
   std::uint64_t live_bytes_ = 0;
   std::uint32_t files_ = 0;
   std::uint32_t clean_segments_ = 0;
   std::uint32_t map_blocks_in_log_ = 0;
 
-  // The log's end.
+  // The end of the log.
   SegmentNumber segment_ = 0, next_segment_ = 0;
   std::uint32_t offset_ = 0;
   std::uint64_t sequence_ = 0;  ///< of the last region
@@ -375,13 +380,13 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
   std::list<InodeNumber> idle_;
   os::WaitQueue loaded_;
-  std::set<InodeNumber> to_write_;  ///< those that need it
-  std::uint64_t dirty_bytes_ = 0;   ///< of blocks
-  std::vector<InodeNumber> removals_put_off_;
+  std::set<InodeNumber> to_write_;  ///< inodes that need writing
+  std::uint64_t dirty_bytes_ = 0;   ///< total of dirty blocks
+  std::vector<InodeNumber> deferred_removals_;
 
   std::vector<std::byte> records_;  ///< not yet in the log
   std::size_t records_made_ = 0;
-  std::uint32_t compounds_ = 0;  ///< operations that have changed some of their names
+  std::uint32_t compounds_ = 0;  ///< operations with some, but not all, of their name changes made
   os::WaitQueue no_compound_;
 
   std::uint32_t operations_ = 0;
@@ -391,9 +396,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool cleaner_runs_ = false, writer_runs_ = false, ticks_ = false;
   os::FiberLock clean_lock_;
   std::uint64_t passes_done_ = 0;
-  std::int64_t given_by_last_pass_ = 0;  ///< segments
+  std::int64_t given_by_last_pass_ = 0;  ///< in segments
   os::TimeNs checkpoint_at_ = 0;
-  std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, and not yet clean for a checkpoint
+  std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, but not yet clean according to a checkpoint
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;

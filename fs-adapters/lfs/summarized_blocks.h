@@ -1,10 +1,10 @@
 #pragma once
-// Which blocks a file has, by the summaries of the log alone: for recovery, which has to count
-// them, and would have to read every index block to learn it from the inode.
+// Finds a file's blocks from the log's summaries alone. Recovery must count them, and would
+// otherwise read every index block.
 //
-// It can be known of a file that the checkpoint did not: all its blocks have come by, the newest
-// copy of each is the one that counts, and what came by and is dead again (cut off) shows, since
-// the inode says how many sectors there are.
+// This works for files that the checkpoint did not contain. All their blocks are in the log, and
+// the newest copy of each is valid. Blocks that are dead again (truncated) are detected, because
+// the inode records the number of sectors.
 
 #include <cstddef>
 #include <map>
@@ -22,14 +22,14 @@ class SummarizedBlocks {
   };
   using Blocks = std::map<BlockId, Place>;
 
-  /// A file's block of the region that comes next in the log. After kEntriesMax of them nothing is
-  /// known any more.
+  /// Adds a file's block of the next region of the log. After kEntriesMax entries, nothing is
+  /// known.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// The file's inode is in the region that was added last: it leads to what has come by, and to
-  /// nothing later.
+  /// Notes that the file's inode is in the last added region, so it refers to the blocks added so
+  /// far, and to no later ones.
   void inode_follows(InodeNumber number);
-  /// REQUIRES: that is the file's newest inode, and the checkpoint had none of that number. Null:
-  /// the summaries do not say it. Until the next add().
+  /// REQUIRES: `inode` is the file's newest one, and the checkpoint had none of that number.
+  /// Returns null if the summaries are incomplete. Valid until the next add().
   const Blocks* all_of(const Inode& inode) const;
 
   static constexpr std::size_t kEntriesMax = 1 << 20;
@@ -38,7 +38,7 @@ class SummarizedBlocks {
   struct File {
     std::uint32_t version = 0;
     Blocks blocks;  ///< up to the newest inode
-    Blocks later;   ///< of which no inode is known yet
+    Blocks later;   ///< after the newest inode
   };
   std::unordered_map<InodeNumber, File> files_;
   std::size_t entries_ = 0;  ///< of summaries

@@ -1,4 +1,4 @@
-// What the summaries of a log say of a file, and when they do not say all.
+// Tests of the information in summaries about a file, and of its limits.
 #include "fs-adapters/lfs/summarized_blocks.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ SummaryEntry data(std::uint32_t index, std::uint32_t version = 0) {
       .content = Content::data, .inode = kFile, .version = version, .index = index, .sectors = 8};
 }
 
-/// A file with blocks 0 and 1 at 100 and 108.
+/// Returns a file with blocks 0 and 1 at 100 and 108.
 Inode inode_of_two() {
   Inode inode;
   inode.number = kFile;
@@ -23,66 +23,67 @@ Inode inode_of_two() {
   return inode;
 }
 
-TEST(LfsSummarizedBlocks, AreTheNewestOfEach) {
-  SummarizedBlocks told;
-  told.add(data(0), 50);
-  told.add(data(1), 108);
-  told.inode_follows(kFile);
-  told.add(data(0), 100);
-  told.inode_follows(kFile);
-  const auto* const blocks = told.all_of(inode_of_two());
+TEST(LfsSummarizedBlocks, ContainTheNewestCopyOfEachBlock) {
+  SummarizedBlocks summarized;
+  summarized.add(data(0), 50);
+  summarized.add(data(1), 108);
+  summarized.inode_follows(kFile);
+  summarized.add(data(0), 100);
+  summarized.inode_follows(kFile);
+  const auto* const blocks = summarized.all_of(inode_of_two());
   ASSERT_NE(blocks, nullptr);
   EXPECT_EQ(blocks->size(), 2U);
   EXPECT_EQ(blocks->at({0, 0}).address, 100U);
 }
 
 TEST(LfsSummarizedBlocks, EndAtTheNewestInode) {
-  SummarizedBlocks told;
-  told.add(data(0), 100);
-  told.add(data(1), 108);
-  told.inode_follows(kFile);
-  told.add(data(1), 300);
-  const auto* const blocks = told.all_of(inode_of_two());
+  SummarizedBlocks summarized;
+  summarized.add(data(0), 100);
+  summarized.add(data(1), 108);
+  summarized.inode_follows(kFile);
+  summarized.add(data(1), 300);
+  const auto* const blocks = summarized.all_of(inode_of_two());
   ASSERT_NE(blocks, nullptr);
   EXPECT_EQ(blocks->at({0, 1}).address, 108U);
 }
 
-TEST(LfsSummarizedBlocks, DoNotSayWhatIsDeadAgain) {
-  SummarizedBlocks told;
-  for (std::uint32_t i = 0; i < 3; ++i) told.add(data(i), 100 + 8 * i);
-  told.inode_follows(kFile);
-  EXPECT_EQ(told.all_of(inode_of_two()), nullptr) << "block 2 was cut off";
+TEST(LfsSummarizedBlocks, DetectDeadBlocks) {
+  SummarizedBlocks summarized;
+  for (std::uint32_t i = 0; i < 3; ++i) summarized.add(data(i), 100 + 8 * i);
+  summarized.inode_follows(kFile);
+  EXPECT_EQ(summarized.all_of(inode_of_two()), nullptr) << "block 2 was truncated";
 }
 
-TEST(LfsSummarizedBlocks, AreOfOneVersion) {
-  SummarizedBlocks told;
-  told.add(data(0, 0), 50);
-  told.inode_follows(kFile);
+TEST(LfsSummarizedBlocks, BelongToOneVersion) {
+  SummarizedBlocks summarized;
+  summarized.add(data(0, 0), 50);
+  summarized.inode_follows(kFile);
   Inode inode = inode_of_two();
   inode.version = 1;
-  EXPECT_EQ(told.all_of(inode), nullptr);
-  told.add(data(0, 1), 100);
-  told.add(data(1, 1), 108);
-  told.inode_follows(kFile);
-  EXPECT_NE(told.all_of(inode), nullptr);
+  EXPECT_EQ(summarized.all_of(inode), nullptr);
+  summarized.add(data(0, 1), 100);
+  summarized.add(data(1, 1), 108);
+  summarized.inode_follows(kFile);
+  EXPECT_NE(summarized.all_of(inode), nullptr);
 }
 
-TEST(LfsSummarizedBlocks, LieWhereTheInodeSays) {
-  SummarizedBlocks told;
-  told.add(data(0), 100);
-  told.add(data(1), 116);
-  told.inode_follows(kFile);
-  EXPECT_EQ(told.all_of(inode_of_two()), nullptr);
+TEST(LfsSummarizedBlocks, MatchTheInodesAddresses) {
+  SummarizedBlocks summarized;
+  summarized.add(data(0), 100);
+  summarized.add(data(1), 116);
+  summarized.inode_follows(kFile);
+  EXPECT_EQ(summarized.all_of(inode_of_two()), nullptr);
 }
 
-TEST(LfsSummarizedBlocks, HaveABound) {
-  SummarizedBlocks told;
-  told.add(data(0), 100);
-  told.add(data(1), 108);
-  told.inode_follows(kFile);
+TEST(LfsSummarizedBlocks, AreBounded) {
+  SummarizedBlocks summarized;
+  summarized.add(data(0), 100);
+  summarized.add(data(1), 108);
+  summarized.inode_follows(kFile);
   for (std::size_t i = 0; i < SummarizedBlocks::kEntriesMax; ++i)
-    told.add({.content = Content::data, .inode = 9, .index = static_cast<std::uint32_t>(i)}, 1000);
-  EXPECT_EQ(told.all_of(inode_of_two()), nullptr);
+    summarized.add({.content = Content::data, .inode = 9, .index = static_cast<std::uint32_t>(i)},
+                   1000);
+  EXPECT_EQ(summarized.all_of(inode_of_two()), nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Names and numbers of lfs in those of every file system (under_test.h).
+// Adapts lfs to the common interface (under_test.h).
 #include "fs-adapters/lfs/under_test.h"
 
 #include <fmt/format.h>
@@ -72,15 +72,15 @@ class LfsChecker final : public adapters::ImageChecker {
     return options.digest_of == nullptr ? Contents() : Contents(options.digests);
   }
 
-  /// What was unmounted or recovered is compared with the last one that was, and so is what was
-  /// not.
+  /// Clean or recovered states are compared with the last such state, and other states with the
+  /// last other one.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
-    if (!contents.known()) return anew_.check(store);
+    if (!contents.known()) return full_.check(store);
     TRY(const auto checkpoint, newest_checkpoint(store));
     return (checkpoint.clean ? clean_ : cut_).check(store, contents);
   }
 
-  /// What a recovery would make of it.
+  /// Checks the state after a recovery.
   Result<CheckReport> check_recovered(const model::SectorStore& store,
                                       const adapters::CheckOptions& options, Recovered& taken_in) {
     const Contents contents = contents_of(options);
@@ -88,7 +88,7 @@ class LfsChecker final : public adapters::ImageChecker {
       WritesApart apart(store);
       TRY(const auto recovered, recover_image(apart));
       taken_in = recovered;
-      return anew_.check(apart);
+      return full_.check(apart);
     }
     TRY(const auto made, recoveries_.recover(store, contents, options.digest_of));
     taken_in = made->taken_in;
@@ -129,7 +129,7 @@ class LfsChecker final : public adapters::ImageChecker {
     report.space = counters_of(std::uint64_t{made.files} + made.directories, made.live_bytes);
   }
 
-  Checker anew_;  ///< keeps nothing
+  Checker full_;  ///< keeps nothing
   Checker cut_, clean_;
   KeptRecoveries recoveries_;
   Overlay overlay_;
@@ -141,7 +141,7 @@ FileType type_of(const Inode& inode) {
   return inode.is_symlink() ? FileType::symlink : FileType::other;
 }
 
-/// At the newest checkpoint: what the log has since then is seen when it has been recovered.
+/// Reads the newest checkpoint; the log after it is visible only after a recovery.
 class LfsReader final : public adapters::ImageReader {
  public:
   explicit LfsReader(lfs::ImageReader reader) : reader_(std::move(reader)) {}
@@ -164,7 +164,7 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // As formats with inodes at fixed places have it: one that nobody has is not an error.
+    // As in formats with inodes at fixed places, an unallocated inode is not an error.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));
@@ -201,7 +201,7 @@ class LfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// What no inode has stays what no inode has.
+  /// Maps invalid inode numbers to an invalid number.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -221,7 +221,7 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
       extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});
     next = std::max(next, block);
   };
-  // In the order of the file: direct ones, then below each index block.
+  // In file order: direct blocks, then those below each index block.
   TRY(reader_.each_block(inode, [&](const lfs::ImageReader::Block& block) {
     if (block.id.level != 0 || block.id.index >= blocks) return;
     hole_until(block.id.index);
@@ -240,7 +240,9 @@ class MountedLfs final : public adapters::MountedSystem {
   Vfs& vfs() override { return *file_system_; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
-  bool owes_nothing() const override { return file_system_->log().owes_nothing(); }
+  bool has_no_pending_changes() const override {
+    return file_system_->log().has_no_pending_changes();
+  }
   adapters::Counters space_counts() const override {
     return counters_of(file_system_->log().files(), file_system_->log().live_bytes());
   }
@@ -249,7 +251,7 @@ class MountedLfs final : public adapters::MountedSystem {
   std::unique_ptr<FileSystem> file_system_;
 };
 
-/// One way to run it.
+/// A way to run the file system.
 struct Variant {
   std::string name;
   std::string title;
@@ -259,8 +261,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// Clean segments: the lab's small disks have hardly more of them (lab_disk()), so that there is
-/// nearly always something to be cleaned.
+/// Number of clean segments; the small test disks (lab_disk()) have hardly more, so there is nearly
+/// always something to clean.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 
@@ -274,34 +276,32 @@ std::vector<Variant> variants() {
   };
   std::vector<Variant> all{
       {.name = "roll-forward",
-       .title = "log with checksums, rolled forward since the newest checkpoint"},
+       .title = "log with checksums and roll-forward from the newest checkpoint"},
       {.name = "checkpoint-only",
-       .title = "the newest checkpoint as it is: sync persists, fsync promises nothing",
+       .title = "the newest checkpoint only: sync persists, fsync promises nothing",
        .mount = {.roll_forward = false}},
       {.name = "eager-cleaner",
        .title = "roll-forward, with a cleaner that starts early",
        .mount = {.clean_start = kEager, .clean_stop = kEager}},
       {.name = "small-transfers",
-       .title =
-           "roll-forward, where a transfer takes 4 KiB and those of a region come in any order",
+       .title = "roll-forward, with regions written in 4 KiB transfers in any order",
        .mount = {.transfer_sectors_max = kSmallTransfer}},
       {.name = "sprite92",
-       .title = "small-transfers without a checksum over a region, as Sprite had it",
+       .title = "small-transfers without checksums of regions, as in Sprite",
        .mount = {.transfer_sectors_max = kSmallTransfer},
        .control = true,
        .checksums = false,
        .shown_by = "indirect/2@deep"},
       breaking(Rule::reuse_waits_for_checkpoint, "early-reuse",
-               "a segment is used again before a checkpoint says that it is empty",
-               "no-room/1@tiny"),
+               "a segment is reused before a checkpoint records it as empty", "no-room/1@tiny"),
       breaking(Rule::mounts_have_numbers, "old-log",
-               "what an earlier mount left behind the log's end is followed", "histories/0@used"),
+               "log left behind by an earlier mount is followed", "histories/0@used"),
       breaking(Rule::records_come_first, "late-records",
-               "the directory log comes after what it tells of", "ace-seq1/3"),
+               "the directory log is written after the changes that it describes", "ace-seq1/3"),
       breaking(Rule::two_checkpoint_regions, "one-checkpoint", "one checkpoint region",
                "ace-seq1/3"),
       breaking(Rule::versions_rise, "same-version",
-               "the version of an inode's number does not rise", "open-files/2@tiny~3"),
+               "the version of an inode number is not incremented", "open-files/2@tiny~3"),
       breaking(Rule::newest_copy_wins, "old-copy", "the cleaner overwrites a newer copy",
                "overwrites/1@tiny"),
       breaking(Rule::usage_counts_all, "under-counted", "live bytes of a segment are under-counted",
@@ -320,8 +320,8 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // The age at which data is written, and two ticks: an inode in use at the first is written at the
-  // next.
+  // The age at which data is written, plus two ticks: an inode in use at the first tick is written
+  // at the next.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;
@@ -420,7 +420,7 @@ class LfsType final : public adapters::FileSystemType {
     const Superblock& s = reader.superblock();
     std::vector<os::SectorRange> areas{{kSuperblockAddress, kSuperblockAddress + 1}};
     for (const SectorAddress at : s.checkpoints) areas.push_back({at, at + s.checkpoint_sectors});
-    // Where the log goes on, and all of it.
+    // The segment in which the log continues.
     const SectorAddress end = s.segment_start(reader.checkpoint().segment);
     areas.push_back({end, end + s.segment_sectors});
     areas.push_back({s.first_segment});

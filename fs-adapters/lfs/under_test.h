@@ -1,19 +1,18 @@
 #pragma once
 // The log-structured file system as a system under test (fs-adapters/system_under_test.h).
 //
-//   roll-forward      what it is meant to be: checksums, and the log since the checkpoint is taken in
-//   checkpoint-only   a mount takes the newest checkpoint as it is (Rosenblum 1992, section 4.5.2.2): sync
-//                     persists, fsync promises nothing
+//   roll-forward      the default: checksums, and roll-forward of the log after the checkpoint
+//   checkpoint-only   a mount uses the newest checkpoint only (Rosenblum 1992, section 4.5.2.2):
+//                     sync persists, fsync promises nothing
 //   eager-cleaner     roll-forward with a cleaner that starts early
-//   small-transfers   roll-forward through a driver that makes several requests of a region, in any order
+//   small-transfers   roll-forward with a driver that splits regions into requests in any order
 //
-// and controls: one for each rule that the log stands on (store.h, Rule), and `sprite92`, the
-// paper's format, which relies on a region's last sector being written last, with small transfers
-// that keep no such order.
+// There is a control for each rule of the log (store.h, Rule), and `sprite92`: the paper's format,
+// which requires a region's last sector to be written last, with small transfers that do not ensure
+// this.
 //
-// Checking: an image has to be without a fault at its newest checkpoint, and again when its log has
-// been rolled forward, which is done apart unless it is to be repaired. Damage is told, and not
-// repaired.
+// Checking: an image must be sound at its newest checkpoint, and again after roll-forward of its
+// log, which is done on a copy unless a repair was requested. Damage is reported, not repaired.
 
 #include "fs-adapters/lfs/check.h"
 #include "fs-adapters/lfs/store.h"
@@ -21,10 +20,10 @@
 
 namespace headcrash::lfs {
 
-/// Made when it is first wanted.
+/// Created on first use.
 const adapters::FileSystemType& file_system_type();
 
-/// A way to run it that is none of those.
+/// Creates a variant that is not in this list.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

@@ -1,5 +1,5 @@
-// The segment usage table on the disk: a checkpoint writes those of its blocks that have changed,
-// and no others; a block that the cleaner finds goes elsewhere.
+// Tests of the usage table on the disk: a checkpoint writes only changed blocks, and the cleaner
+// moves table blocks.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -8,7 +8,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// 31 segments a block of the table, which has 8 of them.
+/// 31 segments per table block; the table has 8 blocks.
 const bench::DiskOptions kLongTable{
     .device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}};
 
@@ -16,7 +16,7 @@ std::uint64_t table_blocks_written(Machine& m) {
   return m.file_system->log().counters().sectors_of[static_cast<std::size_t>(Content::usage)];
 }
 
-TEST(LfsUsageTable, ACheckpointWritesTheBlocksThatHaveChanged) {
+TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
   m.mount({.background_cleaner = false});
@@ -28,17 +28,16 @@ TEST(LfsUsageTable, ACheckpointWritesTheBlocksThatHaveChanged) {
     const std::uint64_t before = table_blocks_written(m);
     bench::put_file(fs, "two", std::string(5'000, '2'));
     EXPECT_TRUE(fs.sync());
-    EXPECT_EQ(table_blocks_written(m), before + 1)
-        << "all that happened lies in the first segments";
+    EXPECT_EQ(table_blocks_written(m), before + 1) << "all changes are in the first segments";
     EXPECT_TRUE(fs.sync());
-    EXPECT_EQ(table_blocks_written(m), before + 1) << "nothing has happened";
+    EXPECT_EQ(table_blocks_written(m), before + 1) << "no changes";
   });
   bench::expect_clean(*disk.store);
   m.unmount();
 }
 
-/// Files die all over the disk, and segments become empty by all that a checkpoint moves.
-TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
+/// Files all over the disk are removed, and the moves of a checkpoint leave segments empty.
+TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
   m.mount({.clean_start = 200, .clean_stop = 240});
@@ -71,9 +70,9 @@ TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
-/// One file dies and one is made at a time, so that most of the table stays where it is, and the
-/// old copy of a block may be all that a segment of another block has.
-TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
+/// Removes and creates one file at a time, so that most of the table stays in place, and the old
+/// copy of a block may be the only content of another block's segment.
+TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
   Disk disk(
       {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
   Machine m(*disk.store);
@@ -94,12 +93,12 @@ TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
   bench::expect_clean(*disk.store);
 }
 
-/// 31 segments a block of the table, which has 33 of them, where a segment has room for 15.
+/// 31 segments per table block; the table has 33 blocks, and a segment has room for 15.
 const bench::DiskOptions kTableOfSegments{
     .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
-/// Files all over the disk die between two checkpoints.
-TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
+/// Files all over the disk are removed between two checkpoints.
+TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   Disk disk(kTableOfSegments);
   bench::expect_clean(*disk.store, "mkfs");
   Machine m(*disk.store);
@@ -120,7 +119,7 @@ TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
       for (int i = round; i < kFiles; i += 2) EXPECT_TRUE(fs.unlink(std::to_string(i)));
       const std::uint64_t blocks = table_blocks_written(m);
       EXPECT_TRUE(fs.sync());
-      EXPECT_GT(table_blocks_written(m), blocks + 15) << "more than a segment has room for";
+      EXPECT_GT(table_blocks_written(m), blocks + 15) << "more than fit a segment";
       EXPECT_LE(table_blocks_written(m), blocks + log.superblock().usage_blocks()) << "each once";
       bench::expect_clean(*disk.store, where + ", removed");
     }
@@ -129,9 +128,8 @@ TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// Its blocks lie where the log would go on next if the segments that they have taken were believed
-/// to be clean.
-TEST(LfsUsageTable, WhereALongOneLiesTheLogDoesNotGoOn) {
+/// Its blocks are where the log would continue if their segments were considered clean.
+TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   Disk disk(kTableOfSegments);
   Machine m(*disk.store);
   for (int round = 0; round < 12 && !testing::Test::HasFailure(); ++round) {
@@ -154,8 +152,8 @@ TEST(LfsUsageTable, WhereALongOneLiesTheLogDoesNotGoOn) {
   }
 }
 
-/// Segments as Sprite's on disks that it never had: 81 blocks of table at 10 GB.
-TEST(LfsUsageTable, DisksOfManyGigabytesHaveLongOnes) {
+/// Segments of Sprite's size on disks that it never had: 81 table blocks at 10 GB.
+TEST(LfsUsageTable, LargeDisksHaveLongTables) {
   for (const std::uint64_t gb : {10, 44}) {
     const std::string where = std::to_string(gb) + " GB";
     Disk disk({.device_bytes = gb << 30, .mkfs = {.bytes_per_inode = 4 << 20, .id = 3}});
@@ -181,8 +179,8 @@ TEST(LfsUsageTable, DisksOfManyGigabytesHaveLongOnes) {
   }
 }
 
-/// One that an older program would take for a short one is refused by it.
-TEST(LfsUsageTable, ALongOneIsAnotherVersionOfTheFormat) {
+/// Older programs, which would read it as a short table, must reject it.
+TEST(LfsUsageTable, ALongTableHasAnotherFormatVersion) {
   const Disk one(kTableOfSegments), other(kLongTable);
   for (const auto& [disk, version] : {std::pair{&one, 3U}, std::pair{&other, 2U}}) {
     std::vector<std::byte> sector(kSectorBytes);
@@ -199,9 +197,8 @@ TEST(LfsUsageTable, ALongOneIsAnotherVersionOfTheFormat) {
       << refused.error().message();
 }
 
-/// What is live in the first segment is the blocks of the table that nothing has changed since
-/// mkfs.
-TEST(LfsUsageTable, ABlockThatTheCleanerFindsGoesElsewhere) {
+/// The live data of the first segment consists of table blocks that are unchanged since mkfs.
+TEST(LfsUsageTable, TheCleanerMovesTableBlocks) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
   m.mount({.background_cleaner = false});

@@ -1,5 +1,5 @@
-// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system
-// flushes where something relies on it, and nowhere else.
+// Tests on a disk with a volatile cache: fsynced and synced data survives, because the file system
+// flushes where necessary, and only there.
 #include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -9,7 +9,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// What is there when the power went after `body`, on a disk that had all in its cache.
+/// Returns the file's content after a power cut following `body`, on a disk that caches all writes.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body) {
   Disk disk;
@@ -28,7 +28,7 @@ std::string left_of(const char* path, const MountOptions& options,
   return text;
 }
 
-TEST(LfsVolatileCache, FsyncAndSyncOutliveIt) {
+TEST(LfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   const auto by_fsync = [](Vfs& fs) { bench::put_file(fs, "f", "kept", bench::Fsync::yes); };
   const auto by_sync = [](Vfs& fs) {
     bench::put_file(fs, "f", "kept");
@@ -37,11 +37,11 @@ TEST(LfsVolatileCache, FsyncAndSyncOutliveIt) {
   EXPECT_EQ(left_of("f", {}, by_fsync), "kept");
   EXPECT_EQ(left_of("f", {}, by_sync), "kept");
   EXPECT_EQ(left_of("f", {.roll_forward = false}, by_sync), "kept");
-  EXPECT_NE(left_of("f", {.flushes = false}, by_fsync), "kept") << "the cache is lost indeed";
+  EXPECT_NE(left_of("f", {.flushes = false}, by_fsync), "kept") << "the cache is lost";
   EXPECT_NE(left_of("f", {.flushes = false}, by_sync), "kept");
 }
 
-TEST(LfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
+TEST(LfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
@@ -52,7 +52,7 @@ TEST(LfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
   EXPECT_EQ(left_of("f", {.checkpoint_interval_ns = 0}, written_before), "kept");
 }
 
-TEST(LfsVolatileCache, ACheckpointIsBetweenTwoFlushesAndRegionsAreNot) {
+TEST(LfsVolatileCache, CheckpointsAreFlushedBeforeAndAfterButRegionsAreNot) {
   Disk disk;
   Machine m(*disk.store);
   m.machine.disk.write_cache(true);
@@ -77,7 +77,7 @@ TEST(LfsVolatileCache, ACheckpointIsBetweenTwoFlushesAndRegionsAreNot) {
     if (one.op == model::Op::flush) ++flushes;
     if (one.op == model::Op::write && !is_checkpoint(one)) ++regions;
     if (!is_checkpoint(one)) continue;
-    // The first one only says that a mount has begun.
+    // The first one only records that a mount has begun.
     if (++checkpoints > 1) {
       EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
     }
@@ -85,7 +85,7 @@ TEST(LfsVolatileCache, ACheckpointIsBetweenTwoFlushesAndRegionsAreNot) {
   }
   EXPECT_GE(checkpoints, 3U);
   EXPECT_GT(regions, 8U);
-  EXPECT_EQ(flushes, 2 * checkpoints - 1) << "and none for regions that nobody waits for";
+  EXPECT_EQ(flushes, 2 * checkpoints - 1) << "and none for regions without a waiting caller";
 }
 
 }  // namespace

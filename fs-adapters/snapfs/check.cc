@@ -12,17 +12,17 @@
 namespace headcrash::snapfs {
 namespace {
 
-enum class Of : std::uint8_t { newest, snapshot };
+enum class Scope : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table`: the block of snapshots that its generation has, 0: none; `kept`: blocks that
-  /// snapshots have.
-  Checker(const ImageReader& reader, Of of, BlockAddress table, const std::vector<bool>& kept,
+  /// `table` is the block of the snapshot table in its generation, 0 if none. `kept` has the blocks
+  /// of snapshots.
+  Checker(const ImageReader& reader, Scope scope, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)
       : r_(reader),
         s_(reader.superblock()),
-        of_(of),
+        scope_(scope),
         table_(table),
         kept_(kept),
         findings_max_(findings_max),
@@ -47,7 +47,7 @@ class Checker {
     look_at_marks();
     return std::move(report_);
   }
-  /// Blocks that its map has.
+  /// Blocks used in its map.
   const std::vector<bool>& marked() const { return marked_; }
 
  private:
@@ -58,7 +58,7 @@ class Checker {
       ++report_.more_findings;
   }
 
-  /// False: somebody has it already.
+  /// Returns false if the block already has an owner.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
       find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode,
@@ -83,7 +83,7 @@ class Checker {
               if (first + i * 8 + bit < marked.size())
                 marked[first + i * 8 + bit] = true;
               else
-                find(FindingKind::tree, "a map has a mark beyond its end", 0, at);
+                find(FindingKind::tree, "a map has a bit beyond its end", 0, at);
             }
           }
           return true;
@@ -116,7 +116,7 @@ class Checker {
     if (!inode) return find(FindingKind::inode, inode.error().message(), number);
     if (!*inode) return;
     if (number < kRootInode || number >= s_.inodes)
-      return find(FindingKind::inode, fmt::format("inode {} is none", number), number);
+      return find(FindingKind::inode, fmt::format("inode {} does not exist", number), number);
     see(**inode);
   }
 
@@ -134,14 +134,14 @@ class Checker {
       sound = own(block.address, inode.number, fmt::format("inode {}", inode.number));
       if (block.level == 0 && block.index * s_.block_bytes >= inode.size_bytes)
         find(FindingKind::pointer,
-             fmt::format("inode {}: block {} lies behind its end", inode.number, block.index),
+             fmt::format("inode {}: block {} is beyond its end", inode.number, block.index),
              inode.number, block.address);
       return sound;
     });
     if (!done) return find(FindingKind::pointer, done.error().message(), inode.number);
     if (sound && blocks != inode.blocks)
       find(FindingKind::pointer,
-           fmt::format("inode {}: {} blocks, it says {}", inode.number, blocks, inode.blocks),
+           fmt::format("inode {}: {} blocks, but it claims {}", inode.number, blocks, inode.blocks),
            inode.number);
   }
 
@@ -182,14 +182,14 @@ class Checker {
     const auto target = inodes_.find(one.inode);
     if (target == inodes_.end()) {
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' leads to inode {}, which is none", directory, one.name,
-                       one.inode),
+           fmt::format("directory {}: '{}' refers to inode {}, which does not exist", directory,
+                       one.name, one.inode),
            directory);
       return false;
     }
     if (tree::entry_type(target->second.mode) != one.type)
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' is of another type", directory, one.name), directory);
+           fmt::format("directory {}: '{}' has another type", directory, one.name), directory);
     if (target->second.is_directory() && parents_.contains(one.inode))
       find(FindingKind::name,
            fmt::format("directory {}: '{}' has another name", directory, one.name), directory);
@@ -209,11 +209,12 @@ class Checker {
              number);
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: {} links, it says {}", number, links, inode.links), number);
+             fmt::format("inode {}: {} links, but it claims {}", number, links, inode.links),
+             number);
     }
     if (unlinked != s_.unlinked)
-      find(FindingKind::totals,
-           fmt::format("{} inodes without a name, the superblock says {}", unlinked, s_.unlinked));
+      find(FindingKind::totals, fmt::format("{} inodes without a name, but {} in the superblock",
+                                            unlinked, s_.unlinked));
   }
 
   void look_at_marks() {
@@ -221,7 +222,7 @@ class Checker {
       if (!marked_[address] && !kept_[address]) ++report_.free_blocks;
       if (marked_[address] == used_[address]) continue;
       if (used_[address])
-        find(FindingKind::marked_free, fmt::format("block {} is used", address), 0, address);
+        find(FindingKind::marked_free, fmt::format("block {} is in use", address), 0, address);
       else
         find(FindingKind::leaked_block, fmt::format("block {}", address), 0, address);
     }
@@ -230,20 +231,21 @@ class Checker {
       const bool used = number < kRootInode || inodes_.contains(number);
       if (inodes_marked_[number] == used) continue;
       if (used)
-        find(FindingKind::marked_free, fmt::format("inode {} is used", number), number);
+        find(FindingKind::marked_free, fmt::format("inode {} is in use", number), number);
       else
         find(FindingKind::leaked_inode, fmt::format("inode {}", number), number);
     }
-    const bool blocks_are_right = of_ == Of::snapshot || report_.free_blocks == s_.free_blocks;
+    const bool blocks_are_right =
+        scope_ == Scope::snapshot || report_.free_blocks == s_.free_blocks;
     if (!blocks_are_right || report_.free_inodes != s_.free_inodes)
       find(FindingKind::totals,
-           fmt::format("{} free blocks and {} free inodes, the superblock says {} and {}",
+           fmt::format("{} free blocks and {} free inodes, but {} and {} in the superblock",
                        report_.free_blocks, report_.free_inodes, s_.free_blocks, s_.free_inodes));
   }
 
   const ImageReader& r_;
   const Superblock& s_;
-  Of of_;
+  Scope scope_;
   BlockAddress table_;
   const std::vector<bool>& kept_;
   std::size_t findings_max_;
@@ -282,7 +284,7 @@ Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_
   for (std::size_t i = 0; snapshots && i < snapshots->size(); ++i) {
     const SnapshotEntry& snapshot = (*snapshots)[i];
     TRY(const auto its, ImageReader::open_snapshot(store, s, snapshot));
-    Checker checker(its, Of::snapshot, snapshot.table, none, findings_max);
+    Checker checker(its, Scope::snapshot, snapshot.table, none, findings_max);
     for (Finding& finding : checker.run().findings) {
       finding.text = "snapshot " + snapshot.name + ": " + finding.text;
       of_snapshots.push_back(std::move(finding));
@@ -290,7 +292,7 @@ Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_
     for (BlockAddress address = s.first_block(); address < s.blocks; ++address)
       if (checker.marked()[address]) kept[address] = true;
   }
-  auto report = Checker(reader, Of::newest, s.snapshot_table, kept, findings_max).run();
+  auto report = Checker(reader, Scope::newest, s.snapshot_table, kept, findings_max).run();
   for (Finding& finding : of_snapshots) report.findings.push_back(std::move(finding));
   return report;
 }

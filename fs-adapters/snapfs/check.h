@@ -1,8 +1,8 @@
 #pragma once
-// Says whether an image is consistent at its newest committed generation. Everything that is kept
-// twice is computed again: which blocks and inodes are taken, link counts, the counts of the
-// superblock. After a crash at any moment there is no finding at all, no leak either (Soares,
-// Krieger and Da Silva, VI-5), so that nothing here repairs.
+// Checks the consistency of an image at its newest committed generation. Recomputes all redundant
+// information: used blocks and inodes, link counts, and the superblock's counts. After a crash at
+// any moment there must be no findings, not even leaks (Soares, Krieger and Da Silva, VI-5), so
+// there is no repair.
 
 #include <string>
 #include <string_view>
@@ -15,25 +15,25 @@ namespace headcrash::snapfs {
 
 enum class FindingKind : std::uint8_t {
   tree,          ///< a map cannot be followed
-  inode,         ///< a record makes no sense
-  pointer,       ///< leads nowhere, or the count of blocks is wrong
+  inode,         ///< an invalid record
+  pointer,       ///< an invalid pointer, or a wrong count of blocks
   doubly_used,   ///< a block with two owners
-  marked_free,   ///< a block or inode that is used
-  leaked_block,  ///< marked used, and nobody has it
+  marked_free,   ///< a block or inode in use
+  leaked_block,  ///< marked used, but without an owner
   leaked_inode,  ///< likewise
-  name,          ///< an entry that leads to nothing, or to another type; "." and ".."
-  links,         ///< a count
-  unreachable,   ///< allocated, and no name leads to it
+  name,          ///< a dangling entry, or a wrong type; "." and ".."
+  links,         ///< a link count
+  unreachable,   ///< allocated, but without a name
   totals,        ///< of the superblock
-  snapshots      ///< their table
+  snapshots      ///< the table of snapshots
 };
 inline constexpr std::size_t kFindingKinds = 12;
 std::string_view name_of(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::tree;
-  InodeNumber inode = 0;   ///< 0: none
-  BlockAddress block = 0;  ///< 0: none
+  InodeNumber inode = 0;   ///< 0 if none
+  BlockAddress block = 0;  ///< 0 if none
   std::string text;
 };
 
@@ -45,10 +45,10 @@ struct CheckReport {
   std::uint32_t files = 0, directories = 0;
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as counted
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
-  std::string text() const;  ///< a line each
+  std::string text() const;  ///< one line per finding
 };
 
-/// An Error: there is no file system to be checked.
+/// Checks an image. Fails if there is no file system.
 Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max = 100);
 
 }  // namespace headcrash::snapfs

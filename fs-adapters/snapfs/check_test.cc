@@ -1,5 +1,5 @@
-// Each finding of the checker is made once on purpose, one edit of a sound image each, and nothing
-// else is found but what follows from it.
+// Tests each finding of the checker with one edit of a sound image; only consequences of the edit
+// may also be found.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +14,7 @@ using bench::Disk;
 using bench::Machine;
 using namespace little_endian;
 
-/// d, d/below, d/large (20 blocks, the last one whole), small, link (its second name).
+/// d, d/below, d/large (20 blocks, the last one full), small, link (its second name).
 class SnapfsCheck : public testing::Test {
  protected:
   SnapfsCheck() : disk_({.device_bytes = 512 << 10, .mkfs = {.block_bytes = 512, .id = 3}}) {
@@ -40,7 +40,7 @@ class SnapfsCheck : public testing::Test {
     edit(sector);
     EXPECT_TRUE(disk_.store->write(byte / kSectorBytes, sector));
   }
-  /// Blocks are of one sector.
+  /// Blocks have one sector.
   void edit_block(BlockAddress address, const std::function<void(std::span<std::byte>)>& edit) {
     edit_sector(std::uint64_t{address} * 512, edit);
   }
@@ -62,7 +62,7 @@ class SnapfsCheck : public testing::Test {
   void flip_bit(BlockAddress map, std::uint32_t bit) {
     edit_block(map, [&](auto block) { block[bit / 8] ^= std::byte{1} << (bit % 8); });
   }
-  /// `edit` gets the entry's bytes.
+  /// `edit` receives the bytes of the entry.
   void edit_entry(const char* directory, std::string_view name,
                   const std::function<void(std::span<std::byte>)>& edit) {
     edit_block(inode(directory).pointers[0], [&](std::span<std::byte> block) {
@@ -93,51 +93,51 @@ class SnapfsCheck : public testing::Test {
   Disk disk_;
 };
 
-TEST_F(SnapfsCheck, ATreeThatLeadsNowhere) {
+TEST_F(SnapfsCheck, ATreeWithAnInvalidAddress) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 40, 70'000); });
-  expect(FindingKind::tree, "there is no block 70000");
+  expect(FindingKind::tree, "invalid block address 70000");
 }
-TEST_F(SnapfsCheck, ATreeThatLeadsBeyondItsLeaves) {
+TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 508, 50); });
-  expect(FindingKind::tree, "beyond its tree's leaves");
+  expect(FindingKind::tree, "beyond the tree's leaves");
 }
-TEST_F(SnapfsCheck, AMarkBehindTheEndOfAMap) {
+TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
   flip_bit(s.block_map, s.blocks);
-  expect(FindingKind::tree, "a mark beyond its end");
+  expect(FindingKind::tree, "a bit beyond its end");
 }
 
-TEST_F(SnapfsCheck, ARecordWithAWrongChecksum) {
+TEST_F(SnapfsCheck, ARecordWithABadChecksum) {
   const InodeNumber number = inode("small").number;
   edit_block(reader().record_block(number),
              [&](auto block) { record_of(block, number)[8] ^= std::byte{1}; });
-  expect(FindingKind::inode, "its checksum is wrong",
+  expect(FindingKind::inode, "bad checksum",
          {FindingKind::name, FindingKind::leaked_inode, FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, ARecordWhereNoInodeCanBe) {
+TEST_F(SnapfsCheck, ARecordWithAnInvalidNumber) {
   edit_block(reader().record_block(1), [&](auto block) {
     Inode other = inode("small");
     other.number = 1;
     other.pointers = {};
     encode(other, record_of(block, 1));
   });
-  expect(FindingKind::inode, "inode 1 is none");
+  expect(FindingKind::inode, "inode 1 does not exist");
 }
 TEST_F(SnapfsCheck, NoRootDirectory) {
   edit_inode(kRootInode, [&](Inode& root) { root.mode = inode("small").mode; });
   expect(FindingKind::inode, "there is no root directory", {FindingKind::unreachable});
 }
 
-TEST_F(SnapfsCheck, APointerThatLeadsNowhere) {
+TEST_F(SnapfsCheck, AnInvalidPointer) {
   edit_inode(inode("small").number, [](Inode& one) { one.pointers[0] = 70'000; });
-  expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
+  expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, APointerInABlockOfAddressesThatLeadsNowhere) {
+TEST_F(SnapfsCheck, AnInvalidPointerInAnAddressBlock) {
   edit_block(inode("d/large").pointers[kDirectPointers],
              [](auto block) { store32(block, 8, 70'000); });
-  expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
+  expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
 }
-/// Its first byte is the one behind the last.
+/// Its first byte is the one after the last.
 TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
   Inode large = inode("d/large");
   const BlockAddress itself = large.pointers[0];
@@ -150,99 +150,99 @@ TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
     ++visited;
     return true;
   }));
-  EXPECT_LE(visited, reader().superblock().blocks) << "its blocks lead to themselves";
+  EXPECT_LE(visited, reader().superblock().blocks) << "its address blocks refer to themselves";
 }
 
-TEST_F(SnapfsCheck, ABlockBehindTheEnd) {
+TEST_F(SnapfsCheck, ABlockBeyondTheEnd) {
   edit_inode(inode("d/large").number, [](Inode& one) { one.size_bytes -= 512; });
-  expect(FindingKind::pointer, "block 19 lies behind its end");
+  expect(FindingKind::pointer, "block 19 is beyond its end");
 }
-TEST_F(SnapfsCheck, AWrongCountOfBlocks) {
+TEST_F(SnapfsCheck, AWrongBlockCount) {
   edit_inode(inode("d/large").number, [](Inode& one) { ++one.blocks; });
-  expect(FindingKind::pointer, "21 blocks, it says 22");
+  expect(FindingKind::pointer, "21 blocks, but it claims 22");
 }
 
-TEST_F(SnapfsCheck, ABlockOfTwoFiles) {
+TEST_F(SnapfsCheck, ABlockWithTwoFiles) {
   const BlockAddress other = inode("d/large").pointers[3];
   edit_inode(inode("small").number, [&](Inode& one) { one.pointers[1] = other; });
   expect(FindingKind::doubly_used, "block " + std::to_string(other), {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, ABlockOfAFileAndOfAMap) {
+TEST_F(SnapfsCheck, ABlockOfAFileAndAMap) {
   const BlockAddress map = reader().superblock().inode_map;
   edit_inode(inode("small").number, [&](Inode& one) { one.pointers[1] = map; });
   expect(FindingKind::doubly_used, "block " + std::to_string(map), {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, ABlockOfAddressesThatIsAFilesBlock) {
+TEST_F(SnapfsCheck, AnAddressBlockThatIsAlsoAFileBlock) {
   const BlockAddress other = inode("small").pointers[0];
   edit_inode(inode("d/large").number, [&](Inode& one) { one.pointers[kDirectPointers] = other; });
   expect(FindingKind::doubly_used, "block " + std::to_string(other),
          {FindingKind::leaked_block, FindingKind::pointer});
 }
 
-TEST_F(SnapfsCheck, ABlockThatIsUsedAndMarkedFree) {
+TEST_F(SnapfsCheck, AUsedBlockMarkedFree) {
   flip_bit(reader().superblock().block_map, inode("small").pointers[1]);
-  expect(FindingKind::marked_free, "is used", {FindingKind::totals});
+  expect(FindingKind::marked_free, "is in use", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, AnInodeThatIsUsedAndMarkedFree) {
+TEST_F(SnapfsCheck, AUsedInodeMarkedFree) {
   flip_bit(reader().superblock().inode_map, inode("small").number);
   expect(FindingKind::marked_free, "inode", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, ABlockThatNobodyHas) {
+TEST_F(SnapfsCheck, ALeakedBlock) {
   flip_bit(reader().superblock().block_map, reader().superblock().blocks - 5);
   expect(FindingKind::leaked_block, "block", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, AnInodeNumberThatNobodyHas) {
+TEST_F(SnapfsCheck, ALeakedInodeNumber) {
   flip_bit(reader().superblock().inode_map, reader().superblock().inodes - 5);
   expect(FindingKind::leaked_inode, "inode", {FindingKind::totals});
 }
 
-TEST_F(SnapfsCheck, ANameThatLeadsToNothing) {
+TEST_F(SnapfsCheck, ADanglingName) {
   lead_to("", "link", reader().superblock().inodes - 5);
-  expect(FindingKind::name, "which is none", {FindingKind::links});
+  expect(FindingKind::name, "which does not exist", {FindingKind::links});
 }
-TEST_F(SnapfsCheck, ANameOfAnotherType) {
+TEST_F(SnapfsCheck, ANameWithTheWrongType) {
   lead_to("", "link", inode("small").number, tree::entry_type(inode("d").mode));
-  expect(FindingKind::name, "is of another type");
+  expect(FindingKind::name, "has another type");
 }
 TEST_F(SnapfsCheck, ADirectoryWithTwoNames) {
   lead_to("", "link", inode("d/below").number, tree::entry_type(inode("d").mode));
   expect(FindingKind::name, "has another name", {FindingKind::links});
 }
-TEST_F(SnapfsCheck, ADirectoryThatIsNotItsOwnDot) {
+TEST_F(SnapfsCheck, ADirectoryWithAWrongDot) {
   lead_to("d", ".", inode("d/below").number);
   expect(FindingKind::name, "its \".\" or \"..\"");
 }
-TEST_F(SnapfsCheck, ADirectoryWithAnotherParent) {
+TEST_F(SnapfsCheck, ADirectoryWithAWrongParent) {
   lead_to("d/below", "..", kRootInode);
   expect(FindingKind::name, "its \".\" or \"..\"");
 }
-TEST_F(SnapfsCheck, AChunkThatIsNone) {
+TEST_F(SnapfsCheck, AnInvalidChunk) {
   edit_block(inode("d/below").pointers[0], [](auto block) { store16(block, 4, 7); });
   expect(FindingKind::name, "block at 0", {FindingKind::links});
 }
 
-TEST_F(SnapfsCheck, AWrongCountOfLinks) {
+TEST_F(SnapfsCheck, AWrongLinkCount) {
   edit_inode(inode("small").number, [](Inode& one) { one.links = 3; });
-  expect(FindingKind::links, "2 links, it says 3");
+  expect(FindingKind::links, "2 links, but it claims 3");
 }
-TEST_F(SnapfsCheck, AnInodeWithoutANameThatSaysItHasOne) {
+TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   expect(FindingKind::unreachable, "with 1 links");
 }
-/// As an open file has none; the superblock counts these.
-TEST_F(SnapfsCheck, AnInodeWithoutANameThatTheSuperblockDoesNotCount) {
+/// An open file has none either, but the superblock counts those.
+TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {
     const auto one = *reader().record(number);
     if (one && one->size_bytes == 20 * 512)
       edit_inode(number, [](Inode& large) { large.links = 0; });
   }
-  expect(FindingKind::totals, "1 inodes without a name, the superblock says 0");
+  expect(FindingKind::totals, "1 inodes without a name, but 0 in the superblock");
   edit_superblock([](Superblock& s) { s.unlinked = 1; });
   EXPECT_TRUE(check(*disk_.store)->nothing_found());
 }
 
-TEST_F(SnapfsCheck, ASuperblockThatCountsDifferently) {
+TEST_F(SnapfsCheck, ASuperblockWithWrongCounts) {
   edit_superblock([](Superblock& s) { ++s.free_blocks; });
   expect(FindingKind::totals, "free blocks");
   edit_superblock([](Superblock& s) {
@@ -252,12 +252,12 @@ TEST_F(SnapfsCheck, ASuperblockThatCountsDifferently) {
   expect(FindingKind::totals, "free inodes");
 }
 
-TEST_F(SnapfsCheck, WhatIsBeyondTheBoundIsCounted) {
+TEST_F(SnapfsCheck, CountsFindingsBeyondTheLimit) {
   for (std::uint32_t i = 5; i < 10; ++i)
     flip_bit(reader().superblock().inode_map, reader().superblock().inodes - i);
   const auto report = check(*disk_.store, 2);
   EXPECT_EQ(report->findings.size(), 2U);
-  EXPECT_EQ(report->more_findings, 4U) << "three inodes, and the superblock's count";
+  EXPECT_EQ(report->more_findings, 4U) << "three inodes and the superblock's count";
   EXPECT_FALSE(check(*disk_.store, 0)->nothing_found());
 }
 

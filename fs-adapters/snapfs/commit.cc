@@ -1,4 +1,4 @@
-// Spawning a generation, and moving the old one to the disk (store.h).
+// Spawning a generation, and writing the old one (store.h).
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -9,12 +9,12 @@
 namespace headcrash::snapfs {
 namespace {
 
-constexpr int kWriteTries = 3;  // of a block whose write fails
+constexpr int kWriteTries = 3;  // per block with a failed write
 constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
 
 }  // namespace
 
-/// All that has been done when it is called is on the disk when it returns.
+/// Writes everything done before the call.
 VfsResult<void> Store::commit_all() {
   const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
@@ -23,17 +23,17 @@ VfsResult<void> Store::commit_all() {
   return commit_open(Clean::no);
 }
 
-/// With metadata in place, a superblock that says clean speaks of what is about to be overwritten.
-/// Before the first operation of a mount, which holds no lock.
-VfsResult<void> Store::say_in_use() {
+/// With metadata in place, clears the clean flag before metadata is overwritten. Runs before the
+/// first operation of a mount, which must hold no lock.
+VfsResult<void> Store::clear_clean_flag() {
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
   if (!s_.clean) return {};
   return commit_open(Clean::no);
 }
 
-/// What belongs to no generation; perhaps there is none to be committed, whose flush would cover
-/// it.
+/// Writes data outside of generations. There may be no generation to commit, whose flush would
+/// include it.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
   if (cache.flush_all() != model::Status::ok) return refuse(EIO);
@@ -60,11 +60,11 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Another one is open; the old one has all its operations. With the commit lock; who calls it
-/// lifts the barrier when he has done (LiftBarrier).
+/// Opens a new generation; the old one then has all its operations. Requires the commit lock. The
+/// caller must lift the barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
-  barrier_ = options_.spawn != Spawn::beside_operations;
+  barrier_ = options_.spawn != Spawn::concurrent;
   while (barrier_ && open_->operations != 0) operation_ended_.wait();
   closing_ = std::move(open_);
   open_ = std::make_unique<Generation>(closing_->number + 1);
@@ -83,7 +83,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   return commit_closing(clean);
 }
 
-/// With what the log has, too.
+/// Commits the closing generation, including the changes in the log.
 VfsResult<void> Store::commit_closing(Clean clean) {
   if (log_.changes) closing_->continue_after(*std::exchange(log_.changes, nullptr));
   const bool has_changes = !closing_->empty();
@@ -94,11 +94,11 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   next.next_generation = next_inode_generation_;
   auto done = move_to_blocks(*closing_, next);
   closing_is_moved_ = true;
-  if (options_.reuse == Reuse::at_spawn) let_go_of_freed(*closing_);
+  if (options_.reuse == Reuse::at_spawn) release_freed(*closing_);
   if (done) done = write_outstanding(*closing_);
   if (done) done = write_superblock(next);
   if (!done) {
-    stop();  // the generation stays what readers see, and is never committed
+    stop();  // readers still see the generation, but it is never committed
     return done;
   }
   s_ = next;
@@ -106,7 +106,7 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   log_ = {.free_blocks = s_.free_blocks, .free_inodes = s_.free_inodes};
   if (has_changes) ++counters_.commits;
   note_live(*closing_);
-  if (options_.reuse != Reuse::at_spawn) let_go_of_freed(*closing_);
+  if (options_.reuse != Reuse::at_spawn) release_freed(*closing_);
   if (snapshot_change_) done = settle_snapshots();
   if (!done) stop();
   closing_.reset();
@@ -114,24 +114,24 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   return done;
 }
 
-// Into blocks.
+// Moving to blocks.
 
 VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) {
   next.record_map = record_map_;
   TRY(move_inodes(generation, next));
   TRY(move_inode_bits(generation, next));
   if (snapshot_change_) TRY(own_snapshot_table(generation, next));
-  // Last: all the others have allocated what they need.
+  // Last, because all others have allocated their blocks by then.
   TRY(move_block_bits(generation, next));
   if (snapshot_change_) return write_snapshot_table(generation, next);
   return {};
 }
 
-/// A leaf that may be changed; held.
+/// Returns a leaf that may be changed, held.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
-  const Way way = way_to(root, shape, leaf);
-  const auto before = follow(way);
+  const Path path = path_to(root, shape, leaf);
+  const auto before = follow(path);
   if (!before) return pass_on_errno(before);
   BlockAddress at = *before;
   if (at == 0) {
@@ -147,7 +147,7 @@ VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& 
   }
   std::uint32_t made = 0;
   if (at != *before)
-    if (auto led = lead_to(generation, way, at, made); !led) return pass_on_errno(led);
+    if (auto led = lead_to(generation, path, at, made); !led) return pass_on_errno(led);
   auto buffer = read_at(at, Kind::metadata);
   if (buffer) set_dirty(generation, at, Kind::metadata);
   return buffer;
@@ -205,8 +205,8 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// A copy of a leaf takes a bit, perhaps in another leaf: until no leaf is needed that is not owned
-/// yet.
+/// Copying a leaf sets a bit, which may be in another leaf. Repeats until no further leaf needs to
+/// be copied.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -242,7 +242,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-// To the disk.
+// Writing to the disk.
 
 VfsResult<void> Store::write_outstanding(Generation& generation) {
   counters_.blocks_written += generation.outstanding.size();
@@ -251,7 +251,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Those that were outstanding when it began to look: others are at work while it writes.
+    // Only those outstanding at the start: other fibers work in the meantime.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {
@@ -267,8 +267,9 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     if (on_their_way.size() > enough)
       for (std::size_t i = 0; i + enough < on_their_way.size(); ++i)
         disk_.wait_for(on_their_way[i]);
+    // The remaining blocks are held by other fibers.
     else if (enough == 0 || on_their_way.empty())
-      executor.sleep_until(executor.now() + kBusyNs);  // somebody holds what is left
+      executor.sleep_until(executor.now() + kBusyNs);
     else
       return {};
     if (stopped_ || executor.halted()) return refuse(EIO);
@@ -300,17 +301,17 @@ VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byt
   return {};
 }
 
-void Store::let_go_of_freed(Generation& generation) {
+void Store::release_freed(Generation& generation) {
   for (const InodeNumber number : generation.numbers_freed)
     if (numbers_.taken(number))
-      numbers_.give_back(number);  // it is, unless the disk's map is damaged
+      numbers_.give_back(number);  // always true, unless the disk's map is damaged
   if (reuses_at_once()) return;
   for (const BlockAddress address : generation.freed)
     if (!kept_.held(address) || options_.reuses_snapshots) give_back(address);
 }
 
 void Store::give_back(BlockAddress address) {
-  if (!space_.taken(address)) return stop();  // two things had it: the disk is damaged
+  if (!space_.taken(address)) return stop();  // it had two owners: the disk is damaged
   cache.discard(key_of(address));
   space_.give_back(address);
 }

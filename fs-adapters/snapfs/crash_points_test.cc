@@ -1,8 +1,8 @@
-// The power goes after each write that a workload makes, inside it, and with any subset of the
-// writes since the last superblock on the disk. The checker finds nothing at all, names and counts
-// are those of a moment not earlier than the last sync, no file has a byte that was never written
-// to it, and what is mounted after it is unmounted without a finding. Each rule that this stands on
-// is broken once, and seen.
+// Cuts the power after each write of a workload, inside it, and with any subset of the writes since
+// the last superblock. The checker must have no findings; names and counts must be those of a
+// moment not earlier than the last sync; files must not contain bytes that were never written to
+// them; and a mount followed by an unmount must leave no findings. Each rule is broken once by a
+// control, which must be caught.
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Names, inodes, types and link counts below a directory, one a line.
+/// Returns names, inodes, types and link counts below a directory, one per line.
 std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
   std::set<std::string> lines;
   const auto names = fs.list(path);
@@ -37,8 +37,9 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// What the image says, in the same words; and what is wrong with files' bytes. A file has only the
-/// letter that its name ends in, in either case; or only what cannot have been there before mkfs.
+/// Returns the same for an image, and reports wrong bytes of files. A file may contain only the
+/// last letter of its name, in either case; or, in the other mode, anything but bytes from before
+/// mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -51,7 +52,7 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // The library's searches: a sanitizer is slow in a loop of the test's own.
+    // Uses library searches, because sanitizers slow down loops in the test.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)
@@ -61,15 +62,15 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
   return lines;
 }
 
-/// Does an operation at a time, and remembers what was there after each.
+/// Runs operations one at a time and records the state after each.
 class Recorder {
  public:
   Recorder(Machine& machine, bench::LoggedStore& log) : m_(machine), log_(log) { note(); }
 
   struct State {
     std::set<std::string> names;
-    std::size_t writes = 0;  ///< of the disk, when it was reached
-    bool synced = false;     ///< nothing before it may be seen after it
+    std::size_t writes = 0;  ///< disk writes at that time
+    bool synced = false;     ///< no earlier state may be seen after it
   };
 
   Vfs& fs() { return *m_.file_system; }
@@ -134,7 +135,7 @@ struct Crashes {
     EXPECT_TRUE(from.read(0, all));
     EXPECT_TRUE(to.write(0, all));
   }
-  /// A superblock or a record of the log, before and after which the disk is flushed.
+  /// True for a superblock or a log record, before and after which the disk is flushed.
   bool is_commit(const bench::LoggedStore::Write& write) const {
     return write.lba < first_block_lba;
   }
@@ -147,7 +148,8 @@ struct Crashes {
       });
     });
   }
-  /// Several users at once, on cold caches: operations wait for the disk in their middle.
+  /// Runs several users at once with cold caches, so that operations wait for the disk in their
+  /// middle.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
     bytes = Bytes::not_of_old_disk;
@@ -172,9 +174,9 @@ struct Crashes {
       m.executor().run();
     });
   }
-  /// A fiber for each, which begin one after the other.
-  void run_beside(std::uint64_t cache_bytes, const Workload& before,
-                  const std::vector<std::function<void(Vfs&)>>& users) {
+  /// Runs each user on a fiber; they start one after another.
+  void run_concurrently(std::uint64_t cache_bytes, const Workload& before,
+                        const std::vector<std::function<void(Vfs&)>>& users) {
     judges_names = false;
     bytes = Bytes::letter_of_name;
     run_machine(cache_bytes, [&](Machine& m) {
@@ -211,35 +213,36 @@ struct Crashes {
     std::size_t last_commit = 0;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {
       if (is_commit(log[i])) {
-        look_at_subsets(last_commit, i, random);
-        look_at_torn(i);
+        check_subsets(last_commit, i, random);
+        check_torn(i);
         last_commit = i + 1;
       }
       EXPECT_TRUE(image->write(log[i].lba, log[i].bytes));
-      look_at(*image, i + 1, "after write " + std::to_string(i) + ": ");
+      check_state(*image, i + 1, "after write " + std::to_string(i) + ": ");
     }
   }
 
-  /// Of the writes since the last superblock or record (`from`) up to the next one, as a disk with
-  /// a cache has them.
-  void look_at_subsets(std::size_t from, std::size_t to, std::mt19937& random) {
+  /// Checks subsets of the writes between two superblocks or records, as left by a disk with a
+  /// cache.
+  void check_subsets(std::size_t from, std::size_t to, std::mt19937& random) {
     for (int round = 0; round < 4 && problems.size() < 5; ++round) {
       copy(*image_at_commit, *scratch);
       for (std::size_t i = from; i < to; ++i)
         if (random() % 2 == 0) {
           EXPECT_TRUE(scratch->write(disk.log.log[i].lba, disk.log.log[i].bytes));
         }
-      look_at(*scratch, from,
-              "some of the writes " + std::to_string(from) + " to " + std::to_string(to) + ": ");
+      check_state(
+          *scratch, from,
+          "some of the writes " + std::to_string(from) + " to " + std::to_string(to) + ": ");
     }
   }
 
-  /// Any of the sectors of a superblock or record.
-  void look_at_torn(std::size_t number) {
+  /// Checks subsets of the sectors of a superblock or record.
+  void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
     const unsigned masks =
-        1U << std::min<std::size_t>(sectors, 5);  // of a long record the first sectors
+        1U << std::min<std::size_t>(sectors, 5);  // of a long record, the first sectors
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
       for (std::size_t i = 0; i < sectors; ++i)
@@ -247,14 +250,14 @@ struct Crashes {
           EXPECT_TRUE(scratch->write(
               write.lba + i, std::span(write.bytes).subspan(i * kSectorBytes, kSectorBytes)));
         }
-      look_at(*scratch, number,
-              "sectors " + std::to_string(mask) + " of write " + std::to_string(number) + ": ");
+      check_state(*scratch, number,
+                  "sectors " + std::to_string(mask) + " of write " + std::to_string(number) + ": ");
     }
     copy(*image, *image_at_commit);
     EXPECT_TRUE(image_at_commit->write(write.lba, write.bytes));
   }
 
-  void look_at(const model::SectorStore& store, std::size_t writes, const std::string& where) {
+  void check_state(const model::SectorStore& store, std::size_t writes, const std::string& where) {
     ++states;
     const auto report = check(store);
     if (!report) return problems.push_back(where + report.error().message());
@@ -301,15 +304,15 @@ struct Crashes {
       *media::MemoryStore::create(disk.store->sectors());
   std::unique_ptr<Recorder> recorder;
   Counters counters;
-  bool judges_names = true;  ///< off: several users' operations have no order
+  bool judges_names = true;  ///< false: operations of several users have no order
   Bytes bytes = Bytes::letter_of_name;
-  bool write_cache = false;  ///< of the disk: a flush writes the sectors in their order on it
+  bool write_cache = false;  ///< of the disk: a flush writes the sectors in order
   std::uint64_t first_block_lba = 0;
   int states = 0;
   std::vector<std::string> problems;
 };
 
-/// One of everything that changes structures.
+/// Makes all kinds of structural changes.
 void change_things(Recorder& r) {
   Vfs& fs = r.fs();
   const auto name = [](int i) { return std::string("p/f") + static_cast<char>('a' + i); };
@@ -350,7 +353,7 @@ void change_things(Recorder& r) {
   r.write("last", 0, 5'000, End::fsync);
 }
 
-/// Much is made, overwritten and removed on a small disk.
+/// Creates, overwrites and removes many files on a small disk.
 void wear(Recorder& r) {
   std::mt19937 random(7);
   const auto below = [&](std::uint32_t n) { return static_cast<std::size_t>(random() % n); };
@@ -366,7 +369,7 @@ void wear(Recorder& r) {
   }
 }
 
-/// A way to run it, and the disk for it.
+/// A path to run the file system, with its disk.
 struct Kind {
   DataMode data = DataMode::ordered;
   std::uint32_t log_bytes = 0;
@@ -383,21 +386,21 @@ INSTANTIATE_TEST_SUITE_P(Snapfs, CrashPoints,
                                          Kind{DataMode::ordered, kLogBytes},
                                          Kind{DataMode::copy_on_write, kLogBytes}));
 
-TEST_P(CrashPoints, NothingIsFoundAtAnyOfThem) {
+TEST_P(CrashPoints, HaveNoFindings) {
   Crashes crashes(GetParam().disk(1 << 20), {.data = GetParam().data});
   crashes.run(change_things);
   crashes.look();
   crashes.expect_none();
 }
 
-TEST_P(CrashPoints, NorWhenBlocksAreUsedAgainSoon) {
+TEST_P(CrashPoints, HaveNoFindingsWithEarlyReuse) {
   Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.run(wear);
   crashes.look();
   crashes.expect_none();
 }
 
-TEST_P(CrashPoints, NorOnADiskWithAVolatileCache) {
+TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
   Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.write_cache = true;
   crashes.run(wear);
@@ -405,8 +408,8 @@ TEST_P(CrashPoints, NorOnADiskWithAVolatileCache) {
   crashes.expect_none();
 }
 
-/// Operations of one generation go on while the next one is open and being changed.
-TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
+/// Operations of one generation continue while the next one is open and changing.
+TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
   EXPECT_GT(crashes.counters.most_concurrent, 0U);
@@ -415,9 +418,9 @@ TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
   crashes.expect_none();
 }
 
-/// What a generation has freed while it is on its way is still the committed one's: another user,
-/// who has little memory, writes to new blocks meanwhile.
-TEST_P(CrashPoints, NorWhenSomebodyWritesDuringACommit) {
+/// Blocks freed by a generation being written still belong to the committed one. Another user with
+/// little memory writes to new blocks at the same time.
+TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
     r.write("a", 0, 30'000);
@@ -429,17 +432,18 @@ TEST_P(CrashPoints, NorWhenSomebodyWritesDuringACommit) {
   };
   const auto commits = [](Vfs& fs) {
     EXPECT_TRUE(fs.unlink("a"));
-    bench::put_file(fs, "b", std::string(20'000, 'b'));  // into what was g's, a request a block
+    // Reuses blocks of g, one request per block.
+    bench::put_file(fs, "b", std::string(20'000, 'b'));
     EXPECT_TRUE(fs.sync());
   };
   const auto writes = [](Vfs& fs) { bench::put_file(fs, "c", std::string(100'000, 'c')); };
-  crashes.run_beside(64 << 10, before, {commits, writes});
+  crashes.run_concurrently(64 << 10, before, {commits, writes});
   EXPECT_GE(crashes.counters.commits, 2U);
   crashes.look();
   crashes.expect_none();
 }
 
-// Controls: what has no rule must be seen.
+// Controls, which must be caught.
 
 struct Control {
   const char* name = "";
@@ -473,7 +477,7 @@ INSTANTIATE_TEST_SUITE_P(
         Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
     [](const auto& test) { return test.param.name; });
 
-TEST_P(CrashControls, AreSeen) {
+TEST_P(CrashControls, AreCaught) {
   const Control& control = GetParam();
   Crashes crashes({.device_bytes = control.crowd ? 4U << 20 : 320U << 10,
                    .mkfs = {.block_bytes = 512,
@@ -490,11 +494,11 @@ TEST_P(CrashControls, AreSeen) {
   EXPECT_FALSE(crashes.problems.empty()) << crashes.states << " states";
 }
 
-// Section III-A of the paper, "another solution": newer generations' writes wait, and what is freed
-// is allocated at once. Within one generation nothing waits, so that blocks of the committed one
-// are written before the next superblock is.
+// Section III-A of the paper, "another solution": writes of newer generations wait, and freed
+// blocks are allocated at once. Within one generation nothing waits, so blocks of the committed
+// generation are overwritten before the next superblock.
 
-/// The first that is wrong with any state; empty: nothing.
+/// Returns the first problem of any state; empty if none.
 std::string first_problem(Reuse reuse, const Workload& workload) {
   Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}},
                   {.reuse = reuse});
@@ -503,7 +507,7 @@ std::string first_problem(Reuse reuse, const Workload& workload) {
   return crashes.problems.empty() ? "" : crashes.problems.front();
 }
 
-TEST(SnapfsReuse, WithinOneGenerationPutsOneFilesDataIntoAnothers) {
+TEST(SnapfsReuse, WithinAGenerationMixesDataOfFiles) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.write("b", 0, 0);
@@ -520,7 +524,7 @@ TEST(SnapfsReuse, WithinOneGenerationPutsOneFilesDataIntoAnothers) {
       << problem;
 }
 
-TEST(SnapfsReuse, WithinOneGenerationPutsDataIntoTheCommittedDirectory) {
+TEST(SnapfsReuse, WithinAGenerationOverwritesTheCommittedDirectory) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.sync();

@@ -1,4 +1,4 @@
-// Which block lies where, and copy-on-write (store.h).
+// Addresses of blocks, and copy-on-write (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace headcrash::snapfs {
 using namespace little_endian;
 namespace {
 
-// Blocks of addresses above a block, each perhaps new.
+// Address blocks above a block, all of which may be new.
 constexpr std::uint32_t kAboveMax = kIndirectLevels;
 
 }  // namespace
@@ -29,18 +29,18 @@ std::size_t Store::bytes_in_core() const {
   return bytes;
 }
 
-Store::Way Store::way_to(CoreInode& inode, std::uint64_t block) const {
-  const PointerWay pointers = s_.way_to(block);
-  Way way{.root = &inode.disk.pointers[pointers.root], .depth = pointers.depth};
-  std::ranges::copy(pointers.slots, way.slots.begin());
-  return way;
+Store::Path Store::path_to(CoreInode& inode, std::uint64_t block) const {
+  const PointerPath pointers = s_.path_to(block);
+  Path path{.root = &inode.disk.pointers[pointers.root], .depth = pointers.depth};
+  std::ranges::copy(pointers.slots, path.slots.begin());
+  return path;
 }
 
-Store::Way Store::way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf) {
-  Way way{.root = &root, .depth = shape.depth};
+Store::Path Store::path_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf) {
+  Path path{.root = &root, .depth = shape.depth};
   for (std::uint32_t level = 0; level < shape.depth; ++level)
-    way.slots[level] = shape.slot(leaf, level);
-  return way;
+    path.slots[level] = shape.slot(leaf, level);
+  return path;
 }
 
 VfsResult<os::HeldBuffer> Store::read_at(BlockAddress address, Kind kind) {
@@ -51,7 +51,7 @@ VfsResult<os::HeldBuffer> Store::read_at(BlockAddress address, Kind kind) {
   return std::move(*buffer);
 }
 
-/// All zeroes, whatever the place held before.
+/// Returns a new buffer of zeroes.
 os::HeldBuffer Store::new_at(BlockAddress address, Kind kind) {
   const auto content = kind == Kind::metadata ? os::Content::metadata : os::Content::data;
   os::HeldBuffer buffer = cache.get(key_of(address), content, s_.lba_of(address), s_.block_bytes);
@@ -59,18 +59,19 @@ os::HeldBuffer Store::new_at(BlockAddress address, Kind kind) {
   return buffer;
 }
 
-VfsResult<BlockAddress> Store::follow(const Way& way) {
-  BlockAddress at = *way.root;
-  for (std::uint32_t level = 0; level < way.depth && at != 0; ++level) {
+VfsResult<BlockAddress> Store::follow(const Path& path) {
+  BlockAddress at = *path.root;
+  for (std::uint32_t level = 0; level < path.depth && at != 0; ++level) {
     const auto buffer = read_at(at, Kind::metadata);
     if (!buffer) return pass_on_errno(buffer);
-    at = load32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes);
+    at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
   if (at != 0 && !s_.holds(at)) return refuse(EIO);
   return at;
 }
 
-/// For copies and what leads to them blocks are kept (has_room()): the disk's map is damaged.
+/// Blocks for copies and their address blocks are reserved (has_room()), so the disk's map must be
+/// damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);
@@ -87,7 +88,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // Of a damaged disk only: somebody else has given it back, or has it, too.
+  // Only on a damaged disk: it has been freed already, or has two owners.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -148,18 +149,18 @@ VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address,
   return *to;
 }
 
-VfsResult<void> Store::lead_to(Generation& generation, const Way& way, BlockAddress target,
+VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAddress target,
                                std::uint32_t& made) {
   std::array<BlockAddress, 8> above = {};
-  BlockAddress at = *way.root;
-  for (std::uint32_t level = 0; level < way.depth; ++level) {
+  BlockAddress at = *path.root;
+  for (std::uint32_t level = 0; level < path.depth; ++level) {
     above[level] = at;
     if (at == 0) continue;
     const auto buffer = read_at(at, Kind::metadata);
     if (!buffer) return pass_on_errno(buffer);
-    at = load32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes);
+    at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
-  for (std::uint32_t level = way.depth; level-- > 0;) {
+  for (std::uint32_t level = path.depth; level-- > 0;) {
     const BlockAddress before = above[level];
     BlockAddress now = 0;
     if (before == 0) {
@@ -176,19 +177,19 @@ VfsResult<void> Store::lead_to(Generation& generation, const Way& way, BlockAddr
     }
     const auto buffer = read_at(now, Kind::metadata);
     if (!buffer) return pass_on_errno(buffer);
-    store32(buffer->bytes(), std::size_t{way.slots[level]} * kPointerBytes, target);
+    store32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes, target);
     set_dirty(generation, now, Kind::metadata);
     if (now == before) return {};
     target = now;
   }
-  *way.root = target;
+  *path.root = target;
   return {};
 }
 
 VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
   CoreInode& inode = core(tree_inode);
   if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
-  const auto address = follow(way_to(inode, static_cast<std::uint64_t>(block)));
+  const auto address = follow(path_to(inode, static_cast<std::uint64_t>(block)));
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
   return read_at(*address, kind_of(inode));
@@ -204,8 +205,8 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
                                               std::uint64_t block, Room room) {
   Generation& generation = generation_of(operation);
   const Kind kind = kind_of(inode);
-  const Way way = way_to(inode, block);
-  const auto address = follow(way);
+  const Path path = path_to(inode, block);
+  const auto address = follow(path);
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
   if (room == Room::checked && operation.room == 0 && kind == Kind::data &&
@@ -215,7 +216,7 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   if (!owned) return pass_on_errno(owned);
   if (*owned != *address) {
     std::uint32_t made = 0;
-    if (auto led = lead_to(generation, way, *owned, made); !led) return pass_on_errno(led);
+    if (auto led = lead_to(generation, path, *owned, made); !led) return pass_on_errno(led);
     mark_changed(inode);
   }
   auto buffer = read_at(*owned, kind);
@@ -223,8 +224,8 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Where contents are copied, a generation shows what an operation had written before it found no
-/// room: change() commits then, for what that gives back, and begins again.
+/// If contents are copied on write, a generation would show a partial write that ran out of space.
+/// change() then commits to reclaim space and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -236,13 +237,13 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
   const std::uint64_t end = (change.offset + change.length + s_.block_bytes - 1) / s_.block_bytes;
   std::uint32_t blocks = 0;
   for (std::uint64_t block = first; block < std::min(end, s_.blocks_per_file_max()); ++block) {
-    const auto address = follow(way_to(inode, block));
+    const auto address = follow(path_to(inode, block));
     if (!address) return pass_on_errno(address);
     if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // On each level as many blocks of addresses as can be above those, which may begin and end within
-  // one.
+  // At each level, the number of address blocks above them; the first and last may be partly
+  // covered.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
@@ -255,8 +256,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
                                                    const tree::BlockWanted& wanted) {
   CoreInode& inode = core(tree_inode);
   if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
-  const Way way = way_to(inode, static_cast<std::uint64_t>(wanted.block));
-  const auto address = follow(way);
+  const Path path = path_to(inode, static_cast<std::uint64_t>(wanted.block));
+  const auto address = follow(path);
   if (!address) return pass_on_errno(address);
   const Kind kind = kind_of(inode);
   if (*address != 0) {
@@ -274,7 +275,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   Generation& generation = generation_of(operation);
   BlockAddress near = s_.first_block() + inode.number % 64;
   if (wanted.block > 0)
-    if (const auto before = follow(way_to(inode, static_cast<std::uint64_t>(wanted.block - 1)));
+    if (const auto before = follow(path_to(inode, static_cast<std::uint64_t>(wanted.block - 1)));
         before && *before != 0)
       near = *before + 1;
   const auto fresh = allocate(generation, near);
@@ -288,13 +289,13 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     set_dirty(generation, *fresh, kind);
   }
   std::uint32_t made = 1;
-  if (auto led = lead_to(generation, way, *fresh, made); !led) return pass_on_errno(led);
+  if (auto led = lead_to(generation, path, *fresh, made); !led) return pass_on_errno(led);
   inode.disk.blocks += made;
   mark_changed(inode);
   return read_at(*fresh, kind);
 }
 
-/// It was made dirty, for the right generation, by who gave it.
+/// It was marked dirty, for the right generation, when it was acquired.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -302,14 +303,14 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Of the blocks below `at`, those from `first` up to `end`. True: nothing is left there.
+/// Frees the blocks below `at` from `first` to `end`, exclusive. Returns true if nothing is left.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,
                                   std::uint64_t end) {
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    if (stopped_) return refuse(EIO);  // it was met before: pointers lead to it again and again
+    if (stopped_) return refuse(EIO);  // freed before: pointers lead to it repeatedly
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
     return true;
@@ -383,8 +384,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // A copy, perhaps; a write that finds no room gives back what it got, and that must not need
-      // any.
+      // Possibly a copy. A write without space frees what it has allocated, which must not need
+      // further space.
       const auto buffer = change_block(static_cast<Operation&>(operation), inode,
                                        size_bytes / s_.block_bytes, Room::kept_for_operation);
       if (!buffer) return pass_on_errno(buffer);

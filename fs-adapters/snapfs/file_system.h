@@ -1,5 +1,6 @@
 #pragma once
-// A mounted meta-data snapshotting file system (store.h) with its names (tree/file_system.h).
+// A mounted meta-data snapshotting file system: its store (store.h) and its names
+// (tree/file_system.h).
 
 #include <memory>
 
@@ -12,12 +13,12 @@ namespace headcrash::snapfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// The syncer has to run for generations to be committed by time.
+  /// Mounts the file system. The syncer must run; it commits generations by time.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// Commits; what is open is closed. An error: the disk has gone; it is unmounted all the same.
+  /// Closes open files and commits. On an I/O error the file system is unmounted all the same.
   VfsResult<void> unmount();
-  /// Without a write: the power is gone. The executor is halted before it goes.
+  /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
   void abandon();
 
   // fs-adapters/snapshots.h.
@@ -41,7 +42,7 @@ class FileSystem final : public tree::FileSystem {
   explicit FileSystem(std::unique_ptr<Store> store)
       : tree::FileSystem(std::move(store)),
         snapshots_(static_cast<Store&>(tree::FileSystem::store())) {}
-  Store& snapshots_;  ///< the tree's
+  Store& snapshots_;  ///< owned by the tree
 };
 
 }  // namespace headcrash::snapfs

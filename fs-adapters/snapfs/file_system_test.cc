@@ -1,5 +1,5 @@
-// Each operation of the mounted file system, what is there after an unmount, and when generations
-// are committed.
+// Tests of each operation of the mounted file system, of the state after an unmount, and of commit
+// times.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-TEST(SnapfsFileSystem, AnEmptyOneIsMountedAndUnmountedWithoutAWrite) {
+TEST(SnapfsFileSystem, MountsAndUnmountsWithoutAWrite) {
   Disk disk;
   bench::expect_clean(*disk.store, "made ");
   Machine m(disk.log);
@@ -22,7 +22,7 @@ TEST(SnapfsFileSystem, AnEmptyOneIsMountedAndUnmountedWithoutAWrite) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
+TEST(SnapfsFileSystem, FilesSurviveAnUnmount) {
   Disk disk;
   const std::string small = "hello";
   std::string large(300'000, 'x');
@@ -35,8 +35,8 @@ TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
       EXPECT_TRUE(fs.mkdir("d", 0755));
       bench::put_file(fs, "d/small", small);
       bench::put_file(fs, "large", large);
-      EXPECT_TRUE(fs.symlink("d/small", "way"));
-      EXPECT_EQ(bench::get_file(fs, "way"), small);
+      EXPECT_TRUE(fs.symlink("d/small", "path"));
+      EXPECT_EQ(bench::get_file(fs, "path"), small);
     });
     m.unmount();
   }
@@ -44,7 +44,7 @@ TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
   const auto reader = ImageReader::open(*disk.store);
   ASSERT_TRUE(reader);
   EXPECT_TRUE(reader->superblock().clean);
-  EXPECT_EQ(*reader->readlink(*reader->lookup("way")), "d/small");
+  EXPECT_EQ(*reader->readlink(*reader->lookup("path")), "d/small");
   std::string read(large.size(), '?');
   EXPECT_EQ(*reader->read(*reader->lookup("large"), 0, std::as_writable_bytes(std::span(read))),
             large.size());
@@ -55,13 +55,13 @@ TEST(SnapfsFileSystem, FilesAreThereAfterAnUnmount) {
     Vfs& fs = *m.file_system;
     EXPECT_EQ(bench::get_file(fs, "d/small"), small);
     EXPECT_TRUE(bench::get_file(fs, "large") == large);
-    EXPECT_EQ(fs.readlink("way").value_or("?"), "d/small");
+    EXPECT_EQ(fs.readlink("path").value_or("?"), "d/small");
   });
   m.unmount();
   bench::expect_clean(*disk.store);
 }
 
-/// A mounted file system for one test, found without a flaw at its end.
+/// A mounted file system for one test, which must be sound at the end.
 class SnapfsOperations : public testing::TestWithParam<MountOptions> {
  protected:
   SnapfsOperations() : machine_(disk_.log) { machine_.mount(GetParam()); }
@@ -96,7 +96,7 @@ TEST_P(SnapfsOperations, NamesAndAttributes) {
   run(tree::bench::expect_name_operations);
 }
 
-TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterItsFirstChange) {
+TEST_P(SnapfsOperations, CommitsTenSecondsAfterTheFirstChange) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "f", "text");
     const auto now = [&] { return machine_.executor().now(); };
@@ -116,14 +116,14 @@ TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterItsFirstChange) {
   });
 }
 
-/// The time comes while an operation belongs to the generation and has not changed anything yet: it
-/// waits for the disk.
-TEST(SnapfsFileSystem, AGenerationIsCommittedAlthoughItsTimeCameBeforeItsChange) {
+/// The commit becomes due while an operation of the generation waits for the disk before its first
+/// change.
+TEST(SnapfsFileSystem, CommitsIfDueBeforeTheFirstChange) {
   Disk disk;
   for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
     SCOPED_TRACE(before);
     Machine m(*disk.store);
-    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, which is once a second
+    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, once per second
     m.as_user([&] {
       Vfs& fs = *m.file_system;
       Store& store = m.file_system->snapshots();
@@ -144,7 +144,7 @@ TEST(SnapfsFileSystem, AGenerationIsCommittedAlthoughItsTimeCameBeforeItsChange)
   }
 }
 
-TEST_P(SnapfsOperations, FsyncCommitsAllThatWasDone) {
+TEST_P(SnapfsOperations, FsyncCommitsAllChanges) {
   run([&](Vfs& fs) {
     EXPECT_TRUE(fs.mkdir("d", 0755));
     bench::put_file(fs, "other", "o");
@@ -165,7 +165,7 @@ TEST_P(SnapfsOperations, FsyncCommitsAllThatWasDone) {
   });
 }
 
-TEST_P(SnapfsOperations, WhatIsMadeAndRemovedBetweenCommitsIsNotWritten) {
+TEST_P(SnapfsOperations, TemporaryFilesBetweenCommitsAreNotWritten) {
   run([&](Vfs& fs) {
     EXPECT_TRUE(fs.mkdir("d", 0755));
     EXPECT_TRUE(fs.sync());
@@ -201,8 +201,8 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
   });
 }
 
-/// Who remembers an inode by its number and generation, as NFS does, never meets a later one.
-TEST(SnapfsFileSystem, AnotherFileWithTheSameNumberHasAnotherGeneration) {
+/// A client that identifies inodes by number and generation, such as NFS, never sees a later file.
+TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   Disk disk;
   std::set<std::uint32_t> generations;
   std::set<InodeNumber> numbers;
@@ -225,8 +225,8 @@ TEST(SnapfsFileSystem, AnotherFileWithTheSameNumberHasAnotherGeneration) {
   EXPECT_EQ(generations.size(), 4U);
 }
 
-/// It is a record without a name until then, and the mount after a crash removes it.
-TEST(SnapfsFileSystem, AFileThatWasOpenWithoutANameIsGoneAfterACrash) {
+/// Until then it is a record without a name, and the mount after a crash removes it.
+TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   Disk disk;
   std::uint32_t free = 0;
   {
@@ -256,9 +256,9 @@ TEST(SnapfsFileSystem, AFileThatWasOpenWithoutANameIsGoneAfterACrash) {
   EXPECT_EQ(check(*disk.store)->superblock.unlinked, 0U);
 }
 
-/// Metadata in place is half changed at times: only what was unmounted may say that it is clean.
-/// With snapshots the generation that says so stays what it is.
-TEST(SnapfsFileSystem, WithMetadataInPlaceItIsNotCleanOnceSomethingChanges) {
+/// Metadata in place may be partly changed, so only an unmounted file system may be marked clean.
+/// With snapshots, the clean generation remains unchanged.
+TEST(SnapfsFileSystem, MetadataInPlaceIsNotCleanAfterAChange) {
   for (const bool copy_on_write : {false, true}) {
     SCOPED_TRACE(copy_on_write);
     Disk disk;

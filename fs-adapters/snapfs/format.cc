@@ -1,4 +1,4 @@
-// The bytes of the structures (format.h). The tables of offsets are FORMAT.md's.
+// Encoding of the structures (format.h). FORMAT.md has the tables.
 #include "fs-adapters/snapfs/format.h"
 
 #include <fmt/core.h>
@@ -93,7 +93,7 @@ TreeShape Superblock::block_tree() const {
                          block_bytes);
 }
 
-PointerWay Superblock::way_to(std::uint64_t file_block) const {
+PointerPath Superblock::path_to(std::uint64_t file_block) const {
   if (file_block < kDirectPointers) return {.root = static_cast<std::uint32_t>(file_block)};
   const std::uint64_t p = pointers_per_block();
   std::uint64_t below = file_block - kDirectPointers;
@@ -103,13 +103,13 @@ PointerWay Superblock::way_to(std::uint64_t file_block) const {
     below -= span;
     span *= p;
   }
-  PointerWay way{.root = kDirectPointers + depth - 1, .depth = depth};
+  PointerPath path{.root = kDirectPointers + depth - 1, .depth = depth};
   for (std::uint32_t level = 0; level < depth; ++level) {
     span /= p;
-    way.slots[level] = static_cast<std::uint32_t>(below / span);
+    path.slots[level] = static_cast<std::uint32_t>(below / span);
     below %= span;
   }
-  return way;
+  return path;
 }
 
 std::vector<std::byte> encode(const Superblock& s) {
@@ -164,12 +164,12 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
   if (s.version_check == VersionCheck::every_sector) {
     for (std::size_t sector = 1; sector < kSectors; ++sector)
       if (load64(b, sector * kSectorBytes + kGenerationAt) != s.generation)
-        return fail("snapfs", "a superblock that was not written completely");
+        return fail("snapfs", "torn superblock");
     if (load32(b, kFourth) != checksum_of(b))
-      return fail("snapfs", "a superblock with a wrong checksum");
+      return fail("snapfs", "bad checksum of the superblock");
   }
   if (auto problem = problem_of(s, device_sectors); !problem.empty())
-    return fail("snapfs", "a superblock that makes no sense: " + problem);
+    return fail("snapfs", "invalid superblock: " + problem);
   return s;
 }
 
@@ -189,8 +189,8 @@ Result<Superblock> read_superblock(const model::SectorStore& store) {
     }
   }
   if (!newest)
-    return fail("snapfs", "neither slot has a superblock: in slot 0 " + problems,
-                "make a file system with mkfs");
+    return fail("snapfs", "no valid superblock: in slot 0 " + problems,
+                "create a file system with mkfs");
   return *newest;
 }
 
@@ -228,7 +228,7 @@ Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNum
   if (std::ranges::all_of(record, [](std::byte b) { return b == std::byte{0}; }))
     return std::optional<Inode>();
   if (load32(r, kInodeChecksumAt) != crc32c(r.first(kInodeChecksumAt)))
-    return refuse_it("its checksum is wrong");
+    return refuse_it("bad checksum");
   Inode inode;
   inode.number = load32(r, 0);
   inode.mode = load16(r, 4);
@@ -243,12 +243,12 @@ Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNum
   inode.blocks = load32(r, 52);
   for (std::size_t i = 0; i < inode.pointers.size(); ++i)
     inode.pointers[i] = load32(r, 56 + i * kPointerBytes);
-  if (inode.number != number) return refuse_it("another one is in its place");
+  if (inode.number != number) return refuse_it("the record has another inode number");
   if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
-    return refuse_it("its mode makes no sense");
+    return refuse_it("invalid mode");
   if (!inode.has_possible_size(superblock.file_bytes_max(),
                                std::uint64_t{superblock.blocks} * superblock.block_bytes))
-    return refuse_it("it is larger than a file or a directory can be");
+    return refuse_it("exceeds the maximum size of a file or directory");
   return std::optional<Inode>(inode);
 }
 

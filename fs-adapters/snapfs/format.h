@@ -1,15 +1,15 @@
 #pragma once
-// The meta-data snapshotting file system on the disk: superblock pair, inode records, trees.
+// The disk format of the meta-data snapshotting file system: superblock pair, inode records, trees.
 // FORMAT.md has the tables.
 //
 // Source: Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File System
 // Consistency", III-A (superblock, record map and bitmaps as one tree) and III-E (superblock pair).
 //
 //   superblock -> record map        -> inode records -> pointers -> blocks of files and directories
-//              -> map of inodes     a bit for each
-//              -> map of blocks     a bit for each
+//              -> map of inodes     one bit each
+//              -> map of blocks     one bit each
 //
-// A block's address is its number from the device's start; 0 is none. Encoding trusts its input,
+// A block's address is its number from the device's start; 0 means none. Encoding trusts its input;
 // decoding does not.
 
 #include <array>
@@ -31,7 +31,7 @@ using tree::InodeNumber;
 
 inline constexpr std::size_t kSectorBytes = model::kSectorBytes;
 inline constexpr std::size_t kSuperblockBytes = 4 * kSectorBytes;
-/// Of the two slots, in bytes; nothing else lies before kReservedBytes.
+/// Positions of the two slots, in bytes. Nothing else is stored before kReservedBytes.
 inline constexpr std::array<std::uint64_t, 2> kSlotAt = {4096, 8192};
 inline constexpr std::uint64_t kReservedBytes = 12288;
 inline constexpr std::uint32_t kBlockBytesMin = 512, kBlockBytesMax = 8192;
@@ -41,49 +41,49 @@ inline constexpr std::uint32_t kDirectPointers = 12;
 inline constexpr std::uint32_t kIndirectLevels = 3;
 inline constexpr InodeNumber kRootInode = 2;
 
-/// A tree of blocks of addresses over `leaves` leaves: depth 0 is the leaf alone. An address 0
-/// stands for a leaf of zeroes, or for nothing but such.
+/// A tree of address blocks over `leaves` leaves; at depth 0, only the leaf. An address 0 stands
+/// for a leaf of zeroes, or a subtree of such leaves.
 struct TreeShape {
   std::uint32_t leaves = 0;
   std::uint32_t fanout = 0;
-  std::uint32_t depth = 0;  ///< levels of addresses above the leaves
-  std::uint32_t nodes = 0;  ///< blocks of addresses when all are there
+  std::uint32_t depth = 0;  ///< levels of address blocks above the leaves
+  std::uint32_t nodes = 0;  ///< maximum number of address blocks
 
   static TreeShape over(std::uint64_t leaves, std::uint32_t block_bytes);
   std::uint32_t blocks() const { return leaves + nodes; }
-  /// Which slot of the block of addresses on `level` leads to the leaf; level 0 is the topmost.
+  /// Returns the slot that leads to the leaf in the address block on `level`; level 0 is the top.
   std::uint32_t slot(std::uint32_t leaf, std::uint32_t level) const;
 };
 
-/// Where a file's block hangs: pointer `root` of the inode, then a slot in each block of addresses.
-struct PointerWay {
+/// Path to a file's block: pointer `root` of the inode, then a slot in each address block.
+struct PointerPath {
   std::uint32_t root = 0;  ///< 0 to 11: the block itself; 12, 13, 14: single, double, triple
   std::uint32_t depth = 0;
-  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< from the topmost block down
+  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< from the top down
 };
 
 enum class VersionCheck : std::uint8_t {
   every_sector,  ///< the generation in each sector, and the checksum
-  first_sector,  ///< a control's: the first sector's generation is believed to be that of all
+  first_sector,  ///< for a control: only the generation of the first sector
 };
 
 struct Superblock {
-  std::uint32_t id = 0;  ///< of this file system: another mkfs gives another one
+  std::uint32_t id = 0;  ///< file system id; each mkfs assigns another one
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   VersionCheck version_check = VersionCheck::every_sector;
-  std::uint32_t log_blocks = 0;  ///< of the intent log (log_record.h); 0: there is none
+  std::uint32_t log_blocks = 0;  ///< size of the intent log (log_record.h); 0 if none
 
   std::uint64_t generation = 0;
-  bool clean = false;  ///< it was unmounted with this generation
+  bool clean = false;  ///< unmounted with this generation
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress snapshot_table = 0;  ///< 0: no snapshot has ever been made
-  /// Blocks that neither this generation nor a snapshot has.
+  BlockAddress snapshot_table = 0;  ///< 0 if no snapshot was ever made
+  /// Blocks used by neither this generation nor a snapshot.
   std::uint32_t free_blocks = 0, free_inodes = 0;
-  std::uint32_t unlinked = 0;  ///< inodes without links that were open when this generation ended
-  std::uint32_t next_generation = 1;  ///< of the next inode that is made
+  std::uint32_t unlinked = 0;         ///< open inodes without links at the end of this generation
+  std::uint32_t next_generation = 1;  ///< generation number of the next new inode
   tree::Timestamp time;
 
-  /// The log begins there.
+  /// First block of the log.
   std::uint32_t log_block() const {
     return static_cast<std::uint32_t>((kReservedBytes + block_bytes - 1) / block_bytes);
   }
@@ -102,16 +102,16 @@ struct Superblock {
   TreeShape record_tree() const;
   TreeShape inode_tree() const;
   TreeShape block_tree() const;
-  PointerWay way_to(std::uint64_t file_block) const;  ///< below blocks_per_file_max()
+  PointerPath path_to(std::uint64_t file_block) const;  ///< must be below blocks_per_file_max()
 };
 
-/// kSuperblockBytes of them.
+/// Returns kSuperblockBytes.
 std::vector<std::byte> encode(const Superblock& superblock);
-/// An Error: no superblock of this format, a torn one, or one that makes no sense on a device of
-/// that size.
+/// Fails if there is no superblock of this format, or if it is torn or invalid for a device of that
+/// size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
-/// The newer one of the slots that are whole. An Error says what is wrong with each.
+/// Reads the newer valid slot. The Error describes both slots.
 Result<Superblock> read_superblock(const model::SectorStore& store);
 inline std::uint64_t slot_lba(std::size_t slot) {
   return kSlotAt[slot % kSlotAt.size()] / kSectorBytes;
@@ -119,16 +119,17 @@ inline std::uint64_t slot_lba(std::size_t slot) {
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
-  std::uint32_t blocks = 0;  ///< of the file, blocks of addresses too
-  /// Direct ones, then those of the single, double and triple block of addresses.
+  std::uint32_t blocks = 0;  ///< of the file, including address blocks
+  /// Direct addresses, then those of the single, double and triple address block.
   std::array<BlockAddress, kDirectPointers + kIndirectLevels> pointers = {};
   bool operator==(const Inode&) const = default;
 };
 
 void encode(const Inode& inode, std::span<std::byte> record);
-/// For who edits records: the checksum of what the record says now. Zeroes stay zeroes.
+/// Updates the checksum of an edited record. A record of zeroes stays unchanged.
 void seal_inode(std::span<std::byte> record);
-/// Nothing: all zeroes, no inode. An Error: it is damaged, or another one's.
+/// Returns nullopt for a record of zeroes (no inode). Fails if the record is damaged or has another
+/// number.
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> record, InodeNumber number,
                                           const Superblock& superblock);
 

@@ -1,4 +1,4 @@
-// The structures' bytes: what is written is read, what is damaged or torn is not.
+// Tests of the encoding: structures round-trip, and damaged or torn ones are rejected.
 #include "fs-adapters/snapfs/format.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Superblock superblock(std::uint64_t generation = 7) {
           .time = {5, 6}};
 }
 
-TEST(SnapfsFormat, ASuperblockIsReadAsItWasWritten) {
+TEST(SnapfsFormat, SuperblockRoundTrip) {
   const auto bytes = encode(superblock());
   const auto read = decode_superblock(bytes, kDeviceSectors);
   ASSERT_TRUE(read) << read.error().message();
@@ -40,8 +40,8 @@ TEST(SnapfsFormat, ASuperblockIsReadAsItWasWritten) {
   }
 }
 
-/// Each subset of its sectors over the one that was there before.
-TEST(SnapfsFormat, ATornSuperblockIsNotBelieved) {
+/// Writes each subset of its sectors over the previous superblock.
+TEST(SnapfsFormat, RejectsATornSuperblock) {
   for (const VersionCheck check : {VersionCheck::every_sector, VersionCheck::first_sector}) {
     Superblock older = superblock(5), newer = superblock(7);
     older.version_check = newer.version_check = check;
@@ -65,7 +65,7 @@ TEST(SnapfsFormat, ATornSuperblockIsNotBelieved) {
   }
 }
 
-TEST(SnapfsFormat, TheNewerSlotThatIsWholeCounts) {
+TEST(SnapfsFormat, UsesTheNewerValidSlot) {
   const auto store = *media::MemoryStore::create(kDeviceSectors);
   const auto none = read_superblock(*store);
   ASSERT_FALSE(none);
@@ -79,24 +79,24 @@ TEST(SnapfsFormat, TheNewerSlotThatIsWholeCounts) {
   EXPECT_EQ(read_superblock(*store)->generation, 6U);
 }
 
-TEST(SnapfsFormat, EveryBlockOfAFileHasItsPlace) {
+TEST(SnapfsFormat, EveryBlockOfAFileHasAPointerPlace) {
   const Superblock s = superblock();
   const std::uint64_t p = s.pointers_per_block();
-  EXPECT_EQ(s.way_to(11).root, 11U);
-  EXPECT_EQ(s.way_to(11).depth, 0U);
-  EXPECT_EQ(s.way_to(12).root, kDirectPointers);
-  EXPECT_EQ(s.way_to(12).depth, 1U);
-  EXPECT_EQ(s.way_to(12 + p - 1).slots[0], p - 1);
-  const PointerWay twice = s.way_to(12 + p + p + 3);
+  EXPECT_EQ(s.path_to(11).root, 11U);
+  EXPECT_EQ(s.path_to(11).depth, 0U);
+  EXPECT_EQ(s.path_to(12).root, kDirectPointers);
+  EXPECT_EQ(s.path_to(12).depth, 1U);
+  EXPECT_EQ(s.path_to(12 + p - 1).slots[0], p - 1);
+  const PointerPath twice = s.path_to(12 + p + p + 3);
   EXPECT_EQ(twice.root, kDirectPointers + 1);
   EXPECT_EQ(twice.slots[0], 1U);
   EXPECT_EQ(twice.slots[1], 3U);
-  const PointerWay thrice = s.way_to(12 + p + p * p + p * p + 2 * p + 5);
+  const PointerPath thrice = s.path_to(12 + p + p * p + p * p + 2 * p + 5);
   EXPECT_EQ(thrice.root, kDirectPointers + 2);
   EXPECT_EQ(thrice.slots, (std::array<std::uint32_t, 3>{1, 2, 5}));
 }
 
-TEST(SnapfsFormat, ATreeIsAsDeepAsItsLeavesNeed) {
+TEST(SnapfsFormat, TreeDepthFollowsFromItsLeaves) {
   EXPECT_EQ(TreeShape::over(1, 512).depth, 0U);
   const TreeShape one = TreeShape::over(128, 512);
   EXPECT_EQ(one.depth, 1U);
@@ -108,7 +108,7 @@ TEST(SnapfsFormat, ATreeIsAsDeepAsItsLeavesNeed) {
   EXPECT_EQ(two.slot(128, 1), 0U);
 }
 
-TEST(SnapfsFormat, AnInodeIsReadAsItWasWritten) {
+TEST(SnapfsFormat, InodeRecordRoundTrip) {
   Inode inode;
   inode.mode = 0100644;
   inode.links = 3;
@@ -120,12 +120,12 @@ TEST(SnapfsFormat, AnInodeIsReadAsItWasWritten) {
   EXPECT_EQ(decode_inode(bytes, 17, superblock()).value(), std::nullopt);
   encode(inode, bytes);
   EXPECT_EQ(decode_inode(bytes, 17, superblock()).value(), inode);
-  EXPECT_FALSE(decode_inode(bytes, 18, superblock())) << "another one's place";
+  EXPECT_FALSE(decode_inode(bytes, 18, superblock())) << "record of another inode";
   bytes[20] ^= std::byte{1};
   EXPECT_FALSE(decode_inode(bytes, 17, superblock()));
 }
 
-TEST(SnapfsSpace, IsFoundFromAPlaceOnAndAroundTheEnd) {
+TEST(SnapfsSpace, SearchesFromAPlaceAndWrapsAround) {
   BlockSpace space(70);
   for (BlockAddress address = 0; address < 70; ++address)
     if (address != 3 && address != 66) space.take(address);
@@ -137,7 +137,7 @@ TEST(SnapfsSpace, IsFoundFromAPlaceOnAndAroundTheEnd) {
   EXPECT_EQ(space.allocate(69), 69U);
 }
 
-TEST(SnapfsMkfs, MakesWhatTheCheckerFindsInOrder) {
+TEST(SnapfsMkfs, CreatesASoundFileSystem) {
   for (const std::uint32_t block : {512U, 1024U, 4096U, 8192U}) {
     const auto store = *media::MemoryStore::create(20'000);
     const auto made = mkfs(*store, {.block_bytes = block, .bytes_per_inode = 1024, .id = 1});

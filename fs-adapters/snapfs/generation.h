@@ -1,6 +1,6 @@
 #pragma once
-// A generation: what a set of operations has changed since the one before, all of which is
-// committed with one write of a superblock (Soares, Krieger and Da Silva, III-B).
+// A generation: the changes of a set of operations since the previous generation, committed with a
+// single write of a superblock (Soares, Krieger and Da Silva, III-B).
 
 #include <cstdint>
 #include <map>
@@ -16,39 +16,38 @@ struct Generation {
   explicit Generation(std::uint64_t its_number) : number(its_number) {}
 
   std::uint64_t number;
-  std::uint32_t operations = 0;  ///< that belong to it and have not ended
-  /// Blocks that no generation before it has. They are changed in place until it has been
-  /// committed.
+  std::uint32_t operations = 0;  ///< running operations that belong to it
+  /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks that the one before it has, and this one does not.
+  /// Blocks of the previous generation that this one does not contain.
   std::unordered_set<BlockAddress> freed;
   /// Blocks that must be on the disk before its superblock: the paper's hash of dirty buffers.
   std::set<BlockAddress> outstanding;
-  /// Inodes as the last of its operations has left them; mode 0: gone. They go into records when it
-  /// ends, so that later generations may change inodes meanwhile.
+  /// Inodes as left by its last operation; mode 0 if removed. They are moved to records at its end,
+  /// so that later generations may already change these inodes.
   std::map<InodeNumber, Inode> inodes;
-  std::set<std::uint32_t> record_leaves;  ///< of the record map, that `inodes` lie in
+  std::set<std::uint32_t> record_leaves;  ///< leaves of the record map that contain `inodes`
   std::set<InodeNumber> numbers_born, numbers_freed;
 
-  /// What the one before it has changed, too, which is on the disk and not committed: as if both
-  /// were one.
+  /// Adds the changes of the previous generation, which are on the disk but not committed, so that
+  /// both are committed as one.
   void continue_after(const Generation& older);
 
-  /// What it counts for in memory (tree::InodeStore::bytes_in_core).
+  /// Memory that it counts for (tree::InodeStore::bytes_in_core).
   std::size_t bytes_in_core() const;
   bool empty() const {
     return born.empty() && freed.empty() && outstanding.empty() && inodes.empty();
   }
 };
 
-/// An operation belongs to the generation that was open when it changed something first, by when it
-/// has the locks of all inodes that it will change; so that of two operations on one inode the
-/// later never belongs to the older generation.
+/// An operation belongs to the generation that was open at its first change. By then it holds the
+/// locks of all inodes that it will change, so the later of two operations on an inode never
+/// belongs to the older generation.
 struct Operation : tree::Operation {
-  Generation* generation = nullptr;  ///< null: it has changed nothing yet
-  bool has_reserve = false;          ///< counts among those for whom blocks are kept
-  std::uint32_t room =
-      0;  ///< blocks that are kept for what it writes; nothing it asks for is refused then
+  Generation* generation = nullptr;  ///< null before the first change
+  bool has_reserve = false;          ///< blocks are reserved for this operation
+  /// Blocks reserved for its writes, which then cannot fail for lack of space.
+  std::uint32_t room = 0;
 };
 
 }  // namespace headcrash::snapfs

@@ -63,7 +63,7 @@ Result<void> ImageReader::read_log() {
   return {};
 }
 
-/// What cannot be followed is none: a checker says so when it goes through the tree.
+/// Finds the blocks of the record map. Invalid subtrees are left out; the checker reports them.
 void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                                      std::uint64_t first_leaf) {
   if (at == 0 || first_leaf >= shape.leaves) return;
@@ -81,7 +81,7 @@ void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, st
 }
 
 Result<std::vector<std::byte>> ImageReader::block_at(BlockAddress address) const {
-  if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
+  if (!s_.holds(address)) return fail("snapfs", fmt::format("invalid block address {}", address));
   std::vector<std::byte> block(s_.block_bytes);
   TRY(store_->read(s_.lba_of(address), block));
   return block;
@@ -100,7 +100,7 @@ Result<bool> ImageReader::visit_tree(BlockAddress at, const TreeShape& shape, st
     if (child == 0) continue;
     const std::uint64_t leaf = first_leaf + each * i;
     if (leaf >= shape.leaves)
-      return fail("snapfs", fmt::format("block {} leads beyond its tree's leaves", at));
+      return fail("snapfs", fmt::format("block {} refers beyond the tree's leaves", at));
     auto done = visit_tree(child, shape, level + 1, static_cast<std::uint32_t>(leaf), visit);
     if (!done || !*done) return done;
   }
@@ -124,8 +124,8 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  return kNoBlock |
-         load32(record, kInodeBytes - 4);  // its checksum: that of all of it would be one number
+  // The record's checksum; one over everything would be the same number always.
+  return kNoBlock | load32(record, kInodeBytes - 4);
 }
 
 Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
@@ -133,8 +133,8 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
     return logged->second;
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
-  if (!s_.holds(at)) return fail("snapfs", fmt::format("there is no block {}", at));
-  // Its sector only: who keeps what was read of an inode need not look again when another one
+  if (!s_.holds(at)) return fail("snapfs", fmt::format("invalid block address {}", at));
+  // Only its sector, so that callers that cache inodes need not reread this one when another one
   // changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
@@ -144,7 +144,7 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   TRY(const auto found, record(number));
-  if (!found) return fail(subject(number), "it is not allocated");
+  if (!found) return fail(subject(number), "not allocated");
   return *found;
 }
 
@@ -153,9 +153,8 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
                                       const std::function<bool(const Block&)>& visit) const {
   if (block.address == 0) return true;
   if (!s_.holds(block.address))
-    return fail(subject(inode.number), fmt::format("there is no block {}", block.address));
-  if (!budget.take())
-    return fail(subject(inode.number), "more blocks lead to others than the device has");
+    return fail(subject(inode.number), fmt::format("invalid block address {}", block.address));
+  if (!budget.take()) return fail(subject(inode.number), "more address blocks than the device has");
   if (!visit(block)) return false;
   if (block.level == 0) return true;
   TRY(const auto bytes, block_at(block.address));
@@ -166,7 +165,7 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
     const Block below{block.level - 1, block.index + each * i,
                       load32(bytes, std::size_t{i} * kPointerBytes)};
     if (below.address != 0 && below.index >= s_.blocks_per_file_max())
-      return fail(subject(inode.number), "a block beyond the largest file");
+      return fail(subject(inode.number), "a block beyond the maximum file size");
     auto done = visit_below(inode, below, budget, visit);
     if (!done || !*done) return done;
   }
@@ -188,11 +187,11 @@ Result<void> ImageReader::each_block(const Inode& inode,
 }
 
 Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t block) const {
-  const PointerWay way = s_.way_to(block);
-  BlockAddress at = inode.pointers[way.root];
-  for (std::uint32_t level = 0; level < way.depth && at != 0; ++level) {
+  const PointerPath path = s_.path_to(block);
+  BlockAddress at = inode.pointers[path.root];
+  for (std::uint32_t level = 0; level < path.depth && at != 0; ++level) {
     TRY(const auto bytes, block_at(at));
-    at = load32(bytes, std::size_t{way.slots[level]} * kPointerBytes);
+    at = load32(bytes, std::size_t{path.slots[level]} * kPointerBytes);
   }
   return at;
 }
@@ -200,7 +199,7 @@ Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t b
 Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode,
                                                          std::uint64_t blocks) const {
   if (blocks > s_.blocks_per_file_max() || blocks > store_->sectors() * 64)
-    return fail(subject(inode.number), "it is too large to be listed");
+    return fail(subject(inode.number), "too many blocks to list");
   std::vector<BlockAddress> found(blocks);
   TRY(each_block(inode, [&](const Block& block) {
     if (block.level == 0 && block.index < blocks) found[block.index] = block.address;
@@ -222,7 +221,8 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
     if (address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
-      if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
+      if (!s_.holds(address))
+        return fail("snapfs", fmt::format("invalid block address {}", address));
       const std::size_t first = start / kSectorBytes,
                         end = (start + count + kSectorBytes - 1) / kSectorBytes;
       sectors.resize((end - first) * kSectorBytes);
@@ -236,17 +236,17 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
-    return fail(subject(inode.number), "no symbolic link");
+    return fail(subject(inode.number), "not a symbolic link");
   std::string target(inode.size_bytes, '\0');
   TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "no directory");
+  if (!directory.is_directory()) return fail(subject(directory.number), "not a directory");
   if (directory.size_bytes > store_->sectors() * kSectorBytes ||
       directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "the directory's size makes no sense");
+    return fail(subject(directory.number), "invalid directory size");
   std::vector<NamedInode> names;
   std::vector<std::byte> block(s_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {

@@ -1,9 +1,7 @@
 #pragma once
-// Reads an image at its newest committed generation, or the newest that its intent log has,
-// directly from a
-// store: for the checker and for oracles, which must not believe what they judge. It shares the
-// bytes of the structures (format.h) with the file system, and nothing else. What makes no sense is
-// an Error that names the inode; nothing is changed.
+// Reads an image directly from a store, at its newest committed generation or the newest one in its
+// intent log. For the checker and for oracles. It shares only the encoding (format.h) with the file
+// system. The image is untrusted; errors name the inode. Reads only.
 
 #include <functional>
 #include <map>
@@ -24,65 +22,65 @@ struct NamedInode {
   std::uint8_t type = 0;  ///< d_type
 };
 
-/// What the records of the log say, over what the trees do.
+/// Changes in the log's records, which override the trees.
 struct LoggedChanges {
   std::size_t records = 0;
-  std::map<InodeNumber, std::optional<Inode>> inodes;  ///< nothing: it is not allocated any more
-  std::map<BlockAddress, bool> blocks;                 ///< true: in use
+  std::map<InodeNumber, std::optional<Inode>> inodes;  ///< nullopt if no longer allocated
+  std::map<BlockAddress, bool> blocks;                 ///< true if in use
   std::map<InodeNumber, bool> numbers;
 };
 
 class ImageReader {
  public:
-  /// The store must live as long.
+  /// The store must outlive the reader.
   static Result<ImageReader> open(const model::SectorStore& store);
-  /// A snapshot that is kept.
+  /// Opens a kept snapshot.
   static Result<ImageReader> open_snapshot(const model::SectorStore& store,
                                            const Superblock& newest, const SnapshotEntry& snapshot);
 
-  /// As one of the newest generation that the log has would be; its trees lack what logged() says.
+  /// Superblock as of the newest generation in the log; its trees lack the changes in logged().
   const Superblock& superblock() const { return s_; }
   const LoggedChanges& logged() const { return logged_; }
 
-  /// Every block of a tree, leaves included, those above before those below; `leaf` is null for a
-  /// block of addresses. Stops at the first address that cannot be one, or when `visit` says false.
+  /// Visits every block of a tree, leaves included, parents first; `leaf` is null for an address
+  /// block. Stops at the first invalid address, or when `visit` returns false.
   using VisitTree =
       std::function<bool(BlockAddress, const std::uint32_t* leaf, std::span<const std::byte>)>;
   Result<void> each_tree_block(BlockAddress root, const TreeShape& shape,
                                const VisitTree& visit) const;
 
-  /// An Error, too, if it is not allocated.
+  /// Fails also if the inode is not allocated.
   Result<Inode> inode(InodeNumber number) const;
-  /// Nothing: it is not allocated.
+  /// Returns nullopt if the inode is not allocated.
   Result<std::optional<Inode>> record(InodeNumber number) const;
-  /// The block of the record map that its record is in; 0: none.
+  /// Returns the block of the record map that contains the record; 0 if none.
   BlockAddress record_block(InodeNumber number) const;
-  /// Another number when its record is in another block or another record of the log, which is
-  /// known since the image was opened; 0: it has none.
+  /// Returns a number that changes when the record moves to another block or to another record of
+  /// the log; 0 if there is no record. Uses what was read at open().
   std::uint64_t place_of(InodeNumber number) const;
-  /// Every block that the inode leads to, blocks of addresses before what they map. Level 0:
-  /// contents. Stops at the first address that cannot be one, or when `visit` says false.
+  /// Visits every block of the inode, address blocks before the blocks that they map. Level 0 is
+  /// content. Stops at the first invalid address, or when `visit` returns false.
   struct Block {
     std::uint32_t level = 0;
-    std::uint64_t index = 0;  ///< of contents: the file's block
+    std::uint64_t index = 0;  ///< for content: the block of the file
     BlockAddress address = 0;
   };
   Result<void> each_block(const Inode& inode, const std::function<bool(const Block&)>& visit) const;
-  /// Of the file's first `blocks` blocks; 0: a hole.
+  /// Returns the addresses of the file's first `blocks` blocks; 0 for a hole.
   Result<std::vector<BlockAddress>> addresses(const Inode& inode, std::uint64_t blocks) const;
 
-  /// "." and "..", too; in their order.
+  /// Returns all entries in order, including "." and "..".
   Result<std::vector<NamedInode>> entries(const Inode& directory) const;
-  /// Without them.
+  /// Returns the entries except "." and "..".
   Result<std::vector<NamedInode>> names(InodeNumber directory) const;
   Result<Inode> lookup(std::string_view path) const;
-  /// Fewer bytes only at the end of the file; holes are zeroes.
+  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
 
-  /// Everything below the root, a directory before what is in it; an inode with several names comes
-  /// as often.
+  /// Visits everything below the root, a directory before its children. Visits an inode once for
+  /// each of its names.
   struct Found {
     std::string path;
     Inode inode;

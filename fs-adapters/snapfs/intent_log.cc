@@ -1,7 +1,7 @@
-// fsync by a record of the log, and the log's part in a mount (store.h, log_record.h).
+// fsync with a log record, and replay at mount (store.h, log_record.h).
 //
-// What a logged generation has freed stays taken until a superblock is written, as if it had not
-// been logged, and blocks that it has are copied when they are changed: a record is good for as
+// Blocks freed by a logged generation stay allocated until the next superblock, as if it had not
+// been logged, and blocks that it contains are copied before changes. A record is thus valid as
 // long as its superblock is.
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 
 namespace headcrash::snapfs {
 
-/// All that has been done when it is called is on the disk when it returns.
+/// Logs everything done before the call.
 VfsResult<void> Store::log_all() {
   const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
@@ -72,36 +72,37 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // the one of its first change may have been due while it was on its way, when nothing was open
+  // the commit of its first change may have come due during this commit, with no open changes
   schedule_commit();
   operation_ended_.wake_all();
   return {};
 }
 
-// At a mount, which writes nothing: the next superblock has what the records say.
+// Replay at mount, which writes nothing: the next superblock will include the changes of the
+// records.
 
 Result<void> Store::replay(const LogRecord& record) {
   const auto damaged = [&](const char* what) {
     return fail("snapfs", fmt::format("record {} of its log {}", record.sequence, what),
-                "check it: it is damaged, no crash leaves that");
+                "run a check: no crash causes this damage");
   };
   auto changes = std::make_unique<Generation>(record.generation());
   for (const BlockAddress address : record.born) {
-    if (space_.taken(address)) return damaged("takes a block that is in use");
+    if (space_.taken(address)) return damaged("allocates a block that is in use");
     space_.take(address);
     changes->born.insert(address);
   }
   for (const BlockAddress address : record.freed) {
-    if (!space_.taken(address)) return damaged("frees a block that is free");
+    if (!space_.taken(address)) return damaged("frees a free block");
     changes->freed.insert(address);
   }
   for (const InodeNumber number : record.numbers_born) {
-    if (numbers_.taken(number)) return damaged("takes an inode that is in use");
+    if (numbers_.taken(number)) return damaged("allocates an inode that is in use");
     numbers_.take(number);
     changes->numbers_born.insert(number);
   }
   for (const InodeNumber number : record.numbers_freed) {
-    if (!numbers_.taken(number)) return damaged("frees an inode that is free");
+    if (!numbers_.taken(number)) return damaged("frees a free inode");
     changes->numbers_freed.insert(number);
   }
   for (const Inode& inode : record.inodes) changes->inodes[inode.number] = inode;
@@ -126,7 +127,7 @@ Result<void> Store::replay_log() {
   os::BlockRequest request{model::Op::read, s_.lba_of(s_.log_block()),
                            static_cast<std::uint32_t>(log.size() / kSectorBytes)};
   request.into = log;
-  if (disk_.transfer(request) != model::Status::ok) return fail("snapfs", "its log cannot be read");
+  if (disk_.transfer(request) != model::Status::ok) return fail("snapfs", "cannot read the log");
   for (const LogRecord& record : records_of(log, s_)) TRY(replay(record));
   open_ = std::make_unique<Generation>(s_.generation + log_.records + 1);
   return {};

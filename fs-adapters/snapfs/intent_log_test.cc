@@ -1,4 +1,4 @@
-// fsync by a record of the log: what it writes, when the log ends, and what a mount makes of it.
+// Tests of fsync with a log record: its writes, the end of the log, and replay at mount.
 #include <set>
 
 #include "fs-adapters/snapfs/log_record.h"
@@ -21,7 +21,7 @@ std::vector<LogRecord> log_of(const Disk& disk) {
   return records_of(log, *s);
 }
 
-TEST(SnapfsLogRecord, IsReadAsItWasWritten) {
+TEST(SnapfsLogRecord, RoundTrips) {
   const Disk disk(bench::kDiskWithLog);
   const auto s = read_superblock(*disk.store);
   ASSERT_TRUE(s);
@@ -63,7 +63,7 @@ TEST(SnapfsLogRecord, IsReadAsItWasWritten) {
   EXPECT_FALSE(decode_log_record(std::span(bytes).first(kSectorBytes / 2), *s));
 }
 
-TEST(SnapfsIntentLog, FsyncWritesARecordAndNoSuperblock) {
+TEST(SnapfsIntentLog, FsyncWritesARecordOnly) {
   Disk disk(bench::kDiskWithLog);
   const std::uint64_t generation = read_superblock(*disk.store)->generation;
   {
@@ -85,7 +85,7 @@ TEST(SnapfsIntentLog, FsyncWritesARecordAndNoSuperblock) {
   EXPECT_TRUE(reader->lookup("b"));
 }
 
-TEST(SnapfsIntentLog, AnInodeInAnotherRecordHasAnotherPlace) {
+TEST(SnapfsIntentLog, AnInodeInANewRecordHasANewPlace) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -101,7 +101,7 @@ TEST(SnapfsIntentLog, AnInodeInAnotherRecordHasAnotherPlace) {
   EXPECT_TRUE(places.insert(reader->place_of(reader->lookup("a")->number)).second);
 }
 
-TEST(SnapfsIntentLog, AMountContinuesItWithoutAWrite) {
+TEST(SnapfsIntentLog, MountContinuesTheLogWithoutAWrite) {
   Disk disk(bench::kDiskWithLog);
   for (const std::string& text : {std::string("one"), std::string("two"), std::string("three")}) {
     Machine m(disk.log);
@@ -132,7 +132,7 @@ TEST(SnapfsIntentLog, AMountContinuesItWithoutAWrite) {
   });
 }
 
-TEST(SnapfsIntentLog, AFullLogEndsInAGeneration) {
+TEST(SnapfsIntentLog, AFullLogCausesACommit) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -146,7 +146,7 @@ TEST(SnapfsIntentLog, AFullLogEndsInAGeneration) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsIntentLog, WhatIsLoggedIsCommittedByTime) {
+TEST(SnapfsIntentLog, LoggedChangesAreCommittedByTime) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -157,7 +157,7 @@ TEST(SnapfsIntentLog, WhatIsLoggedIsCommittedByTime) {
   EXPECT_TRUE(ImageReader::open(*disk.store)->lookup("a"));
 }
 
-TEST(SnapfsIntentLog, BlocksThatALoggedGenerationFreedWaitForASuperblock) {
+TEST(SnapfsIntentLog, BlocksFreedByALoggedGenerationWaitForASuperblock) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -174,7 +174,7 @@ TEST(SnapfsIntentLog, BlocksThatALoggedGenerationFreedWaitForASuperblock) {
   });
 }
 
-TEST(SnapfsIntentLog, AFileWithoutANameInItIsRemovedByTheMount) {
+TEST(SnapfsIntentLog, MountRemovesALoggedFileWithoutAName) {
   Disk disk(bench::kDiskWithLog);
   {
     Machine m(*disk.store);
@@ -196,7 +196,7 @@ TEST(SnapfsIntentLog, AFileWithoutANameInItIsRemovedByTheMount) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsIntentLog, ARecordThatIsNotWholeEndsIt) {
+TEST(SnapfsIntentLog, AnIncompleteRecordEndsTheLog) {
   Disk disk(bench::kDiskWithLog);
   {
     Machine m(*disk.store);
@@ -223,7 +223,7 @@ TEST(SnapfsIntentLog, ARecordThatIsNotWholeEndsIt) {
     put_file(*m.file_system, "d", "d", Fsync::yes);
   });
   bench::expect_clean(*disk.store);
-  EXPECT_EQ(log_of(disk).size(), 2U) << "what was behind it does not continue the new one";
+  EXPECT_EQ(log_of(disk).size(), 2U) << "the old records do not continue the new one";
 }
 
 }  // namespace

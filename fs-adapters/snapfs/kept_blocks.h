@@ -1,5 +1,5 @@
 #pragma once
-// Which blocks snapshots have, and how many of them each (snapshot_table.h).
+// Counts, for each block, how many snapshots contain it (snapshot_table.h).
 
 #include <cstdint>
 #include <vector>
@@ -16,20 +16,20 @@ class KeptBlocks {
     return holders_.empty() ? 0 : holders_[address];
   }
   bool held(BlockAddress address) const { return holders(address) != 0; }
-  /// By one snapshot more; there are at most 255 (snapshots_max()).
+  /// Adds a snapshot to the block's count; there are at most 255 (snapshots_max()).
   void hold(BlockAddress address) {
     if (holders_.empty()) holders_.resize(blocks_);
     ++holders_[address];
   }
-  /// By one less.
-  void let_go(BlockAddress address) {
+  /// Removes a snapshot from the block's count.
+  void release(BlockAddress address) {
     if (held(address)) --holders_[address];
   }
   std::size_t bytes_in_core() const { return holders_.size(); }
 
  private:
   std::uint32_t blocks_;
-  std::vector<std::uint8_t> holders_;  ///< empty: there is no snapshot
+  std::vector<std::uint8_t> holders_;  ///< empty if there are no snapshots
 };
 
 }  // namespace headcrash::snapfs

@@ -1,4 +1,4 @@
-// Checks whose sectors stay (kept_checks.h).
+// Reuse of checks with unchanged sectors (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
-// Checks of images that have nearly all sectors in common, such as the crash states of one run: an
-// image in which every sector that a check has read is what it was then is as sound as it was then.
+// Checks of images that share nearly all sectors, such as the crash states of one run. If all
+// sectors that an earlier check has read are unchanged, its result is still valid.
 //
-// Metadata is copied on write, so that all states with one superblock have the metadata of one
-// generation; what is kept is kept by superblocks. Only checks that found nothing are.
+// Metadata is copied on write, so all states with the same superblock have the metadata of the same
+// generation. Results are therefore indexed by superblocks. Only checks without findings are kept.
 
 #include <cstdint>
 #include <map>
@@ -17,16 +17,16 @@ namespace headcrash::snapfs {
 
 class KeptChecks {
  public:
-  /// As snapfs::check(). `digests`: of each sector of the store; equal ones of one sector mean
-  /// equal bytes, as long as this lives.
+  /// Same as snapfs::check(). `digests` has one for each sector of the store; equal digests of a
+  /// sector mean equal bytes, as long as this object lives.
   Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max,
                             std::span<const std::uint64_t> digests);
   std::uint64_t known() const { return known_; }  ///< checks that read nothing
 
  private:
   struct Kept {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>>
-        sectors;  ///< that it read, and their digests
+    /// Sectors that were read, with their digests.
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> sectors;
     CheckReport report;
   };
   using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors of both superblocks

@@ -1,5 +1,4 @@
-// What is kept of checks gives the same reports as checks that read everything, whatever has
-// changed since.
+// Tests that reused checks give the same reports as full checks, after any changes.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>
@@ -23,7 +22,7 @@ std::string text_of(const Result<CheckReport>& report) {
          (report->superblock.clean ? " clean" : "");
 }
 
-TEST(SnapfsKeptChecks, SayWhatChecksSay) {
+TEST(SnapfsKeptChecks, MatchFullChecks) {
   Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 2048, .id = 3}});
   {
     Machine m(*disk.store);
@@ -60,9 +59,9 @@ TEST(SnapfsKeptChecks, SayWhatChecksSay) {
     EXPECT_EQ(text_of(kept.check(*disk.store, 100, digests)), sound);
   }
   EXPECT_GT(found, 10U);
-  EXPECT_GT(kept.known(), 2'000U) << "most sectors are read by no check";
+  EXPECT_GT(kept.known(), 2'000U) << "most sectors are not read by any check";
   EXPECT_EQ(text_of(kept.check(*disk.store, 100, {})), text_of(check(*disk.store)))
-      << "nothing is known";
+      << "nothing can be reused";
 }
 
 }  // namespace

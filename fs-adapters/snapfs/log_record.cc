@@ -1,4 +1,4 @@
-// The bytes of a record of the log (log_record.h). The table of offsets is FORMAT.md's.
+// Encoding of log records (log_record.h). FORMAT.md has the table.
 #include "fs-adapters/snapfs/log_record.h"
 
 #include <algorithm>
@@ -93,14 +93,15 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes,
     return fail("snapfs log", "no record");
   const std::size_t length = load32(bytes, 8);
   if (length > bytes.size() || length < kLogHeaderBytes)
-    return fail("snapfs log", "a record without an end");
+    return fail("snapfs log", "a truncated record");
   const auto b = bytes.first(length);
   std::uint64_t numbers = 0;
   for (std::size_t list = 1; list <= 5; ++list) numbers += load32(b, kCountsAt + list * 4);
   const std::uint32_t inodes = load32(b, kCountsAt);
-  if (bytes_of(inodes, numbers) != length) return fail("snapfs log", "a record of another length");
+  if (bytes_of(inodes, numbers) != length)
+    return fail("snapfs log", "a record with a wrong length");
   if (load32(b, kLogChecksumAt) != checksum_of_record(b))
-    return fail("snapfs log", "a record with a wrong checksum");
+    return fail("snapfs log", "a record with a bad checksum");
   LogRecord record{.base = load64(b, 16),
                    .sequence = load32(b, 24),
                    .free_blocks = load32(b, 28),
@@ -118,7 +119,7 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes,
     const InodeNumber number = load32(bytes_of_inode, 0);
     TRY(auto inode, decode_inode(bytes_of_inode, number, superblock));
     if (!inode || number < kRootInode || number >= superblock.inodes)
-      return fail("snapfs log", "a record of an inode that is none");
+      return fail("snapfs log", "a record with an invalid inode");
     record.inodes.push_back(*inode);
   }
   std::size_t count_at = kCountsAt;
@@ -129,8 +130,7 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes,
       at += 4;
     }
   }
-  if (!is_sound_record(record, superblock))
-    return fail("snapfs log", "a record that makes no sense");
+  if (!is_sound_record(record, superblock)) return fail("snapfs log", "an invalid record");
   return record;
 }
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint32_t kInodesMin = 16;
 constexpr std::uint64_t kBlocksMax = 0xffff'ffff;
-constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write works with what is free
+constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write needs free blocks
 
-/// Blocks one after the other from the first one on.
+/// Writes consecutive blocks, from the first one on.
 class Writer {
  public:
   Writer(model::SectorStore& store, const Superblock& s)
@@ -27,7 +27,7 @@ class Writer {
     TRY(store_.write(s_.lba_of(next_), block));
     return next_++;
   }
-  /// The blocks of addresses above a tree's first leaf.
+  /// Writes the address blocks above a tree's first leaf.
   Result<BlockAddress> put_above(BlockAddress leaf, const TreeShape& shape) {
     Result<BlockAddress> at = leaf;
     for (std::uint32_t level = 0; level < shape.depth && at; ++level) {
@@ -52,9 +52,9 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kBlockBytesMin ||
       o.block_bytes > kBlockBytesMax)
     return fail("mkfs", fmt::format("blocks of {} bytes", o.block_bytes),
-                fmt::format("give a power of 2 from {} to {}", kBlockBytesMin, kBlockBytesMax));
+                fmt::format("use a power of 2 from {} to {}", kBlockBytesMin, kBlockBytesMax));
   if (o.bytes_per_inode < kInodeBytes)
-    return fail("mkfs", "more bytes of inodes than of the device", "give more bytes per inode");
+    return fail("mkfs", "inodes would exceed the device", "use more bytes per inode");
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
                .version_check = o.version_check,
@@ -66,17 +66,16 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
     return fail(
         "mkfs",
         fmt::format(
-            "a device of {} bytes has more than {} blocks of {} bytes, which 32 bits address",
+            "a device of {} bytes exceeds the limit of {} blocks of {} bytes for 32-bit addresses",
             device_sectors * kSectorBytes, kBlocksMax, s.block_bytes),
-        "give a smaller device or larger blocks");
+        "use a smaller device or larger blocks");
   s.blocks = static_cast<std::uint32_t>(device_sectors / s.sectors_per_block());
   const std::uint64_t inodes_max =
       std::min<std::uint64_t>(1U << 28, std::uint64_t{s.blocks} * s.records_per_block());
   if (o.inodes > inodes_max)
     return fail("mkfs --inodes",
-                fmt::format("{} inodes are more than {}, which the device has room for", o.inodes,
-                            inodes_max),
-                fmt::format("give at most {}", inodes_max));
+                fmt::format("{} inodes exceed the device's limit of {}", o.inodes, inodes_max),
+                fmt::format("use at most {}", inodes_max));
   const std::uint64_t by_size = device_sectors * kSectorBytes / o.bytes_per_inode;
   s.inodes = static_cast<std::uint32_t>(std::max<std::uint64_t>(
       std::min<std::uint64_t>(o.inodes != 0 ? o.inodes : by_size, inodes_max), kInodesMin));
@@ -84,7 +83,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
                               s.inode_tree().blocks() + s.record_tree().nodes + 2;
   if (s.blocks < taken + kFreeBlocksMin)
     return fail("mkfs", fmt::format("{} blocks of {} bytes are too few", s.blocks, s.block_bytes),
-                fmt::format("give a device of {} bytes or more, or smaller blocks",
+                fmt::format("use a device of {} bytes or more, or smaller blocks",
                             (taken + kFreeBlocksMin) * s.block_bytes));
   return s;
 }
@@ -96,7 +95,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!laid_out) return laid_out;
   Superblock& s = *laid_out;
   Writer writer(store, s);
-  // An older file system's superblocks must not be found again, nor its log.
+  // Erases the superblocks and the log of an older file system.
   TRY(store.write_zeroes(s.lba_of(s.log_block()), s.log_bytes() / kSectorBytes));
   for (const std::uint64_t at : kSlotAt)
     TRY(store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes));
@@ -128,7 +127,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // The map's own blocks, too. They all fit into its first leaf.
+  // Includes the map's own blocks. All of them fit its first leaf.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

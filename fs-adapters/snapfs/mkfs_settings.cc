@@ -1,4 +1,4 @@
-// Names and values become MkfsOptions (mkfs_settings.h).
+// Converts names and values to MkfsOptions (mkfs_settings.h).
 #include "fs-adapters/snapfs/mkfs_settings.h"
 
 #include <algorithm>
@@ -12,13 +12,14 @@ namespace {
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
-    {"inodes", 'N', "COUNT", "of inodes, in place of their density"},
+    {"inodes", 'N', "COUNT", "number of inodes, instead of their density"},
     {"intent-log", 'l', "BYTES",
-     "of a log that fsync writes to, in place of a generation; 0: none (0)"},
+     "size of an intent log, used by fsync instead of a commit; 0: none (0)"},
     {"version-check", 'c', "every|first",
-     "first: a superblock's first sector is believed to speak for all, which a control does (every)"},
-    {"uuid", 'U', "UUID", "its first four bytes are the file system's id (none)"},
-    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+     "check the generation of every sector of a superblock, or only of the first: a control "
+     "(every)"},
+    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id (none)"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
 });
 
 }  // namespace
@@ -31,8 +32,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to snapfs",
-                  "`mkfs.headcrash-snapfs -h` lists all of them");
+      return fail("mkfs option " + name, "is unknown to snapfs", "see `mkfs.headcrash-snapfs -h`");
     if (name == "uuid") {
       TRY(const auto id, adapters::id_of_uuid(value));
       options.id = static_cast<std::uint32_t>(id >> 32U);
@@ -40,13 +40,13 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     }
     if (name == "version-check") {
       if (value != "every" && value != "first")
-        return fail(name, "'" + value + "' is none", "give every or first");
+        return fail(name, "invalid value '" + value + "'", "use every or first");
       options.version_check =
           value == "first" ? VersionCheck::first_sector : VersionCheck::every_sector;
       continue;
     }
     TRY(const auto number, base::parse_size(value, name));
-    if (number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
+    if (number > INT32_MAX) return fail(name, "is too large", "use less than 2G");
     const auto small = static_cast<std::uint32_t>(number);
     if (name == "block-size") options.block_bytes = small;
     if (name == "bytes-per-inode") options.bytes_per_inode = small;

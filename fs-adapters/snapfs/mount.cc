@@ -1,5 +1,5 @@
-// Mounting (store.h): no check. The newest superblock leads to all of it, and the records of the
-// log, if there is one, say what has changed since.
+// Mounting (store.h), without a check: reads the newest superblock, the maps, and the records of
+// the log, if there is one.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Result<std::vector<SnapshotEntry>> read_table(os::System& system, const Superblo
   os::BlockRequest request{model::Op::read, s.lba_of(s.snapshot_table), s.sectors_per_block()};
   request.into = block;
   if (system.queue.transfer(request) != model::Status::ok)
-    return fail("snapfs", "the table of its snapshots cannot be read");
+    return fail("snapfs", "cannot read the table of snapshots");
   return decode_snapshots(block, s);
 }
 
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     os::BlockRequest request{model::Op::read, slot_lba(slot), kSuperblockBytes / kSectorBytes};
     request.into = bytes;
     if (system.queue.transfer(request) != model::Status::ok) {
-      problem = "a slot cannot be read";
+      problem = "cannot read a slot";
       continue;
     }
     const auto found = decode_superblock(bytes, sectors);
@@ -45,8 +45,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     }
   }
   if (!newest)
-    return fail("snapfs", "neither slot has a superblock: " + problem,
-                "make a file system with mkfs");
+    return fail("snapfs", "no valid superblock: " + problem, "create a file system with mkfs");
   TRY(const auto snapshots, read_table(system, *newest));
   if (!options.snapshot.empty()) {
     TRY(const auto snapshot, find_snapshot(snapshots, options.snapshot));
@@ -54,7 +53,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   }
   auto store = std::unique_ptr<Store>(new Store(system, *newest, slot_of_newest, options));
   if (options.snapshot.empty()) store->snapshots_ = snapshots;
-  if (auto up = store->come_up(); !up) {
+  if (auto up = store->start_up(); !up) {
     store->abandon();
     return forward_error(up);
   }
@@ -65,11 +64,11 @@ Result<void> Store::read_map(
     BlockAddress& root, const TreeShape& shape,
     const std::function<void(std::uint64_t first_bit, std::span<const std::byte>)>& see) {
   for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
-    const auto address = follow(way_to(root, shape, leaf));
-    if (!address) return fail("snapfs", fmt::format("a map cannot be read at its leaf {}", leaf));
+    const auto address = follow(path_to(root, shape, leaf));
+    if (!address) return fail("snapfs", fmt::format("cannot read leaf {} of a map", leaf));
     if (*address == 0) continue;
     const auto buffer = read_at(*address, Kind::metadata);
-    if (!buffer) return fail("snapfs", fmt::format("a map cannot be read at its leaf {}", leaf));
+    if (!buffer) return fail("snapfs", fmt::format("cannot read leaf {} of a map", leaf));
     see(std::uint64_t{leaf} * s_.bits_per_block(), buffer->bytes());
   }
   return {};
@@ -97,40 +96,42 @@ Result<void> Store::read_maps() {
         }
       });
   if (!done) return done;
-  if (read_only_) s_.free_blocks = space_.free();  // it is not kept
+  if (read_only_) s_.free_blocks = space_.free();  // not recorded for snapshots
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
-    return fail("snapfs", "its maps and its superblock count differently",
-                "check it: it is damaged, no crash leaves that");
+    return fail("snapfs", "the maps and the superblock have different counts",
+                "run a check: no crash causes this damage");
   for (const BlockAddress root : {s_.record_map, s_.inode_map, s_.block_map})
     if (!space_.taken(root))
-      return fail("snapfs", "a map lies in a block that is free", "check it: it is damaged");
+      return fail("snapfs", "a map uses a free block", "run a check: the file system is damaged");
   return {};
 }
 
-/// Files that were open without a name when the power went.
+/// Removes files that were open without a name at the power cut.
 Result<void> Store::remove_unlinked() {
   if (s_.unlinked == 0 && !log_.changes) return {};
   for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
     if (!numbers_.taken(number)) continue;
     const auto inode = get_core(number, nullptr);
     if (!inode)
-      return fail("snapfs", fmt::format("inode {} cannot be read", number),
-                  "check it: it is damaged");
+      return fail("snapfs", fmt::format("cannot read inode {}", number),
+                  "run a check: the file system is damaged");
     // Its last handle removes it.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
   if (stopped_)
-    return fail("snapfs", "a file without a name cannot be removed", "check it: it is damaged");
+    return fail("snapfs", "cannot remove a file without a name",
+                "run a check: the file system is damaged");
   return {};
 }
 
-Result<void> Store::come_up() {
+Result<void> Store::start_up() {
   TRY(read_maps());
   if (!read_only_) TRY(replay_log());
   {
     const auto root = get_core(kRootInode, nullptr);
     if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)
-      return fail("snapfs", "there is no root directory", "check it: it is damaged");
+      return fail("snapfs", "there is no root directory",
+                  "run a check: the file system is damaged");
   }
   if (!read_only_) TRY(remove_unlinked());
   return {};

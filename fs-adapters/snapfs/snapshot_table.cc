@@ -1,4 +1,4 @@
-// The bytes of the table (snapshot_table.h).
+// Encoding of the snapshot table (snapshot_table.h).
 #include "fs-adapters/snapfs/snapshot_table.h"
 
 #include <fmt/core.h>
@@ -68,12 +68,10 @@ Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> b
   const auto damaged = [](const std::string& what) {
     return fail("snapfs table of snapshots", what);
   };
-  if (load32(block, 0) != kTableMagic) return damaged("it is none");
-  if (load32(block, kTableChecksumAt) != checksum_of_table(block))
-    return damaged("its checksum is wrong");
+  if (load32(block, 0) != kTableMagic) return damaged("no magic number");
+  if (load32(block, kTableChecksumAt) != checksum_of_table(block)) return damaged("bad checksum");
   const std::uint32_t count = load32(block, 4);
-  if (count > snapshots_max(superblock.block_bytes))
-    return damaged("it has more than there is room for");
+  if (count > snapshots_max(superblock.block_bytes)) return damaged("too many entries");
   std::vector<SnapshotEntry> snapshots;
   for (std::size_t i = 0; i < count; ++i) {
     const auto entry = block.subspan(kTableHeaderBytes + i * kEntryBytes, kEntryBytes);
@@ -89,13 +87,12 @@ Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> b
                       .free_inodes = load32(entry, 64),
                       .unlinked = load32(entry, 68),
                       .next_generation = load32(entry, 72)};
-    if (!is_snapshot_name(one.name)) return damaged("a snapshot's name makes no sense");
-    if (find_snapshot(snapshots, one.name)) return damaged("two snapshots are called " + one.name);
+    if (!is_snapshot_name(one.name)) return damaged("invalid snapshot name");
+    if (find_snapshot(snapshots, one.name)) return damaged("duplicate snapshot name " + one.name);
     for (const BlockAddress root : {one.record_map, one.inode_map, one.block_map, one.table})
-      if (!superblock.holds(root))
-        return damaged("a root of snapshot " + one.name + " makes no sense");
+      if (!superblock.holds(root)) return damaged("invalid root of snapshot " + one.name);
     if (one.free_inodes > superblock.inodes || one.unlinked > superblock.inodes)
-      return damaged("counts of snapshot " + one.name + " make no sense");
+      return damaged("invalid counts of snapshot " + one.name);
     snapshots.push_back(std::move(one));
   }
   return snapshots;
@@ -115,8 +112,8 @@ Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
   if (found != snapshots.end()) return *found;
   std::string names;
   for (const SnapshotEntry& one : snapshots) names += (names.empty() ? "" : ", ") + one.name;
-  return fail("snapfs", fmt::format("there is no snapshot '{}'", name),
-              names.empty() ? "it has none" : "there are: " + names);
+  return fail("snapfs", fmt::format("no snapshot '{}'", name),
+              names.empty() ? "there are no snapshots" : "use one of: " + names);
 }
 
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots) {

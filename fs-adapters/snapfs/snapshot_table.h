@@ -1,10 +1,10 @@
 #pragma once
-// The snapshots that are kept: a block with their roots, to which the superblock leads. FORMAT.md
-// has the table.
+// The table of kept snapshots: a block with their roots, referred to by the superblock. FORMAT.md
+// describes it.
 //
-// A snapshot is a generation whose roots are kept. Its map of blocks says which blocks it has, so
-// that making one copies nothing: a block may be used again when neither the newest generation's
-// map nor that of a snapshot has it (Soares, Krieger and Da Silva, V-B).
+// A snapshot is a generation whose roots are kept. Its map of blocks records its blocks, so
+// creating a snapshot copies nothing. A block may be reused when neither the newest generation's
+// map nor that of a snapshot contains it (Soares, Krieger and Da Silva, V-B).
 
 #include <span>
 #include <string>
@@ -23,30 +23,31 @@ struct SnapshotEntry {
   std::uint64_t generation = 0;
   tree::Timestamp time;
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress table = 0;  ///< the block that was the table of its generation
+  BlockAddress table = 0;  ///< block of the table in its generation
   std::uint32_t free_inodes = 0, unlinked = 0, next_generation = 1;
 };
 
-/// Not empty, at most kSnapshotNameMax bytes, without '/', ',', blanks and what cannot be printed.
+/// True if the name is not empty, has at most kSnapshotNameMax bytes, and no '/', ',', blanks or
+/// unprintable characters.
 bool is_snapshot_name(std::string_view name);
-/// How many a table has room for.
+/// Capacity of a table.
 std::size_t snapshots_max(std::uint32_t block_bytes);
-/// Fills the block.
+/// Fills the whole block.
 void encode_snapshots(std::span<const SnapshotEntry> snapshots, std::span<std::byte> block);
-/// An Error: no table, a damaged one, one with roots that make no sense.
+/// Fails if the block is not a table, is damaged, or has invalid roots.
 Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> block,
                                                     const Superblock& superblock);
-/// For who edits tables: the checksum of what it says now.
+/// Updates the checksum of an edited table.
 void seal_snapshots(std::span<std::byte> block);
-/// None, if the superblock has no table.
+/// Returns an empty list if the superblock has no table.
 Result<std::vector<SnapshotEntry>> read_snapshots(const model::SectorStore& store,
                                                   const Superblock& superblock);
-/// An Error names those that there are.
+/// The Error lists the existing snapshots.
 Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
                                     std::string_view name);
-/// In the words of fs-adapters/snapshots.h.
+/// Converts to the types of fs-adapters/snapshots.h.
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots);
-/// As that of the snapshot's generation was; its free blocks are not known.
+/// Returns the superblock of the snapshot's generation, without its number of free blocks.
 Superblock superblock_of(const SnapshotEntry& snapshot, const Superblock& newest);
 
 }  // namespace headcrash::snapfs

@@ -1,9 +1,8 @@
-// Snapshots that are kept (store.h, snapshot_table.h).
+// Kept snapshots (store.h, snapshot_table.h).
 //
-// One is made and dropped by a commit: the generation on its way takes a block for the table and
-// writes into it the roots that it comes to have, its own or not. From the moment at which that
-// generation is spawned, data that it has is copied, too, when it is written over: the operations
-// that do so belong to a newer one.
+// A commit creates or drops a snapshot. The generation being written allocates a block for the
+// table and stores its final roots there, its own or not. From its spawn on, its data is also
+// copied on overwriting, because the overwriting operations belong to a newer generation.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (!change.drops) {
     if (there) return refuse(EEXIST);
     if (snapshots_.size() >= snapshots_max(s_.block_bytes)) return refuse(ENOSPC);
-    // Afterwards each block that is changed takes room for good, those of the maps to begin with.
+    // Afterwards each changed block takes space permanently, beginning with those of the maps.
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;
@@ -45,7 +44,7 @@ VfsResult<void> Store::drop_snapshot(std::string_view name) {
   return change_snapshots({.name = std::string(name), .drops = true});
 }
 
-/// A block for the new table, before the bits of blocks are moved.
+/// Allocates a block for the new table, before the block bits are moved.
 VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& next) {
   if (next.snapshot_table != 0) {
     const auto owned = own(generation, next.snapshot_table, Kind::metadata);
@@ -61,7 +60,7 @@ VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& ne
   return {};
 }
 
-/// When all roots are known.
+/// Runs when all roots are known.
 VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& next) {
   const SnapshotChange& change = *snapshot_change_;
   snapshots_to_be_ = snapshots_;
@@ -92,7 +91,7 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   return {};
 }
 
-/// Its superblock is on the disk.
+/// Runs when its superblock is on the disk.
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;
@@ -104,14 +103,14 @@ VfsResult<void> Store::settle_snapshots() {
       kept_.hold(address);
       continue;
     }
-    kept_.let_go(address);
+    kept_.release(address);
     if (!kept_.held(address) && !live_[address] && !options_.reuses_snapshots) give_back(address);
   }
   snapshots_ = std::move(snapshots_to_be_);
   return {};
 }
 
-/// Of a snapshot: blocks that its map has, those before the first one left out.
+/// Returns the blocks in a snapshot's map, without those before the first block.
 VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
   std::vector<BlockAddress> blocks;
   const auto done =
@@ -125,7 +124,7 @@ VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
   return blocks;
 }
 
-// At a mount.
+// Mounting.
 
 Result<void> Store::hold_snapshots() {
   for (const SnapshotEntry& snapshot : snapshots_) {

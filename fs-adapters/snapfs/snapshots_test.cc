@@ -1,5 +1,4 @@
-// Snapshots that are kept: what they hold stays, whatever is done and however it ends, until they
-// are dropped.
+// Tests of kept snapshots: their contents stay unchanged, whatever happens, until they are dropped.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -20,7 +19,7 @@ int error_of(const VfsResult<void>& result) {
   return result ? 0 : result.error().value;
 }
 
-/// A file of a snapshot, from the image.
+/// Returns a file of a snapshot, read from the image.
 std::string kept_file(const model::SectorStore& store, const std::string& snapshot,
                       const std::string& path) {
   const auto newest = read_superblock(store);
@@ -41,7 +40,7 @@ class SnapfsSnapshots : public testing::TestWithParam<DataMode> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshots,
                          testing::Values(DataMode::ordered, DataMode::copy_on_write));
 
-TEST_P(SnapfsSnapshots, StayWhatTheyWere) {
+TEST_P(SnapfsSnapshots, StayUnchanged) {
   Disk disk(kOneMiB);
   {
     Machine m(*disk.store);
@@ -115,7 +114,7 @@ TEST_P(SnapfsSnapshots, AreChecked) {
     EXPECT_EQ(finding.text.rfind("snapshot one: ", 0), 0U) << finding.text;
 }
 
-TEST_P(SnapfsSnapshots, GiveBackWhatOnlyTheyNeedWhenTheyAreDropped) {
+TEST_P(SnapfsSnapshots, FreeTheirBlocksWhenDropped) {
   Disk disk(kOneMiB);
   Machine m(*disk.store);
   m.mount({.data = GetParam()});
@@ -132,13 +131,13 @@ TEST_P(SnapfsSnapshots, GiveBackWhatOnlyTheyNeedWhenTheyAreDropped) {
     EXPECT_TRUE(fs.sync());
     EXPECT_LT(fs.snapshots().free_blocks_now() + 115, before);
     EXPECT_TRUE(fs.drop_snapshot("one"));
-    EXPECT_LT(fs.snapshots().free_blocks_now() + 115, before) << "two has it still";
+    EXPECT_LT(fs.snapshots().free_blocks_now() + 115, before) << "snapshot two still contains it";
   });
   expect_clean(*disk.store);
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
     EXPECT_TRUE(fs.drop_snapshot("two"));
-    EXPECT_GE(fs.snapshots().free_blocks_now() + 2, before) << "but for the table";
+    EXPECT_GE(fs.snapshots().free_blocks_now() + 2, before) << "except for the table";
     EXPECT_EQ(get_file(fs, "stays"), std::string(30'000, 's'));
   });
   expect_clean(*disk.store);
@@ -148,7 +147,7 @@ TEST_P(SnapfsSnapshots, GiveBackWhatOnlyTheyNeedWhenTheyAreDropped) {
   m.as_user([&] { EXPECT_GE(m.file_system->snapshots().free_blocks_now() + 2, before); });
 }
 
-TEST(SnapfsSnapshotErrors, SayWhatIsWrong) {
+TEST(SnapfsSnapshotErrors, AreReported) {
   Disk disk(kOneMiB);
   {
     Machine m(*disk.store);
@@ -182,9 +181,8 @@ TEST(SnapfsSnapshotErrors, SayWhatIsWrong) {
   }
 }
 
-/// A disk that snapshots have filled refuses changes, can be read, and is itself again when one is
-/// dropped.
-TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
+/// A disk filled by snapshots rejects changes, can be read, and works again when one is dropped.
+TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);
   m.mount();
@@ -219,8 +217,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
     EXPECT_EQ(error, ENOSPC);
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
-    // What frees nothing, since the snapshot has it, and takes blocks itself: until not even that
-    // has room.
+    // Removals free nothing, because the snapshot contains the blocks, and need blocks themselves,
+    // until even they have no space.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;
@@ -235,12 +233,11 @@ TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
   expect_clean(*disk.store);
 }
 
-/// Whatever is on the disk when the power goes: each snapshot is there as it was, as soon as it has
-/// been made and until it is dropped.
+/// After any power cut, each snapshot must be unchanged from its creation until it is dropped.
 class SnapfsSnapshotCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10));
 
-TEST_P(SnapfsSnapshotCuts, NeverChangeThem) {
+TEST_P(SnapfsSnapshotCuts, DoNotChangeSnapshots) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);

@@ -13,7 +13,7 @@ void BlockSpace::take(BlockAddress address) {
 }
 
 void BlockSpace::give_back(BlockAddress address) {
-  invariant(taken(address), "snapfs: a block that is given back was taken");
+  invariant(taken(address), "snapfs: freed a block that is not allocated");
   taken_[address / 64] &= ~(std::uint64_t{1} << (address % 64));
   ++free_;
 }
@@ -29,7 +29,7 @@ std::optional<BlockAddress> BlockSpace::next_free(BlockAddress near) const {
     if (open == 0) continue;
     const auto address =
         static_cast<BlockAddress>(word * 64 + static_cast<unsigned>(std::countr_zero(open)));
-    if (address >= blocks_) continue;  // the last word's rest
+    if (address >= blocks_) continue;  // rest of the last word
     return address;
   }
   return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
-// Which blocks may be allocated: the map in memory. A block is taken as long as any generation that
-// is on the disk or on its way there has it, which is longer than the newest one does (store.h).
-// The same of numbers of inodes.
+// The map of free blocks in memory. A block is in use while any generation on the disk, or being
+// written, contains it, which may be longer than the newest one does (store.h). Also used for inode
+// numbers.
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ class BlockSpace {
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);
-  /// The first free one from `near` on, around the end. Nothing: none is free.
+  /// Returns the first free block from `near` on; wraps around. Returns nullopt if none is free.
   std::optional<BlockAddress> next_free(BlockAddress near) const;
-  /// The same; it is taken.
+  /// Same, and allocates it.
   std::optional<BlockAddress> allocate(BlockAddress near);
   std::size_t bytes_in_core() const { return taken_.size() * sizeof(std::uint64_t); }
 

@@ -1,4 +1,5 @@
-// A disk that is full: ENOSPC while there is still room to delete, and deleting makes room again.
+// Tests of a full disk: ENOSPC occurs while there is still space to delete, and deleting makes
+// space again.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -14,7 +15,7 @@ std::string name_of_file(int i) {
   return "d" + std::to_string(i % 5) + "/f" + std::to_string(i);
 }
 
-/// Files until there is no more room: how many.
+/// Creates files until there is no space. Returns their number.
 int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   const std::string text(bytes, 'f');
   for (int i = first;; ++i) {
@@ -38,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Snapfs, FullDisk,
                          testing::Values(DataMode::ordered, DataMode::unordered,
                                          DataMode::copy_on_write));
 
-TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
+TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 1024, .id = 2}});
   Machine m(*disk.store, 512 << 10);
   m.mount({.data = GetParam()});
@@ -52,7 +53,7 @@ TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
       EXPECT_FALSE(store.stopped());
       EXPECT_LT(fs.space()->free_bytes, 30'000U);
       for (int i = 0; i < files; ++i) EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
-      // No sync in between: each removal copies blocks, and there are few.
+      // No sync in between: each removal copies blocks, and few are left.
       for (int i = round % 2; i < files; i += 2) {
         const auto removed = fs.unlink(name_of_file(i));
         EXPECT_TRUE(removed) << removed.error().value;
@@ -69,9 +70,9 @@ TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// What a write that begins behind the end has got is given back when there is no room for the
-/// rest. The last block before, which the new end cuts, is one of the committed generation.
-TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
+/// A write beyond the end that runs out of space must free its blocks. The previous last block,
+/// which the new end truncates, belongs to the committed generation.
+TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);
     Disk disk({.device_bytes = 700 << 10, .mkfs = {.block_bytes = 512, .id = 2}});
@@ -103,9 +104,9 @@ TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
   }
 }
 
-/// Each change of an inode copies a block of records when its generation ends, and operations go on
-/// until then.
-TEST_P(FullDisk, InodesInManyBlocksCanBeChanged) {
+/// Each changed inode copies a block of records at the end of its generation, and operations
+/// continue until then.
+TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});
   Machine m(*disk.store, 512 << 10);
@@ -129,9 +130,9 @@ TEST_P(FullDisk, InodesInManyBlocksCanBeChanged) {
   bench::expect_clean(*disk.store);
 }
 
-/// A leaf of the map of blocks is copied to where another leaf has the bit, and that one was not to
-/// be changed. A file grows across the end of the first leaf, a generation a block.
-TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
+/// A leaf of the block map is copied to a place whose bit is in another leaf, which was unchanged
+/// so far. A file grows across the end of the first leaf, one generation per block.
+TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
   Machine m(*disk.store);
   m.mount();
@@ -159,10 +160,9 @@ TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
   m.unmount();
 }
 
-/// All kinds of operations of several users, none of which may end in anything but success or
-/// ENOSPC.
-TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
-  // HEADCRASH_SEEDS=n: n more, for those who have changed something.
+/// Runs all kinds of operations by several users; each must succeed or fail with ENOSPC.
+TEST_P(FullDisk, EveryOperationSucceedsOrReportsNoSpace) {
+  // HEADCRASH_SEEDS=n runs n more seeds, for use after changes.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

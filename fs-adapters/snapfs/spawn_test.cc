@@ -1,5 +1,5 @@
-// Whether operations go on while a generation is spawned and written (III-B), and what
-// copy-on-write costs.
+// Tests whether operations continue while a generation is spawned and written (III-B), and of the
+// cost of copy-on-write.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -7,9 +7,9 @@ namespace {
 
 using bench::Disk;
 
-/// Each request takes as long as a seek and a turn.
+/// Each request takes as long as a seek and a revolution.
 constexpr os::TimeNs kRequest = 20 * model::kMillisecondNs;
-constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // of the first one
+constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // of the first request
 
 struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
   explicit SlowMachine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
@@ -17,7 +17,7 @@ struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
                                .system = {.cache = {.bytes = cache_bytes, .block_copy = true}}}) {}
 };
 
-/// Beside a commit of many blocks somebody changes a mode.
+/// A user changes a mode during a commit of many blocks.
 struct Beside {
   explicit Beside(Spawn spawn) {
     Disk disk;
@@ -49,8 +49,8 @@ struct Beside {
   bool ended_during_commit = false;
 };
 
-TEST(SnapfsSpawn, NobodyWaitsForAGenerationOnItsWay) {
-  for (const Spawn spawn : {Spawn::beside_operations, Spawn::barrier}) {
+TEST(SnapfsSpawn, OperationsDoNotWaitForAGenerationBeingWritten) {
+  for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     const Beside seen(spawn);
     EXPECT_GT(seen.commit_ns, 3 * kRequest);
     EXPECT_TRUE(seen.ended_during_commit);
@@ -58,15 +58,15 @@ TEST(SnapfsSpawn, NobodyWaitsForAGenerationOnItsWay) {
   }
 }
 
-TEST(SnapfsSpawn, BehindABarrierUntilTheCommitAllWait) {
+TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
   const Beside seen(Spawn::barrier_until_committed);
   EXPECT_FALSE(seen.ended_during_commit);
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
 }
 
-/// With a barrier no operation belongs to the older generation any more when a newer one is there.
-TEST(SnapfsSpawn, ABarrierWaitsForThoseUnderWay) {
-  for (const Spawn spawn : {Spawn::beside_operations, Spawn::barrier}) {
+/// With a barrier, no operation belongs to the older generation once a newer one exists.
+TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
+  for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     Disk disk;
     SlowMachine m(*disk.store, 64 << 10);
     m.mount({.dirty_blocks_max = 4, .spawn = spawn});
@@ -80,14 +80,15 @@ TEST(SnapfsSpawn, ABarrierWaitsForThoseUnderWay) {
     m.executor().run();
     const Counters& counters = m.file_system->snapshots().counters();
     EXPECT_GT(counters.commits, 10U);
-    EXPECT_EQ(counters.most_concurrent > 0, spawn == Spawn::beside_operations);
+    EXPECT_EQ(counters.most_concurrent > 0, spawn == Spawn::concurrent);
     m.unmount();
     bench::expect_clean(*disk.store);
   }
 }
 
-/// What a generation on its way has is written although it is gone by then, and counted.
-TEST(SnapfsSpawn, WhatIsRemovedMeanwhileIsCounted) {
+/// Blocks of a generation being written are written even if they have been freed since, and are
+/// counted.
+TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
   Disk disk;
   SlowMachine m(*disk.store);
   m.mount({});
@@ -109,7 +110,7 @@ TEST(SnapfsSpawn, WhatIsRemovedMeanwhileIsCounted) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsSpawn, ACopyTakesTheProcessorsTime) {
+TEST(SnapfsSpawn, CopiesCostProcessorTime) {
   constexpr os::TimeNs kPerKib = model::kMillisecondNs;
   for (const bool copies : {true, false}) {
     Disk disk;

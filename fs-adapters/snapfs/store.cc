@@ -1,4 +1,4 @@
-// Inodes in core, the generation that an operation belongs to, and room for it (store.h).
+// In-core inodes, the generation of an operation, and space for it (store.h).
 #include "fs-adapters/snapfs/store.h"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // A generation that is committed meanwhile gives back the blocks on the way, and others may have
-  // them.
+  // A concurrent commit may free blocks on the path, which other inodes may then use; repeats in
+  // that case.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -94,7 +94,7 @@ VfsResult<void> Store::load(CoreInode& inode) {
 VfsResult<void> Store::load_record(CoreInode& inode) {
   const std::uint32_t leaf = inode.number / s_.records_per_block();
   BlockAddress root = record_map_;
-  const auto address = follow(way_to(root, record_tree_, leaf));
+  const auto address = follow(path_to(root, record_tree_, leaf));
   if (!address) return pass_on_errno(address);
   if (*address == 0) return {};
   const auto buffer = read_at(*address, Kind::metadata);
@@ -147,13 +147,13 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Near its directory, so that the records of a directory share blocks.
+/// Selects a number near its directory, so that the records of a directory share blocks.
 std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
   const auto first = numbers_.next_free(near + 1);
   for (auto number = first; number;) {
     if (*number >= kRootInode && !inodes_.contains(*number)) return number;
     number = numbers_.next_free(*number + 1);
-    if (number == first) break;  // all of them are still somebody's
+    if (number == first) break;  // all of them are still in use
   }
   return std::nullopt;
 }
@@ -178,7 +178,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// The generation gets its own copy: the next one may change the inode before this one has been
+/// Copies the inode to its generation, because the next one may change the inode before this one is
 /// written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
@@ -188,7 +188,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   Generation& generation =
       operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
-            "snapfs: an inode is changed in its newest generation or a newer one");
+            "snapfs: an inode was changed in an older generation");
   if (options_.mixes_generations && closing_ && &generation != closing_.get())
     mix_into_closing(inode.disk);
   inode.changed_in = generation.number;
@@ -196,18 +196,18 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// A control: the record of a generation whose blocks are being written has attributes of the next
-/// one.
+/// A control: stores attributes of the next generation in the record of the one being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
-  if (older->second.generation != inode.generation) return;  // its number had another one
+  // The number belonged to another inode.
+  if (older->second.generation != inode.generation) return;
   older->second.mode = inode.mode;
   older->second.user = inode.user;
   older->second.group = inode.group;
   older->second.modified = inode.modified;
   BlockAddress root = record_map_;
-  const auto address = follow(way_to(root, record_tree_, inode.number / s_.records_per_block()));
+  const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);
   if (!buffer) return;
@@ -215,7 +215,7 @@ void Store::mix_into_closing(const Inode& inode) {
   encode(older->second, buffer->bytes().subspan(at, kInodeBytes));
 }
 
-/// Nobody refers to it.
+/// Updates an unreferenced inode: drops it, or moves it to the idle list.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -244,7 +244,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
   if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
-  // Somebody who belongs to a newer generation has used it since: it goes in one as new.
+  // An operation of a newer generation has used it since, so the removal is a new operation.
   Operation removal;
   Operation* const before = std::exchange(operations_[executor.current()], &removal);
   remove(inode, removal);
@@ -255,7 +255,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
     operations_[executor.current()] = before;
 }
 
-/// An inode without links and users.
+/// Removes an inode without links and users.
 void Store::remove(CoreInode& inode, Operation& operation) {
   inode.references = 1;
   inode.lock.lock();
@@ -283,7 +283,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
 VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   drop_link(addition.replaced);
-  // A new inode's size has been set since.
+  // A new inode's size has been set since it was made.
   mark_changed(addition.target);
   Generation& generation = generation_of(static_cast<Operation&>(operation));
   set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
@@ -302,8 +302,8 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (stopped_) return refuse(EIO);
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
-      operation));  // the generation is not committed before its operations end
-  // Nor before transactions end, one of which may be about to change this inode.
+      operation));  // the generation is committed only after its operations have ended
+  // And only after its transactions have ended, one of which may be about to change this inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -337,7 +337,7 @@ void Store::begin_operation(Operation& operation) {
   operations_[executor.current()] = &operation;
 }
 
-/// It changes nothing more.
+/// Ends the operation's membership; it makes no more changes.
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
@@ -353,8 +353,7 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
-/// A commit gives blocks back: those that have been freed, and those whose records are copied when
-/// it comes.
+/// A commit frees blocks: those freed by operations, and old copies of record blocks.
 bool Store::something_deferred() const {
   return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
          !open_->record_leaves.empty();
@@ -364,7 +363,7 @@ std::uint32_t Store::blocks_of_maps() const {
   return record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
 }
 
-/// Blocks without which the generations under way could not be committed.
+/// Returns the number of blocks needed to commit the current generations.
 std::uint32_t Store::kept_for_commits() const {
   if (!options_.copy_on_write) return 0;
   const std::uint32_t maps = blocks_of_maps();
@@ -372,7 +371,7 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // What a commit takes may stay taken by snapshots, one of which can still be dropped then.
+  // Snapshots may keep the blocks that a commit copies; one of them must still be droppable.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
@@ -387,16 +386,16 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Snapshots have what was freed: not even what gives blocks back has room.
-bool Store::is_full_for_good() const {
+/// True if snapshots contain all freed blocks, so that not even a removal has space.
+bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
 
-/// Before an operation begins, which holds no lock: what generations have freed can be used when
-/// they have been committed.
+/// Runs before an operation begins, without locks. Blocks freed by generations become usable when
+/// these are committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
-    return refuse(ENOSPC);  // a commit would wait for itself
+    return refuse(ENOSPC);  // a commit would wait for this transaction
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       TRY(commit_all());
@@ -423,7 +422,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   for (bool again = true;; again = false) {
     if (stopped_) return refuse(EIO);
     if (read_only_) return refuse(EROFS);
-    if (!options_.copy_on_write && s_.clean) TRY(say_in_use());
+    if (!options_.copy_on_write && s_.clean) TRY(clear_clean_flag());
     TRY(wait_for_barrier_and_room());
     Operation operation;
     begin_operation(operation);
@@ -452,7 +451,7 @@ SpaceStatus Store::space() const {
       .free_inodes = numbers_.free()};
 }
 
-// Who asks for commits.
+// Triggers of commits.
 
 void Store::wake_spawner() {
   if (spawner_runs_ || abandoned_ || closing_down_ || stopped_) return;
@@ -465,8 +464,8 @@ void Store::wake_spawner() {
   });
 }
 
-/// The open one. What changes it now is on the disk by the end of the interval that its first
-/// change began.
+/// Returns the open generation. A change made now is on the disk by the end of the interval that
+/// its first change began.
 Generation& Store::generation_to_change() {
   schedule_commit();
   return *open_;
@@ -480,7 +479,7 @@ void Store::schedule_commit() {
     if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
-      schedule_commit();  // one of them is about to change something
+      schedule_commit();  // one of them is about to make a change
   };
   system_.syncer.add_work(work,
                           system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));

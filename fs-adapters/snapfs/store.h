@@ -2,37 +2,33 @@
 // The mounted file system below the names: generations, copy-on-write, space and commits, as an
 // InodeStore for the tree (tree/inode_store.h).
 //
-//   file_blocks.cc   which block lies where; copy-on-write of a block and of the addresses that lead to it
-//   store.cc         inodes in core, the generation of an operation, room for it
-//   commit.cc        spawning a generation, moving the old one to the disk, its superblock
-//   intent_log.cc    fsync by a record of the log, where there is one; the log's part in a mount
-//   snapshots.cc     snapshots that are kept
-//   transactions.cc  several operations of one generation
+//   file_blocks.cc   addresses of blocks; copy-on-write of blocks and of their address blocks
+//   store.cc         in-core inodes, the generation of an operation, space for it
+//   commit.cc        spawning a generation, writing the old one, its superblock
+//   intent_log.cc    fsync with a log record, if there is a log; replay at mount
+//   snapshots.cc     kept snapshots
+//   transactions.cc  several operations in one generation
 //   mount.cc         superblock and maps
 //
-// The cache has blocks by their place on the disk. A block of an earlier generation that is to be
-// changed is copied to a new place, in memory, and the old buffer stays what it was until it has
-// been written; so the generation that is on its way to the disk and the one that is open do not
-// wait for each other.
+// The cache identifies blocks by disk address. Before a change, a block of an earlier generation is
+// copied to a new address in memory, and the old buffer stays unchanged until it has been written.
+// The generation being written and the open one therefore do not wait for each other.
 //
-// Spawning makes another generation the open one, nothing else. The old one is then moved to the
-// disk by the fiber that commits:
+// Spawning only makes a new generation the open one. The committing fiber then writes the old one:
 //
-//   1. it waits for the operations that belong to it;
-//   2. inodes go into records, changed bits into the maps, each in blocks of their own copied for
-//      it;
-//   3. all that is outstanding is written, in any order;
-//   4. flush, its superblock into the slot of its number, flush;
-//   5. blocks that it has freed may be allocated.
+//   1. wait for the operations that belong to it
+//   2. move inodes to records, and changed bits to the maps, in newly copied blocks
+//   3. write all outstanding blocks, in any order
+//   4. flush, write its superblock to the slot of its number, flush
+//   5. allow allocation of the blocks that it freed
 //
-// One generation is on its way at a time. With an intent log fsync does not take step 2: it writes
-// what is outstanding, flushes, writes a record of what the generation has changed, and flushes.
-// Such a generation stays what it is until the next one is committed, which then has its changes,
-// too.
+// Only one generation is written at a time. With an intent log, fsync skips step 2: it writes the
+// outstanding blocks, flushes, writes a record of the generation's changes, and flushes. Such a
+// generation stays unchanged until the next one is committed, which then includes its changes.
 //
-// Locks: commit lock (of who commits), inodes; buffers one at a time. Who commits may hold the lock
-// of an inode that it syncs: operations that belong to a generation have all the locks that they
-// need. Threads: the executor's.
+// Lock order: the commit lock, inodes; buffers one at a time. A committing fiber may hold the lock
+// of the inode that it syncs, because operations that belong to a generation already have all their
+// locks. Threads: only the executor's.
 
 #include <functional>
 #include <list>
@@ -54,51 +50,54 @@
 namespace headcrash::snapfs {
 
 enum class DataMode : std::uint8_t {
-  ordered,        ///< written in place, what a generation has written before its superblock
-  unordered,      ///< written in place, whenever
+  ordered,        ///< in place, written before the superblock of its generation
+  unordered,      ///< in place, written at any time
   copy_on_write,  ///< as directories
 };
 
-/// When a block that a generation has freed may be allocated.
+/// Time at which a block freed by a generation may be allocated.
 enum class Reuse : std::uint8_t {
-  after_commit,  ///< III-A, the first solution: when that generation is on the disk
-  /// A control. III-A, "another solution", as printed: at once; what newer generations write waits
-  /// until the older one is on the disk.
+  after_commit,  ///< III-A, the first solution: when that generation is on the disk.
+  /// A control. III-A, "another solution", as printed: at once, but writes of newer generations
+  /// wait until the older one is on the disk.
   newer_writes_wait,
-  at_spawn,  ///< a control: when it is on its way to the disk
+  at_spawn,  ///< a control: when its writing begins
   at_once,   ///< a control
 };
 
-/// Whether operations go on while a generation is spawned (III-B).
+/// Whether operations continue while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
-  beside_operations,  ///< they do, each in its generation
-  barrier,  ///< "a synchronization barrier": those that come wait until those under way have ended
+  concurrent,  ///< they continue, each in its generation
+  barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
   barrier_until_committed,  ///< and until the generation is on the disk
 };
 
 struct MountOptions {
-  bool copy_on_write = true;  ///< off: metadata in place, which is KFS without snapshots
+  bool copy_on_write = true;  ///< if false, metadata is changed in place: KFS without snapshots
   DataMode data = DataMode::ordered;
-  os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
+  /// After the first change since the last commit.
+  os::TimeNs commit_interval_ns = 10 * model::kSecondNs;
   std::uint32_t dirty_blocks_max = 0;  ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
-  Spawn spawn = Spawn::beside_operations;
-  bool writes_at_once = false;  ///< what files and directories have, and not when a generation ends
-  std::string snapshot = {};    ///< not empty: that one is mounted, read-only
-  bool flushes = true;          ///< a volatile cache, before a superblock and after it
+  Spawn spawn = Spawn::concurrent;
+  bool writes_at_once = false;  ///< write blocks of files and directories immediately, not at the
+                                ///< end of a generation
+  std::string snapshot = {};    ///< mount this snapshot read-only, if not empty
+  bool flushes = true;          ///< flush a volatile cache before and after a superblock
 
-  // Controls: each breaks one rule.
-  bool one_superblock = false;  ///< always the same slot
-  bool operations_straddle =
-      false;                   ///< a change belongs to the generation that is open when it is made
-  bool commits_early = false;  ///< does not wait for the last of the outstanding blocks
-  bool drops_in_flight = false;   ///< what is freed is taken out of the generation on its way, too
-  bool logs_early = false;        ///< a record of the log does not wait for the generation's blocks
-  bool reuses_snapshots = false;  ///< blocks that only snapshots have are free
-  bool writes_in_snapshots = false;  ///< data that snapshots have is written over in place
-  bool splits_transactions = false;  ///< a generation is spawned whoever has begun one
-  bool mixes_generations =
-      false;  ///< a changed mode, owner or time gets into the generation on its way, too
+  // Controls, each of which breaks one rule.
+  bool one_superblock = false;  ///< always use the same slot
+  /// A change belongs to the generation that is open at that moment.
+  bool operations_straddle = false;
+  bool commits_early = false;        ///< does not wait for the last outstanding block
+  bool drops_in_flight = false;      ///< freed blocks are also removed from the generation being
+                                     ///< written
+  bool logs_early = false;           ///< a log record does not wait for the generation's blocks
+  bool reuses_snapshots = false;     ///< blocks that only snapshots contain are free
+  bool writes_in_snapshots = false;  ///< data of snapshots is overwritten in place
+  bool splits_transactions = false;  ///< generations are spawned during transactions
+  /// Changed mode, owner or time also go to the generation being written.
+  bool mixes_generations = false;
 };
 
 struct CoreInode : tree::CoreInode {
@@ -114,37 +113,38 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;         ///< of generations that changed something
+  std::uint64_t commits = 0;         ///< of generations with changes
   std::uint64_t records = 0;         ///< of the intent log
   std::uint64_t blocks_copied = 0;   ///< copy-on-write
-  std::uint64_t blocks_written = 0;  ///< outstanding at commits, data that is ordered, too
-  std::uint64_t never_written = 0;  ///< dirty blocks of what was made and removed in one generation
-  /// Dirty blocks that were freed while the older generation, to which they belong, was on its way.
+  std::uint64_t blocks_written = 0;  ///< outstanding at commits, including ordered data
+  std::uint64_t never_written = 0;   ///< dirty blocks created and freed in the same generation
+  /// Dirty blocks freed while the older generation that they belong to was being written.
   std::uint64_t freed_in_flight = 0;
-  std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
+  std::uint64_t most_concurrent = 0;  ///< maximum number of the old generation's operations at a
+                                      ///< spawn
 };
 
 struct SnapshotChange {
   std::string name;
-  bool drops = false;  ///< or makes one
+  bool drops = false;  ///< drops the snapshot instead of creating it
 };
 
-/// The intent log, and what is only there: since the newest superblock.
+/// State of the intent log, and changes that are only there, since the newest superblock.
 struct LogState {
-  std::size_t end_bytes = 0;  ///< of its last record
+  std::size_t end_bytes = 0;  ///< end of its last record
   std::uint32_t records = 0;
   std::uint32_t checksum = 0;                      ///< of the last record
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as of the last record
-  std::unique_ptr<Generation> changes = {};        ///< of all of them; null: there are none
+  std::unique_ptr<Generation> changes = {};        ///< of all records; null if none
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
  public:
-  /// Reads superblock and maps; removes what was unlinked while open. Writes nothing.
+  /// Reads superblock and maps, and removes files that were open without a name. Writes nothing.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
   ~Store() override;
 
-  // The tree's questions.
+  // InodeStore.
   InodeNumber root() const override { return kRootInode; }
   bool is_inode(std::uint64_t number) const override {
     return number >= kRootInode && number < s_.inodes;
@@ -157,7 +157,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool stopped() const override { return stopped_; }
   bool writes_through() const override { return system_.syncer.writes_through(); }
   std::size_t bytes_in_core() const override;
-  bool takes_no_changes() const override { return stopped_ || read_only_ || is_full_for_good(); }
+  bool takes_no_changes() const override { return stopped_ || read_only_ || is_permanently_full(); }
   std::uint64_t allocated_bytes(const tree::CoreInode& inode) const override;
 
   VfsResult<void> change(const std::function<VfsResult<void>(tree::Operation&)>& body) override;
@@ -186,42 +186,42 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  /// The whole generation (III-B): by its superblock, or by a record of the log.
+  /// Writes the whole generation (III-B), with its superblock or with a log record.
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // The whole of it.
-  /// All that has been done is on the disk. Not from within an operation.
+  // Operations on the whole file system.
+  //
+  /// Writes everything done so far. Must not be called within an operation.
   VfsResult<void> sync();
-  /// As sync(), and the superblock says that the file system is clean.
+  /// Same as sync(), and marks the superblock clean.
   VfsResult<void> unmount();
   void stop() { stopped_ = true; }
-  /// Errors: fs-adapters/snapshots.h. Not from within an operation.
+  /// Errors are those of fs-adapters/snapshots.h. Must not be called within an operation.
   VfsResult<void> make_snapshot(std::string_view name);
   VfsResult<void> drop_snapshot(std::string_view name);
-  /// Errors: fs-adapters/transactions.h. Of the fiber that calls.
+  /// Errors are those of fs-adapters/transactions.h. A transaction belongs to the calling fiber.
   VfsResult<void> begin_transaction();
   VfsResult<void> end_transaction();
-  /// All that are under way, before an unmount.
+  /// Ends all transactions in progress, before an unmount.
   void end_transactions();
   const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
-  /// The spawner and the timer have ended when it returns, and are not asked for again: before an
-  /// unmount.
+  /// Waits for the spawner and the timer to end, and disables them: for an unmount.
   void end_daemons();
-  /// No work is asked for any more: before it goes.
+  /// Cancels deferred work, before destruction.
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
   void drop_clean() { cache.drop_clean(); }
-  /// Of the newest committed generation.
+  /// Returns the superblock of the newest committed generation.
   const Superblock& superblock() const { return s_; }
   const Counters& counters() const { return counters_; }
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// A generation has been spawned whose predecessor is not on the disk yet.
+  /// True if a spawned generation's predecessor is not on the disk yet.
   bool commit_under_way() const { return closing_ != nullptr; }
-  /// Blocks that the newest state does not have and that a committed one still needs.
+  /// Number of blocks that only committed generations still need.
   std::size_t blocks_held_back() const {
     return open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
   }
@@ -229,9 +229,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Blocks that one operation may copy although the disk is full: an exchange changes two entries
-  /// of each of two directories and two "..", each perhaps below three blocks of addresses, and as
-  /// many blocks of records.
+  /// Maximum number of blocks that an operation may copy when the disk is full. An exchange changes
+  /// two entries in each of two directories and two "..", each possibly below three address blocks,
+  /// and as many record blocks.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);
@@ -261,26 +261,26 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t blocks_of_maps() const;
   bool has_room(std::uint32_t blocks) const;
   bool is_short_of_room() const;
-  bool is_full_for_good() const;
+  bool is_permanently_full() const;
   VfsResult<void> wait_for_room();
   VfsResult<void> wait_for_barrier_and_room();
   void wake_spawner();
   void schedule_commit();
 
   // file_blocks.cc
-  /// A way from a pointer through blocks of addresses to a block.
-  struct Way {
+  /// A path from a pointer through address blocks to a block.
+  struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;
     std::array<std::uint32_t, 8> slots = {};
   };
-  Way way_to(CoreInode& inode, std::uint64_t block) const;
-  static Way way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf);
+  Path path_to(CoreInode& inode, std::uint64_t block) const;
+  static Path path_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf);
   enum class Room : std::uint8_t { checked, kept_for_operation };
   VfsResult<os::HeldBuffer> change_block(Operation& operation, CoreInode& inode,
                                          std::uint64_t block, Room room);
-  /// 0: there is none.
-  VfsResult<BlockAddress> follow(const Way& way);
+  /// Returns 0 if there is no block.
+  VfsResult<BlockAddress> follow(const Path& path);
   VfsResult<os::HeldBuffer> read_at(BlockAddress address, Kind kind);
   os::HeldBuffer new_at(BlockAddress address, Kind kind);
   tl::unexpected<Errno> no_room_kept();
@@ -290,10 +290,11 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
   std::optional<BlockAddress> allocate(Generation& generation, BlockAddress near);
   void release(Generation& generation, BlockAddress address);
-  /// The block is going to be changed: where it may be. Dirty from now on.
+  /// Returns the address at which the block may be changed, and marks it dirty.
   VfsResult<BlockAddress> own(Generation& generation, BlockAddress address, Kind kind);
-  /// The last pointer of the way leads to `target`; `made` counts blocks of addresses that are new.
-  VfsResult<void> lead_to(Generation& generation, const Way& way, BlockAddress target,
+  /// Sets the last pointer of the path to `target`. Adds the number of new address blocks to
+  /// `made`.
+  VfsResult<void> lead_to(Generation& generation, const Path& path, BlockAddress target,
                           std::uint32_t& made);
   void set_dirty(Generation& generation, BlockAddress address, Kind kind);
   Kind kind_of(const CoreInode& inode) const;
@@ -307,7 +308,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // commit.cc
   enum class Clean : std::uint8_t { no, yes };
   VfsResult<void> commit_all();
-  VfsResult<void> say_in_use();
+  VfsResult<void> clear_clean_flag();
   VfsResult<void> write_unordered();
   std::uint64_t newest_with_changes() const {
     return open_->empty() ? open_->number - 1 : open_->number;
@@ -331,7 +332,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> write_superblock(const Superblock& next);
   VfsResult<void> write_to_disk(std::uint64_t lba, std::span<const std::byte> bytes);
   VfsResult<void> flush_device();
-  void let_go_of_freed(Generation& generation);
+  void release_freed(Generation& generation);
   void note_live(const Generation& generation);
 
   // intent_log.cc
@@ -354,7 +355,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void wait_for_transactions();
 
   // mount.cc
-  Result<void> come_up();
+  Result<void> start_up();
   Result<void> read_maps();
   Result<void> read_map(
       BlockAddress& root, const TreeShape& shape,
@@ -365,39 +366,39 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;          ///< of the newest committed generation
-  std::size_t slot_ = 0;  ///< that it is in
+  std::size_t slot_ = 0;  ///< its slot
   TreeShape record_tree_, inode_tree_, block_tree_;
-  /// As of the newest generation whose inodes have been moved: where records are looked up.
+  /// As of the newest generation whose inodes have been moved; used to look up records.
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
   BlockSpace numbers_;  ///< of inodes
   std::uint32_t next_inode_generation_ = 1;
-  std::set<InodeNumber> unlinked_;  ///< in the newest generation that has been moved
+  std::set<InodeNumber> unlinked_;  ///< as of the newest moved generation
 
   std::vector<SnapshotEntry> snapshots_;
-  std::vector<SnapshotEntry> snapshots_to_be_;     ///< of the generation on its way
-  std::optional<SnapshotChange> snapshot_change_;  ///< that it makes
+  std::vector<SnapshotEntry> snapshots_to_be_;     ///< in the generation being written
+  std::optional<SnapshotChange> snapshot_change_;  ///< made by that generation
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< blocks of the newest committed generation
-  std::unordered_set<const os::Fiber*> transactions_;  ///< who has begun one
-  bool spawn_waits_ = false;                           ///< for their end: none begins
+  std::unordered_set<const os::Fiber*> transactions_;  ///< fibers with a transaction
+  bool spawn_waits_ = false;  ///< a spawn waits for transactions to end; none may begin
   os::WaitQueue transactions_changed_;
-  bool copies_all_data_ = false;  ///< a snapshot is being made
+  bool copies_all_data_ = false;  ///< a snapshot is being created
   bool read_only_ = false;
 
   std::unique_ptr<Generation> open_;
-  std::unique_ptr<Generation> closing_;  ///< null: none is on its way
+  std::unique_ptr<Generation> closing_;  ///< null if none is being written
   bool closing_is_moved_ = false;        ///< it needs no more blocks
   bool barrier_ = false;                 ///< no operation may begin
-  std::uint64_t committed_ = 0;          ///< by a superblock
+  std::uint64_t committed_ = 0;          ///< newest generation with a superblock
   LogState log_;
   bool commit_scheduled_ = false;
   tree::ChangesByFiber changes_;
   os::FiberLock commit_lock_;
   os::WaitQueue operation_ended_;
   std::unordered_map<const os::Fiber*, Operation*> operations_;
-  std::uint32_t reserving_ = 0;  ///< operations for which blocks are kept
+  std::uint32_t reserving_ = 0;  ///< operations with reserved blocks
   std::uint32_t room_made_ = 0;  ///< sum of Operation::room
 
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;

@@ -1,11 +1,11 @@
-// Several operations of one generation (Soares, Krieger and Da Silva, V-A;
+// Several operations in one generation (Soares, Krieger and Da Silva, V-A;
 // fs-adapters/transactions.h).
 //
-// Operations belong to the generation that is open; so those of a transaction belong to one as long
-// as none is spawned before it ends. Who commits waits for that before he spawns one, and while he
-// does no transaction
-// begins: he does not wait for ever. Operations outside transactions go on. Nobody who waits for a
-// transaction holds the lock of an inode, or it could not end.
+// Operations belong to the open generation, so those of a transaction belong to the same one if
+// none is spawned before its end. A commit waits for running transactions before it spawns, and no
+// transaction may begin during that wait, which is therefore finite. Operations outside of
+// transactions continue. A fiber that waits for a transaction must not hold an inode's lock, or the
+// transaction could not end.
 #include "fs-adapters/snapfs/store.h"
 
 namespace headcrash::snapfs {
@@ -31,8 +31,8 @@ void Store::end_transactions() {
   transactions_changed_.wake_all();
 }
 
-/// With the commit lock. None is under way when it returns, and none begins before the caller waits
-/// for something else.
+/// Requires the commit lock. No transaction is running on return, and none can begin before the
+/// caller waits for something else.
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;
   spawn_waits_ = true;

@@ -1,4 +1,4 @@
-// Several operations as one: after a cut all of them have been done, or none has.
+// Tests of several operations as one: after a cut all of them have been done, or none.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -13,7 +13,7 @@ int failure_of(const VfsResult<void>& result) {
   return result ? 0 : result.error().value;
 }
 
-TEST(SnapfsTransactions, RefuseWhatWouldWaitForItself) {
+TEST(SnapfsTransactions, RejectCallsThatWouldDeadlock) {
   Disk disk;
   {
     Machine m(*disk.store);
@@ -43,11 +43,11 @@ TEST(SnapfsTransactions, RefuseWhatWouldWaitForItself) {
   m.as_user([&] { EXPECT_EQ(failure_of(m.file_system->begin_transaction()), ENOTSUP); });
 }
 
-/// While one user is in the middle of a transaction, others sync, and want to begin more of them.
+/// While one user is inside a transaction, others sync and begin further transactions.
 class SnapfsTransactionCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Cut, SnapfsTransactionCuts, testing::Values(0U, 16U << 10));
 
-TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
+TEST_P(SnapfsTransactionCuts, AreAtomic) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);
@@ -93,7 +93,7 @@ TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
       }
     });
     m.executor().run();
-    EXPECT_GT(synced, kRounds / 2) << "who syncs does not wait for ever";
+    EXPECT_GT(synced, kRounds / 2) << "a sync does not wait forever";
     m.unmount();
   }
   int states_with_some = 0;

@@ -1,4 +1,4 @@
-// Names and numbers of snapfs in those of every file system (under_test.h).
+// Adapts snapfs to the common interface (under_test.h).
 #include "fs-adapters/snapfs/under_test.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// There is nothing to be recovered, and damage is left.
+  /// There is no recovery, and damage is not repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -78,7 +78,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // As formats with inodes at fixed places have it: one that nobody has is not an error.
+    // As in formats with inodes at fixed places, an unallocated inode is not an error.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{
@@ -123,7 +123,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// What no inode has stays what no inode has.
+  /// Maps invalid inode numbers to an invalid number.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -160,7 +160,7 @@ class MountedSnapfs final : public adapters::MountedSystem,
   std::unique_ptr<FileSystem> file_system_;
 };
 
-/// One way to run it.
+/// A path to run the file system.
 struct Variant {
   std::string name;
   std::string title;
@@ -173,7 +173,7 @@ struct Variant {
   bool keeps_snapshots = false;
 };
 
-/// So few that generations are spawned all the time.
+/// So few that generations are spawned constantly.
 constexpr std::uint32_t kFewBlocks = 6;
 
 std::vector<Variant> variants() {
@@ -183,8 +183,8 @@ std::vector<Variant> variants() {
        .title = "Meta-data snapshots, a generation for every six dirty blocks",
        .mount = {.dirty_blocks_max = kFewBlocks}},
       {.name = "snapshots-at-once",
-       .title =
-           "Meta-data snapshots, a generation for every six dirty blocks, all written as soon as it is changed",
+       .title = "Meta-data snapshots, a generation per six dirty blocks, "
+                "each written at once",
        .mount = {.dirty_blocks_max = kFewBlocks, .writes_at_once = true}},
       {.name = "data-copied",
        .title = "Snapshots of meta-data and data",
@@ -194,39 +194,39 @@ std::vector<Variant> variants() {
        .title = "Meta-data snapshots, data in place whenever",
        .mount = {.data = DataMode::unordered}},
       {.name = "intent-log",
-       .title = "Meta-data snapshots, fsync by a record of a log",
+       .title = "Meta-data snapshots, fsync with a log record",
        .intent_log = true},
       {.name = "intent-log-often",
        .title =
-           "Meta-data snapshots, fsync by a record of a log, a generation for every six dirty blocks",
+           "Meta-data snapshots, fsync with a log record, a generation for every six dirty blocks",
        .mount = {.dirty_blocks_max = kFewBlocks},
        .intent_log = true},
       {.name = "kept-snapshots",
-       .title = "Meta-data snapshots, some of which are kept",
+       .title = "Meta-data snapshots with kept snapshots",
        .keeps_snapshots = true},
       {.name = "kept-snapshots-often",
-       .title = "Snapshots that are kept, a log, and a generation for every six dirty blocks",
+       .title = "Kept snapshots, a log, and a generation for every six dirty blocks",
        .mount = {.dirty_blocks_max = kFewBlocks},
        .intent_log = true,
        .keeps_snapshots = true},
       {.name = "kfs",
-       .title = "KFS without snapshots: all in place, nothing ordered",
+       .title = "KFS without snapshots: all writes in place and unordered",
        .mount = {.copy_on_write = false},
        .control = true,
        .shown_by = "ace-seq1/0"},
       {.name = "kfs-reuse",
        .title =
-           "freed blocks are used again at once, newer generations' writes wait (section III-A)",
+           "freed blocks are reused at once, but writes of newer generations wait (section III-A)",
        .mount = {.reuse = Reuse::newer_writes_wait},
        .control = true,
        .shown_by = "ace-seq2/3302"},
       {.name = "reuse-at-spawn",
-       .title = "freed blocks are used again when their generation is on its way to the disk",
+       .title = "freed blocks are reused as soon as the commit of their generation begins",
        .mount = {.dirty_blocks_max = kFewBlocks, .reuse = Reuse::at_spawn, .writes_at_once = true},
        .control = true,
        .shown_by = "fsyncs/0@deep~1"},
       {.name = "reuse-at-once",
-       .title = "freed blocks are used again at once",
+       .title = "freed blocks are reused at once",
        .mount = {.reuse = Reuse::at_once},
        .control = true,
        .shown_by = "ace-seq2/3302"},
@@ -236,12 +236,12 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "ace-seq1/0"},
       {.name = "one-version",
-       .title = "a generation's number in the superblock's first sector only",
+       .title = "the generation number only in the superblock's first sector",
        .control = true,
        .version_check = VersionCheck::first_sector,
        .shown_by = "ace-seq1/1"},
       {.name = "straddle",
-       .title = "operations go on in the generation that is spawned meanwhile",
+       .title = "operations continue in a generation spawned during them",
        .mount = {.dirty_blocks_max = kFewBlocks, .operations_straddle = true},
        .control = true,
        .shown_by = "fsyncs/4@deep~5"},
@@ -251,24 +251,24 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "directories/7@deep~2"},
       {.name = "drop-in-flight",
-       .title = "what is removed is taken out of the generation on its way, too",
+       .title = "removals also change the generation in flight",
        .mount = {.dirty_blocks_max = kFewBlocks, .drops_in_flight = true},
        .control = true,
        .shown_by = "fsyncs/7@deep~3"},
       {.name = "log-early",
-       .title = "a record of the intent log does not wait for the blocks that it leads to",
+       .title = "a log record does not wait for the blocks that it refers to",
        .mount = {.logs_early = true},
        .control = true,
        .shown_by = "ace-seq1/41",
        .intent_log = true},
       {.name = "snapshot-reuse",
-       .title = "blocks that only a kept snapshot has are used again",
+       .title = "blocks that only a kept snapshot contains are reused",
        .mount = {.reuses_snapshots = true},
        .control = true,
        .shown_by = "ace-seq1/0",
        .keeps_snapshots = true},
       {.name = "snapshot-in-place",
-       .title = "data that a kept snapshot has is written over in place",
+       .title = "data of a kept snapshot is overwritten in place",
        .mount = {.writes_in_snapshots = true},
        .control = true,
        .shown_by = "ace-seq1/8",
@@ -279,19 +279,19 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "transactions/0@tiny~1"},
       {.name = "mix-generations",
-       .title = "a new mode, owner or time gets into the generation on its way, too",
+       .title = "new modes, owners and times also change the generation in flight",
        .mount = {.dirty_blocks_max = kFewBlocks, .mixes_generations = true},
        .control = true,
        .shown_by = "attributes/1@deep~3"},
       {.name = "data-in-place",
-       .title = "data is written in place, and contents are promised to be of one point",
+       .title = "data is written in place, although contents of a single point are promised",
        .control = true,
        .shown_by = "ace-seq1/35",
        .one_point = adapters::OnePoint::all},
   };
 }
 
-/// A kept snapshot's blocks are then other bytes for good, cut or not.
+/// Blocks of kept snapshots are then changed permanently, with or without a cut.
 bool breaks_snapshots(const Variant& variant) {
   return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
 }
@@ -302,7 +302,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // Of meta-data, and of the data that a commit waits for.
+          // Of metadata, and of data that a commit waits for.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
@@ -338,7 +338,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
     constexpr std::uint64_t kKiB = 1 << 10;
-    constexpr const char* kLogBytes = "4096";  // so little that it is full now and then
+    constexpr const char* kLogBytes = "4096";  // small enough that the log fills up now and then
     const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
       return adapters::LabDisk{
           .bytes = bytes,
@@ -412,7 +412,7 @@ class SnapfsType final : public adapters::FileSystemType {
     if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
-  /// Superblocks, the blocks that a new file system begins with, and what is copied from them.
+  /// Superblocks, the initial blocks of a file system, and copies of them.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, snapfs::ImageReader::open(store));
     const Superblock& s = reader.superblock();

@@ -8,7 +8,8 @@ namespace headcrash::snapfs {
 
 const adapters::FileSystemType& file_system_type();
 
-/// A way to run it that is none of its systems. `mount.flushes` is the mount's setting.
+/// Creates a variant that is not among the type's systems. `mount.flushes` is the setting of the
+/// mount.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

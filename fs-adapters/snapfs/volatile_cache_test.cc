@@ -1,5 +1,5 @@
-// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system
-// flushes where something relies on it, and nowhere else.
+// Tests on a disk with a volatile cache: fsynced and synced data survives, because the file system
+// flushes where necessary, and only there.
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -9,13 +9,13 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// A superblock, or a record of the log.
+/// True for a superblock or a log record.
 bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
   const auto s = read_superblock(*disk.store);
   return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());
 }
 
-/// What is there when the power went after `body`, on a disk that had all in its cache.
+/// Returns the file's content after a power cut following `body`, on a disk that caches all writes.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);
@@ -35,7 +35,7 @@ std::string left_of(const char* path, const MountOptions& options,
   return text;
 }
 
-TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
+TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   const auto by_fsync = [](Vfs& fs) { bench::put_file(fs, "f", "kept", bench::Fsync::yes); };
   const auto by_sync = [](Vfs& fs) {
     bench::put_file(fs, "f", "kept");
@@ -45,7 +45,7 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
     EXPECT_EQ(left_of("f", {.data = data}, by_fsync), "kept");
     EXPECT_EQ(left_of("f", {.data = data}, by_sync), "kept");
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync), "kept")
-        << "the cache is lost indeed";
+        << "the cache is lost";
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_sync), "kept");
     EXPECT_EQ(left_of("f", {.data = data}, by_fsync, bench::kDiskWithLog), "kept");
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync, bench::kDiskWithLog),
@@ -53,9 +53,9 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
   }
 }
 
-/// The generation is committed by its age and the data, which it does not wait for, written later
-/// by theirs: there is not a generation to be committed when fsync comes.
-TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
+/// The generation is committed by age. The data, which the commit does not wait for, is written
+/// later by its own age, so fsync finds no generation to commit.
+TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
@@ -67,7 +67,7 @@ TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
   EXPECT_EQ(left_of("f", {.data = DataMode::ordered}, written_before), "kept");
 }
 
-/// A superblock or record is between two flushes, and nothing else is.
+/// Expects flushes before and after each superblock or record, and nowhere else.
 void expect_flushes(const bench::DiskOptions& with, const std::function<void(Machine&)>& body) {
   Disk disk(with);
   Machine m(*disk.store);
@@ -90,7 +90,7 @@ void expect_flushes(const bench::DiskOptions& with, const std::function<void(Mac
   EXPECT_EQ(flushes, 2 * commits);
 }
 
-TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
+TEST(SnapfsVolatileCache, FlushesOnlyBeforeAndAfterASuperblock) {
   expect_flushes({}, [](Machine& m) {
     for (int i = 0; i < 20; ++i) {
       bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(30'000, 'x'));
@@ -100,7 +100,7 @@ TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
   });
 }
 
-TEST(SnapfsVolatileCache, SoIsARecordOfTheLog) {
+TEST(SnapfsVolatileCache, FlushesBeforeAndAfterALogRecord) {
   expect_flushes(bench::kDiskWithLog, [](Machine& m) {
     for (int i = 0; i < 5; ++i)
       bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(3'000, 'x'),

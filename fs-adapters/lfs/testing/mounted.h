@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
-// operating system in virtual time, and the file system on it.
+// Fixture for tests of the mounted file system: a disk in memory with a log of its writes, a small
+// operating system in virtual time, and the file system.
 
 #include <gtest/gtest.h>
 

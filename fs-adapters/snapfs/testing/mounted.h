@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
-// operating system in virtual time, and the file system on it.
+// Fixture for tests of the mounted file system: a disk in memory with a log of its writes, a small
+// operating system in virtual time, and the file system.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ inline const DiskOptions kDiskWithLog = {
 struct Disk {
   explicit Disk(const DiskOptions& options = {})
       : store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)), log(*store) {
-    // What was never written to must not be seen.
+    // Marks content that was never written, so that tests can detect it.
     EXPECT_TRUE(store->write(0, std::vector<std::byte>(options.device_bytes, std::byte{'#'})));
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
@@ -53,7 +53,7 @@ struct Disk {
   LoggedStore log;
 };
 
-/// What a disk holds after each of the writes that come from here on.
+/// Reconstructs the disk after each of the following writes.
 class WriteReplay {
  public:
   explicit WriteReplay(Disk& disk)
@@ -63,7 +63,7 @@ class WriteReplay {
     EXPECT_TRUE(image_->write(0, all));
     disk.log.keep = true;
   }
-  /// look(image, i): after write i. Ends at the first failure.
+  /// Calls look(image, i) after write i. Stops at the first failure.
   template <typename Look>
   void each(const Look& look) {
     for (std::size_t i = 0; i < disk_.log.log.size() && !testing::Test::HasFailure(); ++i) {

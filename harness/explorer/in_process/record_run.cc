@@ -310,7 +310,7 @@ class Run {
 
   /// An open file without a name does not belong to the final tree.
   void settle() {
-    if (open_ == 0 && !recorded_.failure && mounted_->owes_nothing())
+    if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
   }
 

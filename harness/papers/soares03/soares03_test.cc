@@ -76,7 +76,7 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
 
 /// The probe measures waiting users.
 TEST(SteadyLoad, DetectsABarrier) {
-  const SteadyOutcome beside = steady(snapfs::Spawn::beside_operations),
+  const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);
   ASSERT_TRUE(beside.error.empty()) << beside.error;
   ASSERT_TRUE(behind.error.empty()) << behind.error;

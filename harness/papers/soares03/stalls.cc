@@ -36,7 +36,7 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   };
   Figure p99_during, worst_during, worst_forked, worst_barrier;
   for (const Setup& setup :
-       {with("KFS+snap, ordered", snapfs::Spawn::beside_operations),
+       {with("KFS+snap, ordered", snapfs::Spawn::concurrent),
         with("a barrier until those under way have ended", snapfs::Spawn::barrier),
         with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
         setup_of(System::snap_ordered, {.processor = 10})}) {
