@@ -76,7 +76,7 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
   for (const auto& read :
        {table->only({"size", "prefill", "profiles", "faults", "faults-after-cut"}),
         parse_prefill(*table, defaults.cell.prefill), table->take_size("size", campaign.size_bytes),
-        table->take("profiles", defaults.devices), take_faults(*table, defaults.cell.machine)}) {
+        table->take("profiles", defaults.devices), parse_faults(*table, defaults.cell.machine)}) {
     if (!read) return read;
   }
   return check_size(*table, campaign);

@@ -107,7 +107,7 @@ Result<void> parse_machine(const StrictTable& table, const std::vector<std::stri
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
   TRY(table.take("device", cell.machine.profile));
-  return take_faults(table, cell.machine);
+  return parse_faults(table, cell.machine);
 }
 
 Result<void> parse_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
@@ -360,7 +360,7 @@ Result<void> parse_prefill(const StrictTable& table, bool& prefill) {
   return {};
 }
 
-Result<void> take_faults(const StrictTable& table, explorer::StageMachine& machine) {
+Result<void> parse_faults(const StrictTable& table, explorer::StageMachine& machine) {
   for (const auto& read : {table.take("faults", machine.faults),
                            table.take("faults-after-cut", machine.faults_after_cut)}) {
     if (!read) return read;

@@ -128,7 +128,7 @@ Result<void> parse_write_cache(const base::StrictTable& table, bool& write_throu
 Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 
 /// Parses `faults` and `faults-after-cut`.
-Result<void> take_faults(const base::StrictTable& table, explorer::StageMachine& machine);
+Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
 /// Parses `application`, a name or a list of names; returns an empty list without it.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
