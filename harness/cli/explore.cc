@@ -231,7 +231,7 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
 
 Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
-  TRY(take_kernel(arguments.kernel, filesystem));
+  TRY(apply_kernel(arguments.kernel, filesystem));
   explored.filesystem = std::move(filesystem);
   explored.virtual_time = arguments.kernel.virtual_time();
   TRY(choose_workload(arguments, explored));

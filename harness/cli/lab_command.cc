@@ -49,7 +49,7 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
   add_guest_option(command, arguments.guest, "that of the trial, else qemu");
 }
 
-Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
+Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
   namespace fs = std::filesystem;
   if (!arguments.kernel.empty()) TRY(adapters::replace_kernel(filesystem, arguments.kernel));
   if (arguments.modules.empty()) return {};

@@ -22,7 +22,7 @@ struct KernelArguments {
 /// Adds --kernel, --modules and --guest.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments);
 /// Applies the kernel options. Fails if the kernel is neither a file nor a version.
-Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
+Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
 /// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);

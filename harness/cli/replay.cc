@@ -264,7 +264,7 @@ Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdap
       return fail(arguments.kernel_from, "its first line names no kernel",
                   "write a version such as 6.12, or a path");
   }
-  return take_kernel(kernel, filesystem);
+  return apply_kernel(kernel, filesystem);
 }
 
 int replay(const ReplayArguments& arguments) {
