@@ -104,7 +104,7 @@ class Run {
     system_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
     if (options_.order % 4 == 2)
-      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { take_memory(); });
+      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { drop_clean_buffers(); });
     executor_.run();
     recorder_.answered().wake_all();
     executor_.halt();
@@ -148,7 +148,7 @@ class Run {
   bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
 
   /// Simulates memory pressure: an operation cannot rely on data cached by its previous step.
-  void take_memory() {
+  void drop_clean_buffers() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
       system_.cache.drop_clean();
   }
