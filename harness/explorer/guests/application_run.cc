@@ -44,9 +44,9 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   return {};
 }
 
-run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const workload::Application& application,
-                                    const std::vector<std::string>& told) {
+run::Step<Verified> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                 const workload::Application& application,
+                                 const std::vector<std::string>& told) {
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)

@@ -29,9 +29,9 @@ struct Verified {
 };
 
 /// Mounts, verifies and unmounts. `told` holds the texts of the marks before the cut, in order.
-run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const workload::Application& application,
-                                    const std::vector<std::string>& told);
+run::Step<Verified> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                 const workload::Application& application,
+                                 const std::vector<std::string>& told);
 
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,

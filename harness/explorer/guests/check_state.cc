@@ -338,8 +338,7 @@ run::Step<void> StateCheck::look_after_replay() {
 run::Step<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
-  auto found =
-      put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
+  auto found = run_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
   ms(StepKind::judge) += watch.ms();
   if (!found) return tl::unexpected(found.error());
   outcome_.findings = std::move(found->findings);
