@@ -100,7 +100,7 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
                                            .cache = cache,
                                            .interrupted = &interrupted()});
   if (lab)
-    for (explorer::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
+    for (explorer::StageGuest* guest : (*lab)->guests()) guest->set_machine(machine);
   return lab;
 }
 

@@ -122,7 +122,7 @@ Result<db::TrialRecord> ExploredTrial::run(
     const std::function<void(const std::string&)>& on_phase) {
   const base::Stopwatch watch;
   TRY(const auto list, operations());
-  guest_.put_under(cell_.machine);
+  guest_.set_machine(cell_.machine);
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem.name;
   record_.device = "stage";

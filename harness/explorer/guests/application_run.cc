@@ -9,7 +9,7 @@
 namespace headcrash::explorer {
 namespace {
 
-run::Step<void> put_files(StageGuest& guest, const workload::Application& application) {
+run::Step<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {
     const auto put = guest.put(fmt::format("{}/{}", workload::kApplicationFolder, name), text);
     if (!put) return put;
@@ -30,7 +30,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
                       tool, application.name));
     }
   }
-  TRY(put_files(guest, application));
+  TRY(store_files(guest, application));
   auto commands = workload::commands(application.prepare, run::kMountPoint);
   commands.push_back({"sync"});
   for (const auto& argv : commands) {
@@ -52,7 +52,7 @@ run::Step<Verified> run_verifier(StageGuest& guest, const adapters::LinuxAdapter
   if (!mounted)
     return run::stop(oracle::Verdict::unmountable,
                      "refused when the application was about to verify: " + why);
-  if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
+  if (const auto put = store_files(guest, application); !put) return tl::unexpected(put.error());
   Verified all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));

@@ -95,7 +95,7 @@ class StateCheck : private run::RecoveryGuest {
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
   bool check_stage_on_host();
-  run::Step<void> put_replayed_onto_stage();
+  run::Step<void> write_replayed_to_stage();
   run::Step<void> replay_in_guest();
   run::Step<void> repair_in_guest();
   run::Step<void> look_after_replay();
@@ -159,7 +159,7 @@ run::Step<void> StateCheck::go() {
   } else if (recovers_twice()) {
     stage_as_cut_ = true;
   } else if (recovery_.state().replayed) {
-    if (const run::Step<void> put = put_replayed_onto_stage(); !put) return put;
+    if (const run::Step<void> put = write_replayed_to_stage(); !put) return put;
   }
   if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
   if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
@@ -251,7 +251,7 @@ bool StateCheck::check_on_host() {
 
 /// Uses the result of the host's fsck. The guest's fsck would give the same result in ten times the
 /// time. With a separate log disk, the guest does it.
-run::Step<void> StateCheck::put_replayed_onto_stage() {
+run::Step<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
     const auto image = checker_.run_->image(state_, state_.device);

@@ -315,20 +315,20 @@ TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystem) {
   using enum states::Strategy;
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   StageGuest& guest = lab_->guest(0);
-  guest.put_under({"raid5-5", {}, {}});
+  guest.set_machine({"raid5-5", {}, {}});
   const RecordedWorkload workload = record(ext4);
   const ExplorationResult whole = explore_all(ext4, workload, {member, physical, recovery}, 18);
   EXPECT_EQ(whole.checked, 18U);
   EXPECT_EQ(whole.clean, whole.checked);
 
-  guest.put_under({"raid5-5", {}, {"dead:hd0.1"}});
+  guest.set_machine({"raid5-5", {}, {"dead:hd0.1"}});
   const ExplorationResult refused = explore_all(ext4, workload, {member}, 2);
   ASSERT_EQ(refused.failures.size(), 2U);
   EXPECT_EQ(refused.failures[0].outcome.judgement.verdict, oracle::Verdict::unmountable);
   EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"),
             std::string::npos);
   EXPECT_TRUE(refused.failures[0].confirmed);
-  guest.put_under({});
+  guest.set_machine({});
 }
 
 /// A failure of the laboratory is reported as such, and a fresh guest checks the next state.

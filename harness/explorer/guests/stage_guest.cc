@@ -169,7 +169,7 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
   return loaded;
 }
 
-void StageGuest::put_under(StageMachine machine) {
+void StageGuest::set_machine(StageMachine machine) {
   state_->machine = std::move(machine);
 }
 const StageMachine& StageGuest::machine() const {
