@@ -151,7 +151,7 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
       const auto piece =
           std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
       TRY(read_at(source, from, offset, piece.size()));
-      TRY(put_at(target, copied, offset, piece));
+      TRY(write_piece(target, copied, offset, piece));
     }
     return {};
   };
@@ -161,8 +161,8 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   });
 }
 
-PhaseResult FileWork::put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
-                             std::span<const std::byte> piece) {
+PhaseResult FileWork::write_piece(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                                  std::span<const std::byte> piece) {
   if (const auto put = user_.vfs.pwrite(handle, offset, piece); !put)
     return phase_error("write", file.path, put.error().value);
   user_.tally.bytes_written += piece.size();
@@ -175,7 +175,7 @@ PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::ui
     TRY(go_on());
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     fill(file, offset + done, piece);
-    TRY(put_at(handle, file, offset + done, piece));
+    TRY(write_piece(handle, file, offset + done, piece));
     done += piece.size();
   }
   return {};

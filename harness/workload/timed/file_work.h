@@ -87,8 +87,8 @@ class FileWork {
 
  private:
   void fill(const TimedFile& file, std::uint64_t offset, std::span<std::byte> data) const;
-  PhaseResult put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
-                     std::span<const std::byte> piece);
+  PhaseResult write_piece(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                          std::span<const std::byte> piece);
   PhaseResult compare(const TimedFile& file, std::uint64_t offset,
                       std::span<const std::byte> found);
 
