@@ -87,8 +87,9 @@ class ExploredTrial {
   void keep_coverage(const explorer::ExplorationResult& result);
   void keep_steps(const explorer::ExplorationResult& result);
   void keep_state(const explorer::StateOutcome& outcome);
-  void tell_failure(const explorer::FormattedDisk& disk, const explorer::RecordedWorkload& recorded,
-                    const explorer::ConfirmedFailure& failure);
+  void describe_failure(const explorer::FormattedDisk& disk,
+                        const explorer::RecordedWorkload& recorded,
+                        const explorer::ConfirmedFailure& failure);
   void judge(const explorer::ExplorationResult& result);
   void keep_artefacts();
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
@@ -170,7 +171,7 @@ run::Step<void> ExploredTrial::explore_and_tell(
   for (const explorer::ConfirmedFailure& failure : result.failures) {
     on_phase(fmt::format("{} failures to describe, {}", result.failures.size(),
                          failure.outcome.full_name()));
-    tell_failure(disk, recorded, failure);
+    describe_failure(disk, recorded, failure);
     if (interrupted()) return {};
   }
   const auto told = static_cast<std::int64_t>(result.failures.size());
@@ -263,9 +264,9 @@ void ExploredTrial::keep_steps(const explorer::ExplorationResult& result) {
        std::max(0.0, result.wall_ms - known_ms));
 }
 
-void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
-                                 const explorer::RecordedWorkload& recorded,
-                                 const explorer::ConfirmedFailure& failure) {
+void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
+                                     const explorer::RecordedWorkload& recorded,
+                                     const explorer::ConfirmedFailure& failure) {
   worth_keeping_ = true;
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);

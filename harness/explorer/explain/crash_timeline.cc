@@ -86,7 +86,7 @@ class Timeline {
   Result<CrashPage> make() {
     TRY(read_events());
     cover_by_flushes();
-    TRY(tell_blocks());
+    TRY(describe_blocks());
     page_.events = run_.events();
     page_.first_event = options_.from_event;
     page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
@@ -98,7 +98,7 @@ class Timeline {
       page_.findings.push_back({std::string(oracle::name(finding.kind)),
                                 std::string(oracle::name(finding.tier)), finding.path,
                                 finding.expected, finding.found});
-    TRY(tell_states());
+    TRY(describe_states());
     recovery_after_cut();
     if (options_.hardware) {
       TRY(auto recorded, recorded_series(run_, options_.hardware));
@@ -258,7 +258,7 @@ class Timeline {
     }
   }
 
-  Result<void> tell_blocks() {
+  Result<void> describe_blocks() {
     TRY(const auto reader, record::RecordingReader::open(run_.path()));
     std::vector<model::DeviceId> devices;
     for (const TimelineRequest& request : page_.requests) {
@@ -271,11 +271,11 @@ class Timeline {
     if (!known) return pass_on(known);
     disks_ = *std::move(known);
     page_.filesystem_type = disks_.type();
-    for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(tell_block(reader, i));
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(describe_block(reader, i));
     return {};
   }
 
-  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i) {
+  Result<void> describe_block(const record::RecordingReader& reader, std::size_t i) {
     TimelineRequest& request = page_.requests[i];
     if (request.op == TimelineRequest::Op::read) {
       request.what = "a read";
@@ -295,16 +295,16 @@ class Timeline {
     request.what = std::move(kind.what);
     for (std::size_t at = 0; at < report::kShownBytes; ++at)
       request.bytes += static_cast<char>(data[at]);
-    tell_file(request, data,
-              disk.history != nullptr
-                  ? disk.history->files(disk.request, request.lba, request.sectors)
-                  : std::vector<std::string>{});
+    describe_file(request, data,
+                  disk.history != nullptr
+                      ? disk.history->files(disk.request, request.lba, request.sectors)
+                      : std::vector<std::string>{});
     return {};
   }
 
   /// `known` holds the descriptions from the file system's metadata.
-  void tell_file(TimelineRequest& request, std::span<const std::byte> data,
-                 const std::vector<std::string>& known) const {
+  void describe_file(TimelineRequest& request, std::span<const std::byte> data,
+                     const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
     std::vector<std::string> files;
     for (std::size_t at = 0; at + workload::kStampBytes <= data.size();
@@ -342,7 +342,7 @@ class Timeline {
     }
   }
 
-  Result<void> tell_states() {
+  Result<void> describe_states() {
     std::string shown;
     if (options_.state) shown = states::format(*options_.state);
     std::vector<JudgedState> judged = options_.states;
@@ -363,7 +363,7 @@ class Timeline {
       if (state.event > run_.events())
         return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
-      TRY(auto told, tell_state(each, state));
+      TRY(auto told, describe_state(each, state));
       page_.states.push_back(std::move(told));
     }
     return {};
@@ -376,7 +376,7 @@ class Timeline {
     return TimelineState::Outcome::failed;
   }
 
-  Result<TimelineState> tell_state(const JudgedState& judged, const CrashState& state) {
+  Result<TimelineState> describe_state(const JudgedState& judged, const CrashState& state) {
     TimelineState told{.name = judged.name,
                        .strategy = judged.strategy,
                        .verdict = judged.verdict,
