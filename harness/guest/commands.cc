@@ -111,7 +111,7 @@ Answer clock(const json& request, const Sender&) {
 Answer disk(const json& request, const Sender&) {
   const std::string path = text_of(request, "path");
   restore_ways();
-  const auto found = look_at_disk(path);
+  const auto found = inspect_disk(path);
   if (!found) return refuse(path, found.error());
   return json{{"bytes", found->bytes}, {"nonce", found->nonce}, {"flush", found->flush}};
 }

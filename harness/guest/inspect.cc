@@ -124,8 +124,8 @@ bool is_damage(Errno error) {
 }
 
 /// Mounts, dumps, uses and unmounts once. Adds times and refusals to `answer`.
-tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches,
-                                                 json& answer) {
+tl::expected<SeenTree, InspectRefusal> inspect_once(const Look& look, bool use,
+                                                    EntryBatches batches, json& answer) {
   base::Stopwatch clock;
   SeenTree seen;
   const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
@@ -190,10 +190,10 @@ tl::expected<json, InspectRefusal> inspect(const json& request,
     return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const bool use = request.value("use", false);
-  TRY(const auto first, look_once(look, use && !look.twice, EntryBatches(send), answer));
+  TRY(const auto first, inspect_once(look, use && !look.twice, EntryBatches(send), answer));
   if (look.twice && answer["mounted"].get<bool>()) {
     json second;
-    TRY(const auto seen, look_once(look, use, EntryBatches(nullptr), second));
+    TRY(const auto seen, inspect_once(look, use, EntryBatches(nullptr), second));
     second["difference"] = first.difference(seen);
     answer["again"] = std::move(second);
   }

@@ -304,7 +304,8 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
                                                 const std::function<Step<void>(bool)>& on_mount) {
   Inspection seen;
   std::vector<oracle::ObservedObject> second;
-  const auto look_once = [&](Look& look, std::vector<oracle::ObservedObject>& tree) -> Step<void> {
+  const auto inspect_once = [&](Look& look,
+                                std::vector<oracle::ObservedObject>& tree) -> Step<void> {
     base::Stopwatch clock;
     TRY(const auto mounted, mount(filesystem, &look.refusal));
     look.mounted = mounted;
@@ -320,10 +321,10 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     look.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = look_once(seen.first, seen.tree); !looked)
+  if (const auto looked = inspect_once(seen.first, seen.tree); !looked)
     return tl::unexpected(looked.error());
   if (again && seen.first.mounted) {
-    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
+    if (const auto looked = inspect_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
     seen.difference = oracle::tree_difference(seen.tree, second);
   }

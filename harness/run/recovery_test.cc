@@ -18,7 +18,7 @@ struct ScriptedGuest : RecoveryGuest {
   Inspection inspection{.first = {.mounted = true}};
   MountReplay mount_replay{.look = {.mounted = true},
                            .tree = std::vector<oracle::ObservedObject>{}};
-  bool looked_again = false;
+  bool inspected_again = false;
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv) override {
     calls.push_back(argv.at(0));
@@ -26,7 +26,7 @@ struct ScriptedGuest : RecoveryGuest {
   }
   Step<Inspection> inspect(const adapters::LinuxAdapter&, bool again) override {
     calls.emplace_back("mount");
-    looked_again = again;
+    inspected_again = again;
     return inspection;
   }
   Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter&) override {
@@ -72,14 +72,14 @@ TEST(Recovery, RunsStepsInOrder) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_command(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"replay", "check", "mount", "replay", "check"}));
-  EXPECT_TRUE(guest.looked_again);
+  EXPECT_TRUE(guest.inspected_again);
 }
 
 TEST(Recovery, ReplayByMountAddsOneMount) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"mount to replay", "check", "mount", "check"}));
-  EXPECT_FALSE(guest.looked_again) << "the replay was the first mount";
+  EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
 /// A trial that times the replay does not dump.
@@ -87,7 +87,7 @@ TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
-  EXPECT_TRUE(guest.looked_again);
+  EXPECT_TRUE(guest.inspected_again);
 }
 
 TEST(Recovery, RepairsDamageOrKeepsIt) {

@@ -98,7 +98,7 @@ class StateCheck : private run::RecoveryGuest {
   run::Step<void> write_replayed_to_stage();
   run::Step<void> replay_in_guest();
   run::Step<void> repair_in_guest();
-  run::Step<void> look_after_replay();
+  run::Step<void> mount_after_replay();
   run::Step<void> ask_application();
   void judge();
 
@@ -164,7 +164,7 @@ run::Step<void> StateCheck::go() {
   if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
   if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
   if (!recovery_.state().mounted) {
-    if (const run::Step<void> looked = look_after_replay(); !looked) return looked;
+    if (const run::Step<void> looked = mount_after_replay(); !looked) return looked;
   }
   if (const run::Step<void> asked = ask_application(); !asked) return asked;
   if (options_.wholly_in_guest) return recovery_.recover_again();
@@ -325,7 +325,7 @@ run::Step<void> StateCheck::repair_in_guest() {
 /// The kernel refused the state as cut, for example because of a torn superblock of ext4, which
 /// e2fsck restores from its backup. Debian's boot runs the adapter's replay command before the
 /// mount. The result then counts, and the verdict records this.
-run::Step<void> StateCheck::look_after_replay() {
+run::Step<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;

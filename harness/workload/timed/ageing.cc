@@ -63,7 +63,7 @@ PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_lay
     if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
   }
   for (const TimedFile& file : with_layout ? files : std::span<const TimedFile>()) {
-    TRY(work.look_at_layout(file));
+    TRY(work.inspect_layout(file));
   }
   return {};
 }

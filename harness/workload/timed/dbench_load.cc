@@ -61,7 +61,7 @@ class Generator {
   DbenchLoad make() {
     const std::uint64_t sessions = sessions_.total();
     for (std::uint64_t i = 0; i < sessions; ++i) {
-      look_around(i, sessions);
+      browse(i, sessions);
       if (creates_.due(i, sessions) > 0) {
         create_session();
       } else {
@@ -85,7 +85,7 @@ class Generator {
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[dice_.below(files_.size())]; }
 
   /// Adds look-ups before the session's own work. The first file exists from the first session on.
-  void look_around(std::uint64_t step, std::uint64_t steps) {
+  void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(dice_.below(1000))});
     for (std::uint64_t n = lists_.due(step, steps); n > 0; --n)

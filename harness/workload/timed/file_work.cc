@@ -129,7 +129,7 @@ PhaseResult FileWork::read(const TimedFile& file) {
   });
 }
 
-PhaseResult FileWork::look_at_layout(const TimedFile& file) {
+PhaseResult FileWork::inspect_layout(const TimedFile& file) {
   const std::uint64_t blocks = (file.bytes + Layout::kBlockBytes - 1) / Layout::kBlockBytes;
   if (blocks < 2) return {};
   return with_open(file, {}, "open", [&](FileHandle handle) -> PhaseResult {

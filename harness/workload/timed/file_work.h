@@ -42,7 +42,7 @@ class FileWork {
   /// Opens the file, reads it to its end, verifies the content and closes it.
   PhaseResult read(const TimedFile& file);
   /// Adds the file's layout to the tally if the file system reports it.
-  PhaseResult look_at_layout(const TimedFile& file);
+  PhaseResult inspect_layout(const TimedFile& file);
   /// Copies like cp: reads `from` and writes the same bytes to a new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 

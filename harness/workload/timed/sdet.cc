@@ -151,9 +151,9 @@ class Developer {
       case Command::ed:
         return edit(step.file);
       case Command::ls:
-        return look_at_folder(step.file % tree_.folders());
+        return read_folder(step.file % tree_.folders());
       case Command::find:
-        return look_everywhere();
+        return read_all_folders();
     }
     return {};
   }
@@ -223,7 +223,7 @@ class Developer {
     return {};
   }
 
-  PhaseResult look_at_folder(std::size_t number) {
+  PhaseResult read_folder(std::size_t number) {
     TRY(work_.list(tree_.folder(home_, number)));
     for (const std::size_t i : tree_.files_in(number)) {
       TRY(work_.stat(file(i).path));
@@ -231,9 +231,9 @@ class Developer {
     return {};
   }
 
-  PhaseResult look_everywhere() {
+  PhaseResult read_all_folders() {
     for (std::size_t i = 0; i < tree_.folders(); ++i) {
-      TRY(look_at_folder(i));
+      TRY(read_folder(i));
     }
     return {};
   }
