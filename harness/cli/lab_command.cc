@@ -82,10 +82,10 @@ explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
   return machine;
 }
 
-Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                                 const explorer::StageMachine& machine,
-                                                 std::uint64_t disk_bytes, std::size_t guests,
-                                                 bool virtual_time) {
+Result<std::unique_ptr<explorer::GuestPool>> start_lab(const adapters::LinuxAdapter& filesystem,
+                                                       const explorer::StageMachine& machine,
+                                                       std::uint64_t disk_bytes, std::size_t guests,
+                                                       bool virtual_time) {
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
@@ -93,19 +93,19 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
   TRY(const auto image, vm::guest_image(cache, filesystem.guest, accelerator));
-  auto lab = explorer::Lab::start(guests, {.image = image,
-                                           .accelerator = accelerator,
-                                           .disk_bytes = disk_bytes,
-                                           .log_bytes = filesystem.log_size_bytes,
-                                           .cache = cache,
-                                           .interrupted = &interrupted()});
+  auto lab = explorer::GuestPool::start(guests, {.image = image,
+                                                 .accelerator = accelerator,
+                                                 .disk_bytes = disk_bytes,
+                                                 .log_bytes = filesystem.log_size_bytes,
+                                                 .cache = cache,
+                                                 .interrupted = &interrupted()});
   if (lab)
     for (explorer::StageGuest* guest : (*lab)->guests()) guest->set_machine(machine);
   return lab;
 }
 
-Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial,
-                                                 const OpenedState& opened) {
+Result<std::unique_ptr<explorer::GuestPool>> one_guest(const StoredTrial& trial,
+                                                       const OpenedState& opened) {
   TRY(const auto bytes,
       recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem));
   TRY(const auto application, explorer::read_application(trial.recording));

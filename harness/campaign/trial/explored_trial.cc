@@ -441,7 +441,7 @@ Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uin
   if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};
   lab_.reset();
-  TRY(auto lab, explorer::Lab::start(
+  TRY(auto lab, explorer::GuestPool::start(
                     1, {.image = image,
                         .accelerator = context_.accelerator,
                         .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "harness/explorer/guests/exploration.h"
-#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/slow_writes.h"
 
 namespace headcrash::explorer {
@@ -43,11 +43,12 @@ class LabGuest : public testing::Test {
   static void start(std::uint64_t log_bytes) {
     const auto image = vm::guest_image(cache_folder());
     ASSERT_TRUE(image) << image.error().message();
-    auto lab = Lab::start(1, {.image = *image,
-                              .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
-                              .disk_bytes = kDiskBytes,
-                              .log_bytes = log_bytes,
-                              .cache = cache_folder()});
+    auto lab =
+        GuestPool::start(1, {.image = *image,
+                             .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+                             .disk_bytes = kDiskBytes,
+                             .log_bytes = log_bytes,
+                             .cache = cache_folder()});
     ASSERT_TRUE(lab) << lab.error().message();
     lab_ = std::move(*lab);
   }
@@ -89,9 +90,9 @@ class LabGuest : public testing::Test {
     return std::move(*result);
   }
 
-  static std::unique_ptr<Lab> lab_;
+  static std::unique_ptr<GuestPool> lab_;
 };
-std::unique_ptr<Lab> LabGuest::lab_;
+std::unique_ptr<GuestPool> LabGuest::lab_;
 
 TEST_F(LabGuest, Ext4KeepsItsPromisesInEveryState) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");

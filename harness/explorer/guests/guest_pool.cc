@@ -1,13 +1,14 @@
-// Starts server and guests (lab.h).
-#include "harness/explorer/guests/lab.h"
+// Starts server and guests (guest_pool.h).
+#include "harness/explorer/guests/guest_pool.h"
 
 #include <fmt/format.h>
 
 namespace headcrash::explorer {
 
-Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOptions& options) {
+Result<std::unique_ptr<GuestPool>> GuestPool::start(std::size_t guests,
+                                                    const StageGuestOptions& options) {
   TRY(auto made, base::ScratchFolder::make());
-  std::unique_ptr<Lab> lab(new Lab(std::move(made)));
+  std::unique_ptr<GuestPool> lab(new GuestPool(std::move(made)));
   TRY(auto server, device::StateServer::start(guests, lab->scratch(),
                                               options.accelerator == vm::Accelerator::user_mode));
   lab->server_ = std::move(server);
@@ -22,11 +23,11 @@ Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOpti
   return lab;
 }
 
-Lab::~Lab() {
+GuestPool::~GuestPool() {
   guests_.clear();
 }
 
-std::vector<StageGuest*> Lab::guests() const {
+std::vector<StageGuest*> GuestPool::guests() const {
   std::vector<StageGuest*> list;
   list.reserve(guests_.size());
   for (const auto& guest : guests_) list.push_back(guest.get());
