@@ -113,7 +113,7 @@ void remove_recordings(const fs::path& folder) {
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
-    folder = explored.lab->scratch() / "recordings";
+    folder = explored.pool->scratch() / "recordings";
     std::error_code error;
     fs::create_directories(folder, error);
     if (error)
@@ -121,7 +121,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   } else {
     explored.kept = folder;
   }
-  explorer::StageGuest& guest = explored.lab->guest(0);
+  explorer::StageGuest& guest = explored.pool->guest(0);
   const auto disk =
       explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
                             explorer::uuid_from(arguments.seed), disk_options(arguments));
@@ -238,9 +238,9 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   TRY(const auto bytes, choose_disk(arguments, explored));
   TRY(auto options, options_of(arguments, explored.machine));
   TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
-  TRY(auto lab, start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs,
-                          explored.virtual_time));
-  explored.lab = std::move(lab);
+  TRY(auto pool, start_guests(explored.filesystem, explored.machine, bytes, arguments.jobs,
+                              explored.virtual_time));
+  explored.pool = std::move(pool);
   if (arguments.recording.empty()) {
     auto workload = record(arguments, explored);
     if (!workload) {
@@ -260,7 +260,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   };
   const double cpu_before = own_cpu_seconds();
   auto result =
-      explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
+      explorer::explore(explored.pool->guests(), explored.filesystem, explored.workload, options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();
@@ -368,7 +368,7 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
       explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments)));
   for (const std::size_t i : explorer::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
-    const auto report = explorer::report_failure(explored.lab->guest(0), explored.filesystem,
+    const auto report = explorer::report_failure(explored.pool->guest(0), explored.filesystem,
                                                  explored.workload, explored.result.failures[i],
                                                  {.record = record,
                                                   .recordings = folder,

@@ -46,7 +46,7 @@ struct Explored {
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< of --workload
   std::optional<workload::Application> application;  ///< of --application
-  std::unique_ptr<explorer::GuestPool> lab;
+  std::unique_ptr<explorer::GuestPool> pool;
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;

@@ -82,10 +82,10 @@ explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
   return machine;
 }
 
-Result<std::unique_ptr<explorer::GuestPool>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                                       const explorer::StageMachine& machine,
-                                                       std::uint64_t disk_bytes, std::size_t guests,
-                                                       bool virtual_time) {
+Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
+                                                          const explorer::StageMachine& machine,
+                                                          std::uint64_t disk_bytes,
+                                                          std::size_t guests, bool virtual_time) {
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
@@ -93,26 +93,26 @@ Result<std::unique_ptr<explorer::GuestPool>> start_lab(const adapters::LinuxAdap
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
   TRY(const auto image, vm::guest_image(cache, filesystem.guest, accelerator));
-  auto lab = explorer::GuestPool::start(guests, {.image = image,
-                                                 .accelerator = accelerator,
-                                                 .disk_bytes = disk_bytes,
-                                                 .log_bytes = filesystem.log_size_bytes,
-                                                 .cache = cache,
-                                                 .interrupted = &interrupted()});
-  if (lab)
-    for (explorer::StageGuest* guest : (*lab)->guests()) guest->set_machine(machine);
-  return lab;
+  auto pool = explorer::GuestPool::start(guests, {.image = image,
+                                                  .accelerator = accelerator,
+                                                  .disk_bytes = disk_bytes,
+                                                  .log_bytes = filesystem.log_size_bytes,
+                                                  .cache = cache,
+                                                  .interrupted = &interrupted()});
+  if (pool)
+    for (explorer::StageGuest* guest : (*pool)->guests()) guest->set_machine(machine);
+  return pool;
 }
 
-Result<std::unique_ptr<explorer::GuestPool>> one_guest(const StoredTrial& trial,
-                                                       const OpenedState& opened) {
+Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
+                                                         const OpenedState& opened) {
   TRY(const auto bytes,
       recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem));
   TRY(const auto application, explorer::read_application(trial.recording));
   adapters::LinuxAdapter filesystem = trial.filesystem;
   if (application) application->add_to(filesystem.guest);
-  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), bytes, 1,
-                   trial.virtual_time);
+  return start_guests(filesystem, recorded_machine(opened.run->header(), trial.machine), bytes, 1,
+                      trial.virtual_time);
 }
 
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

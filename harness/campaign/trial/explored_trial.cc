@@ -438,19 +438,19 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
 /// A dead server takes its guest with it; the next trial gets new ones. A file system with a
 /// separate kernel or log disk also gets new ones.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
-  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
+  if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};
-  lab_.reset();
-  TRY(auto lab, explorer::GuestPool::start(
-                    1, {.image = image,
-                        .accelerator = context_.accelerator,
-                        .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                        .disk_bytes = context_.campaign->size_bytes,
-                        .log_bytes = log_bytes,
-                        .cache = context_.cache,
-                        .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
-                        .interrupted = context_.interrupted}));
-  lab_ = std::move(lab);
+  pool_.reset();
+  TRY(auto pool, explorer::GuestPool::start(
+                     1, {.image = image,
+                         .accelerator = context_.accelerator,
+                         .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                         .disk_bytes = context_.campaign->size_bytes,
+                         .log_bytes = log_bytes,
+                         .cache = context_.cache,
+                         .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                         .interrupted = context_.interrupted}));
+  pool_ = std::move(pool);
   image_key_ = image.key;
   log_bytes_ = log_bytes;
   return {};
@@ -460,7 +460,7 @@ Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
   TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes));
-  return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
+  return ExploredTrial(context_, plan, artefacts, pool_->guest(0), minimised_).run(on_phase);
 }
 
 }  // namespace headcrash::campaign

@@ -8,19 +8,19 @@ namespace headcrash::explorer {
 Result<std::unique_ptr<GuestPool>> GuestPool::start(std::size_t guests,
                                                     const StageGuestOptions& options) {
   TRY(auto made, base::ScratchFolder::make());
-  std::unique_ptr<GuestPool> lab(new GuestPool(std::move(made)));
-  TRY(auto server, device::StateServer::start(guests, lab->scratch(),
+  std::unique_ptr<GuestPool> pool(new GuestPool(std::move(made)));
+  TRY(auto server, device::StateServer::start(guests, pool->scratch(),
                                               options.accelerator == vm::Accelerator::user_mode));
-  lab->server_ = std::move(server);
+  pool->server_ = std::move(server);
   for (std::size_t i = 0; i < guests; ++i) {
-    const std::filesystem::path scratch = lab->scratch() / fmt::format("guest-{}", i);
+    const std::filesystem::path scratch = pool->scratch() / fmt::format("guest-{}", i);
     std::error_code error;
     std::filesystem::create_directories(scratch, error);
     if (error) return fail(scratch.string(), error.message(), "make the temporary folder writable");
-    TRY(auto guest, StageGuest::start(*lab->server_, i, options, scratch));
-    lab->guests_.push_back(std::move(guest));
+    TRY(auto guest, StageGuest::start(*pool->server_, i, options, scratch));
+    pool->guests_.push_back(std::move(guest));
   }
-  return lab;
+  return pool;
 }
 
 GuestPool::~GuestPool() {
