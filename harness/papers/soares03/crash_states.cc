@@ -28,9 +28,9 @@ struct Judged {
 };
 
 /// New disks of the in-process lab, one for each workload.
-class Lab {
+class StateJudge {
  public:
-  explicit Lab(const adapters::SystemUnderTest& system) : system_(system) {}
+  explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
 
   /// Judges the states of all workloads. An error becomes the remark and ends this.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
@@ -81,7 +81,7 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
     return;
   }
   const adapters::SystemUnderTest& system = **found;
-  const Judged seen = Lab(system).judge(workloads, budget);
+  const Judged seen = StateJudge(system).judge(workloads, budget);
   const auto told = [&](std::uint64_t count) {
     return seen.remark.empty() ? Figure(static_cast<double>(count)) : std::nullopt;
   };
