@@ -59,7 +59,7 @@ class Examination {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     disk_.show(found.state);
     step(StepKind::show);
-    StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
+    StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
     watch.lap();  // the checker reports the times of its steps
     if (disk_.sectors() <= kAlwaysAudited) {
       TRY(audit(found, outcome));
@@ -68,7 +68,7 @@ class Examination {
     if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
     StepTimes none = {};
     disk_.show(found.state);
-    StateOutcome plain = checker_.check(facts, Way::plain, none);
+    StateOutcome plain = checker_.check(facts, CheckMode::plain, none);
     ++result_.verified;
     TRY(audit(found, plain));
     step(StepKind::verify);
@@ -240,7 +240,7 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
   const base::Stopwatch watch;
   ExploredState explored{.state = state};
   explored.outcome =
-      checker.check(facts_of(recorded, PersistencePoints(*run), parsed), Way::plain, times);
+      checker.check(facts_of(recorded, PersistencePoints(*run), parsed), CheckMode::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

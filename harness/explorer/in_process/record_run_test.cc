@@ -140,10 +140,10 @@ TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
     disk.show(state);
     StateFacts facts = facts_of(recorded, points, state);
     ASSERT_TRUE(facts.settled);
-    EXPECT_TRUE(keeps_rules(checker->check(facts, Way::plain, times)));
+    EXPECT_TRUE(keeps_rules(checker->check(facts, CheckMode::plain, times)));
     --facts.settled->front().value;
     disk.show(state);
-    const StateOutcome miscounted = checker->check(facts, Way::plain, times);
+    const StateOutcome miscounted = checker->check(facts, CheckMode::plain, times);
     EXPECT_FALSE(keeps_rules(miscounted));
     EXPECT_NE(miscounted.judgement.summary.find("the mounted file system counts"),
               std::string::npos);
@@ -195,7 +195,8 @@ TEST_F(RecordedRuns, AForbiddenFindingAfterThousandsIsFound) {
   const states::CrashState state{.event = recorded.settled.begin()->first};
   disk.show(state);
   StepTimes times{};
-  const StateOutcome outcome = checker->check(facts_of(recorded, points, state), Way::plain, times);
+  const StateOutcome outcome =
+      checker->check(facts_of(recorded, points, state), CheckMode::plain, times);
   EXPECT_EQ(outcome.judgement.verdict, oracle::Verdict::repaired_by_fsck)
       << outcome.judgement.summary;
 }
