@@ -126,10 +126,10 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
 
 }  // namespace
 
-Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system,
-                                         std::span<const workload::Operation> operations,
-                                         const ExplorationOptions& options,
-                                         const std::filesystem::path& recording) {
+Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest& system,
+                                                std::span<const workload::Operation> operations,
+                                                const ExplorationOptions& options,
+                                                const std::filesystem::path& recording) {
   const base::Stopwatch all;
   base::Stopwatch watch;
   ExplorationResult result;
@@ -208,7 +208,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
 
 /// Damages the content of the disk after the unmount. If the unmount failed or left findings, a
 /// state has shown it.
-Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
+Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
@@ -220,11 +220,11 @@ Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult&
   return {};
 }
 
-Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
-                                   std::span<const workload::Operation> operations,
-                                   const RecordedRun& recorded,
-                                   const std::filesystem::path& recording,
-                                   const std::string& state) {
+Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& system,
+                                          std::span<const workload::Operation> operations,
+                                          const RecordedRun& recorded,
+                                          const std::filesystem::path& recording,
+                                          const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   const auto image = run->image(parsed, 0);  // returns an error if there is no such state

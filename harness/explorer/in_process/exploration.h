@@ -12,8 +12,8 @@
 // first failure on. Repairs by fsck are audited (FileSystemType::audit), on large disks only with
 // the full check, and a contradiction also ends the exploration. With ExplorationOptions::damage
 // the run ends with an unmount; its image is damaged, repaired and compared
-// (FileSystemType::repair_trials), and a wrong repair also ends the exploration. Use one Bench per
-// thread: it owns the flat image, and all its data belongs to this thread.
+// (FileSystemType::repair_trials), and a wrong repair also ends the exploration. Use one
+// DiskExplorer per thread: it owns the flat image, and all its data belongs to this thread.
 
 #include <atomic>
 #include <functional>
@@ -87,10 +87,10 @@ struct ExplorationResult {
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };
 
-class Bench {
+class DiskExplorer {
  public:
   /// `formatted` must outlive this object.
-  explicit Bench(const FormattedDisk& formatted)
+  explicit DiskExplorer(const FormattedDisk& formatted)
       : formatted_(formatted),
         disk_(formatted.bytes, formatted.log_at),
         fsck_(formatted.type->checker()),

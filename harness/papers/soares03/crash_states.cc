@@ -54,11 +54,11 @@ class StateJudge {
     TRY(const auto operations, workload::make_workload({.name = workload.name}));
     TRY(const auto formatted,
         in_process::format_disk(system_.type(), *lab_disk, folder_.path() / "formatted.hcrec"));
-    in_process::Bench bench(formatted);
+    in_process::DiskExplorer explorer(formatted);
     in_process::ExplorationOptions options{.budget = budget};
     options.run.order = workload.order;
     TRY(const auto result,
-        bench.explore(system_, operations, options, folder_.path() / "run.hcrec"));
+        explorer.explore(system_, operations, options, folder_.path() / "run.hcrec"));
     if (result.run.failure) return fail(workload.name, *result.run.failure);
     sum.checked += result.checked;
     sum.broken += result.checked - result.clean;

@@ -97,20 +97,20 @@ TEST_P(RenamesUnder, LeavePermittedStates) {
       format_disk((*scheme)->type(), {.bytes = kRenameDiskBytes, .mkfs = {{"group-size", "1M"}}},
                   folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
-  Bench bench(*formatted);
+  DiskExplorer explorer(*formatted);
   for (const Renames& kind : kinds_of_rename()) {
     const std::string before = fmt::format("mkdir A\nmkdir B\nmkdir C\n{}\n", kind.set_up);
     const auto set_up = workload::parse_operations(before, kind.what);
     const auto operations = workload::parse_operations(
         fmt::format("{}sync\n{}\nsync\n", before, kind.operations), kind.what);
     ASSERT_TRUE(set_up && operations) << kind.what;
-    const auto result = bench.explore(**scheme, *operations,
-                                      {.budget = 2000,
-                                       .reorder_per_cut = 64,
-                                       .run = {.pause_ns_max = 0},
-                                       .from_operation = set_up->size(),
-                                       .verify_one_in = 100},
-                                      folder.path() / "run.hcrec");
+    const auto result = explorer.explore(**scheme, *operations,
+                                         {.budget = 2000,
+                                          .reorder_per_cut = 64,
+                                          .run = {.pause_ns_max = 0},
+                                          .from_operation = set_up->size(),
+                                          .verify_one_in = 100},
+                                         folder.path() / "run.hcrec");
     ASSERT_TRUE(result) << kind.what << ": " << result.error().message();
     EXPECT_FALSE(result->run.failure) << kind.what << ": " << *result->run.failure;
     EXPECT_GT(result->checked, 0U) << kind.what;
