@@ -86,7 +86,7 @@ std::string probe_folder(const User& user) {
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;
-  Dice dice(mixed_seed(user.seed, user.number, 2 + age));
+  RandomSource random(mixed_seed(user.seed, user.number, 2 + age));
   std::vector<TimedFile> files;
   const auto add = [&](std::uint64_t bytes) {
     files.push_back({.path = fmt::format("{}/{}", probe_folder(user), files.size()),
@@ -96,7 +96,7 @@ std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
                      .rewritten = static_cast<std::uint32_t>(age)});
   };
   for (std::uint64_t given = 0; given < half; given += files.back().bytes)
-    add(std::min(office_file_bytes(dice), half - given));
+    add(std::min(office_file_bytes(random), half - given));
   add(half);
   return files;
 }

@@ -8,8 +8,8 @@
 // delivery also reads and removes its oldest one.
 #include <fmt/format.h>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -50,10 +50,10 @@ class Mailbox {
  private:
   std::string box() const { return fmt::format("box{}", number_); }
   TimedFile message(const char* folder, std::uint64_t number) const {
-    Dice dice(mixed_seed(seed_, number_, number + 1));
+    RandomSource random(mixed_seed(seed_, number_, number + 1));
     return {.path = fmt::format("{}/{}/{}", box(), folder, number),
             .number = static_cast<std::uint32_t>(number_ * messages_ + number),
-            .bytes = least_bytes_ + dice.below(most_bytes_ - least_bytes_ + 1)};
+            .bytes = least_bytes_ + random.below(most_bytes_ - least_bytes_ + 1)};
   }
 
   PhaseResult deliver(std::uint64_t number) {

@@ -24,12 +24,12 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 
 }  // namespace
 
-std::uint64_t office_file_bytes(Dice& dice) {
+std::uint64_t office_file_bytes(RandomSource& random) {
   // Base-2 logarithm in units of 1/4096: a mean of 11.25 and a deviation of 3.17, with a sum of
   // twelve uniform draws as a normal one.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
-  for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(dice.below(kOne));
+  for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(random.below(kOne));
   const auto logarithm = static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(kMean + kDeviation * sum / kOne, kOne, 21 * kOne));
   const std::uint64_t power = std::uint64_t{1} << (logarithm / kOne);
@@ -43,7 +43,7 @@ Office::Office(const User& user)
       day_bytes_((argument(user.arguments, "written-kib") << 10) /
                  argument(user.arguments, "users")),
       day_ns_(static_cast<std::int64_t>(argument(user.arguments, "day-s")) * kNsPerSecond),
-      dice_(mixed_seed(user.seed, user.number, 1)) {}
+      random_(mixed_seed(user.seed, user.number, 1)) {}
 
 std::string Office::home() const {
   return fmt::format("u{}", user_.number);
@@ -73,16 +73,16 @@ std::vector<TimedFile> Office::files() const {
 
 Office::File Office::new_file(std::uint64_t bytes) {
   return {.serial = serial_++,
-          .folder = static_cast<std::uint32_t>(dice_.below(kFolders)),
+          .folder = static_cast<std::uint32_t>(random_.below(kFolders)),
           .bytes = bytes,
           .changed = ++changes_};
 }
 
 /// Draws four files and returns the one changed last.
 std::size_t Office::worked_on() {
-  std::size_t latest = kLogs + dice_.below(files_.size() - kLogs);
+  std::size_t latest = kLogs + random_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
-    const std::size_t other = kLogs + dice_.below(files_.size() - kLogs);
+    const std::size_t other = kLogs + random_.below(files_.size() - kLogs);
     if (files_[other].changed > files_[latest].changed) latest = other;
   }
   return latest;
@@ -138,7 +138,7 @@ PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWo
 PhaseResult Office::job(FileWork* work) {
   ++jobs_;
   const auto doing = [&]() -> PhaseResult {
-    const std::uint64_t which = dice_.below(20);
+    const std::uint64_t which = random_.below(20);
     if (which < 7) return make_temporary(work);
     if (which < 11) return make_file(work);
     if (which < 16) return edit(work);
@@ -151,8 +151,8 @@ PhaseResult Office::job(FileWork* work) {
 }
 
 PhaseResult Office::make_temporary(FileWork* work) {
-  const File file = new_file(office_file_bytes(dice_));
-  temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + dice_.below(kTemporaryJobs)});
+  const File file = new_file(office_file_bytes(random_));
+  temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + random_.below(kTemporaryJobs)});
   written_ += file.bytes;
   return work == nullptr ? PhaseResult{} : work->create(temporary(file));
 }
@@ -172,7 +172,7 @@ PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
 }
 
 PhaseResult Office::make_file(FileWork* work) {
-  files_.push_back(new_file(office_file_bytes(dice_)));
+  files_.push_back(new_file(office_file_bytes(random_)));
   bytes_ += files_.back().bytes;
   written_ += files_.back().bytes;
   return work == nullptr ? PhaseResult{} : work->create(named(files_.back()));
@@ -181,7 +181,7 @@ PhaseResult Office::make_file(FileWork* work) {
 PhaseResult Office::edit(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t before = file.bytes, quarter = before / 4;
-  file.bytes = std::min(before - quarter + dice_.below(2 * quarter + 1), kLongestFile);
+  file.bytes = std::min(before - quarter + random_.below(2 * quarter + 1), kLongestFile);
   file.changed = ++changes_;
   ++file.rewritten;
   bytes_ = bytes_ - before + file.bytes;
@@ -201,9 +201,9 @@ PhaseResult Office::edit(FileWork* work) {
 }
 
 PhaseResult Office::append_to_log(FileWork* work) {
-  const std::size_t which = dice_.below(kLogs);
+  const std::size_t which = random_.below(kLogs);
   File& log = files_[which];
-  const std::uint64_t bytes = kBlock / 8 + dice_.below(2 * kBlock);
+  const std::uint64_t bytes = kBlock / 8 + random_.below(2 * kBlock);
   written_ += bytes;
   if (log.bytes > kLogBytes) {
     const std::string old = named(log).path;
@@ -227,9 +227,9 @@ PhaseResult Office::append_to_log(FileWork* work) {
 /// contents.
 PhaseResult Office::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
-  const std::uint64_t offset = dice_.below(file.bytes / kBlock + 1) * kBlock;
+  const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;
   const std::uint64_t bytes =
-      std::min(file.bytes - std::min(offset, file.bytes), kBlock + dice_.below(kMostInPlace));
+      std::min(file.bytes - std::min(offset, file.bytes), kBlock + random_.below(kMostInPlace));
   file.changed = ++changes_;
   written_ += bytes;
   if (work == nullptr) return {};
@@ -241,7 +241,7 @@ PhaseResult Office::overwrite(FileWork* work) {
 
 PhaseResult Office::tidy_up(FileWork* work) {
   while (bytes_ > kept_bytes_ && files_.size() > kLogs + 1) {
-    const std::size_t which = kLogs + dice_.below(files_.size() - kLogs);
+    const std::size_t which = kLogs + random_.below(files_.size() - kLogs);
     const std::string path = named(files_[which]).path;
     bytes_ -= files_[which].bytes;
     files_[which] = files_.back();

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_tree.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -54,14 +54,14 @@ struct Step {
 
 /// Returns the commands of one script in their order, each with its files.
 std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
-  Dice dice(mixed_seed(user.seed, user.number, 1 + script));
+  RandomSource random(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
   for (const Frequency& each : kMix) {
     for (int i = 0; i < each.times; ++i)
       steps.push_back(
-          {.command = each.command, .file = dice.below(files), .other = dice.below(files)});
+          {.command = each.command, .file = random.below(files), .other = random.below(files)});
   }
-  dice.shuffle(steps);
+  random.shuffle(steps);
   return steps;
 }
 

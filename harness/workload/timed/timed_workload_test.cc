@@ -365,12 +365,12 @@ TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
 }
 
 TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
-  Dice dice(1);
+  RandomSource random(1);
   double sum = 0;
   std::size_t small = 0;
   constexpr int kFiles = 200'000;
   for (int i = 0; i < kFiles; ++i) {
-    const std::uint64_t bytes = office_file_bytes(dice);
+    const std::uint64_t bytes = office_file_bytes(random);
     ASSERT_GE(bytes, 2U);
     ASSERT_LE(bytes, 2U << 20);
     sum += static_cast<double>(bytes);
