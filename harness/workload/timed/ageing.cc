@@ -49,8 +49,8 @@ struct Ages {
 };
 
 /// Returns the user's office after `age` days.
-Office office_at(const User& user, std::uint64_t age) {
-  Office office(user);
+OfficeWorker office_at(const User& user, std::uint64_t age) {
+  OfficeWorker office(user);
   (void)office.move_in(nullptr);
   (void)office.work_days(0, age, nullptr);
   return office;
@@ -151,7 +151,7 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
   std::vector<Phase> phases{
       {.name = "move-in", .users = users, .measured = false, .body = [](User& user) {
          FileWork work(user);
-         return Office(user).move_in(&work);
+         return OfficeWorker(user).move_in(&work);
        }}};
   measure_at(0, users, phases);
   for (std::uint64_t age = 0; age < ages.days;) {

@@ -36,7 +36,7 @@ std::uint64_t office_file_bytes(RandomSource& random) {
   return std::min(power + power * (logarithm % kOne) / kOne, kLongestFile);
 }
 
-Office::Office(const User& user)
+OfficeWorker::OfficeWorker(const User& user)
     : user_(user),
       kept_bytes_((argument(user.arguments, "in-use-kib") << 10) /
                   argument(user.arguments, "users")),
@@ -45,24 +45,24 @@ Office::Office(const User& user)
       day_ns_(static_cast<std::int64_t>(argument(user.arguments, "day-s")) * kNsPerSecond),
       random_(mixed_seed(user.seed, user.number, 1)) {}
 
-std::string Office::home() const {
+std::string OfficeWorker::home() const {
   return fmt::format("u{}", user_.number);
 }
 
-TimedFile Office::named(const File& file) const {
+TimedFile OfficeWorker::named(const File& file) const {
   return {.path = fmt::format("{}/{}", folder_of(home(), file.folder), file.serial),
           .number = static_cast<std::uint32_t>(user_.number) * kSerialsOfAUser + file.serial,
           .bytes = file.bytes,
           .rewritten = file.rewritten};
 }
 
-TimedFile Office::temporary(const File& file) const {
+TimedFile OfficeWorker::temporary(const File& file) const {
   TimedFile named_so = named(file);
   named_so.path = fmt::format("{}/tmp/{}", home(), file.serial);
   return named_so;
 }
 
-std::vector<TimedFile> Office::files() const {
+std::vector<TimedFile> OfficeWorker::files() const {
   std::vector<File> sorted = files_;
   std::ranges::sort(sorted, {}, &File::changed);
   std::vector<TimedFile> all;
@@ -71,7 +71,7 @@ std::vector<TimedFile> Office::files() const {
   return all;
 }
 
-Office::File Office::new_file(std::uint64_t bytes) {
+OfficeWorker::File OfficeWorker::new_file(std::uint64_t bytes) {
   return {.serial = serial_++,
           .folder = static_cast<std::uint32_t>(random_.below(kFolders)),
           .bytes = bytes,
@@ -79,7 +79,7 @@ Office::File Office::new_file(std::uint64_t bytes) {
 }
 
 /// Draws four files and returns the one changed last.
-std::size_t Office::worked_on() {
+std::size_t OfficeWorker::worked_on() {
   std::size_t latest = kLogs + random_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
     const std::size_t other = kLogs + random_.below(files_.size() - kLogs);
@@ -88,7 +88,7 @@ std::size_t Office::worked_on() {
   return latest;
 }
 
-PhaseResult Office::move_in(FileWork* work) {
+PhaseResult OfficeWorker::move_in(FileWork* work) {
   if (work != nullptr) {
     std::vector<std::string> folders{home(), home() + "/tmp"};
     for (std::uint32_t i = 0; i < kFolders; ++i) folders.push_back(folder_of(home(), i));
@@ -109,7 +109,7 @@ PhaseResult Office::move_in(FileWork* work) {
   return {};
 }
 
-PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* work) {
+PhaseResult OfficeWorker::work_days(std::uint64_t first, std::uint64_t end, FileWork* work) {
   const std::int64_t start_ns = work == nullptr ? 0 : user_.pace.now_ns();
   for (std::uint64_t day = first; day < end; ++day) {
     const std::int64_t midnight_ns = start_ns + static_cast<std::int64_t>(day - first) * day_ns_;
@@ -119,7 +119,7 @@ PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* 
   return {};
 }
 
-PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWork* work) {
+PhaseResult OfficeWorker::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWork* work) {
   if (day % kDaysOfAWeek >= kWorkingDays) return {};
   written_ = 0;
   while (written_ < day_bytes_) {
@@ -135,7 +135,7 @@ PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWo
   return remove_temporaries(work, true);
 }
 
-PhaseResult Office::job(FileWork* work) {
+PhaseResult OfficeWorker::job(FileWork* work) {
   ++jobs_;
   const auto doing = [&]() -> PhaseResult {
     const std::uint64_t which = random_.below(20);
@@ -150,14 +150,14 @@ PhaseResult Office::job(FileWork* work) {
   return tidy_up(work);
 }
 
-PhaseResult Office::make_temporary(FileWork* work) {
+PhaseResult OfficeWorker::make_temporary(FileWork* work) {
   const File file = new_file(office_file_bytes(random_));
   temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + random_.below(kTemporaryJobs)});
   written_ += file.bytes;
   return work == nullptr ? PhaseResult{} : work->create(temporary(file));
 }
 
-PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
+PhaseResult OfficeWorker::remove_temporaries(FileWork* work, bool all) {
   for (std::size_t i = 0; i < temporaries_.size();) {
     if (!all && temporaries_[i].until_job > jobs_) {
       ++i;
@@ -171,14 +171,14 @@ PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
   return {};
 }
 
-PhaseResult Office::make_file(FileWork* work) {
+PhaseResult OfficeWorker::make_file(FileWork* work) {
   files_.push_back(new_file(office_file_bytes(random_)));
   bytes_ += files_.back().bytes;
   written_ += files_.back().bytes;
   return work == nullptr ? PhaseResult{} : work->create(named(files_.back()));
 }
 
-PhaseResult Office::edit(FileWork* work) {
+PhaseResult OfficeWorker::edit(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t before = file.bytes, quarter = before / 4;
   file.bytes = std::min(before - quarter + random_.below(2 * quarter + 1), kLongestFile);
@@ -200,7 +200,7 @@ PhaseResult Office::edit(FileWork* work) {
                         next.path);
 }
 
-PhaseResult Office::append_to_log(FileWork* work) {
+PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   const std::size_t which = random_.below(kLogs);
   File& log = files_[which];
   const std::uint64_t bytes = kBlock / 8 + random_.below(2 * kBlock);
@@ -225,7 +225,7 @@ PhaseResult Office::append_to_log(FileWork* work) {
 
 /// Rewrites the same bytes. This keeps verification simple, and no file system here compares
 /// contents.
-PhaseResult Office::overwrite(FileWork* work) {
+PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;
   const std::uint64_t bytes =
@@ -239,7 +239,7 @@ PhaseResult Office::overwrite(FileWork* work) {
   });
 }
 
-PhaseResult Office::tidy_up(FileWork* work) {
+PhaseResult OfficeWorker::tidy_up(FileWork* work) {
   while (bytes_ > kept_bytes_ && files_.size() > kLogs + 1) {
     const std::size_t which = kLogs + random_.below(files_.size() - kLogs);
     const std::string path = named(files_[which]).path;

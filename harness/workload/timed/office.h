@@ -34,9 +34,9 @@ namespace headcrash::timed {
 /// on every host.
 std::uint64_t office_file_bytes(RandomSource& random);
 
-class Office {
+class OfficeWorker {
  public:
-  explicit Office(const User& user);
+  explicit OfficeWorker(const User& user);
 
   /// Creates the number of files that the user keeps.
   PhaseResult move_in(FileWork* work);
