@@ -16,7 +16,7 @@ struct ScriptedGuest : RecoveryGuest {
   std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =
       [](const std::string&, std::size_t) { return GuestOutcome{}; };
   Inspection inspection{.first = {.mounted = true}};
-  MountReplay mount_replay{.look = {.mounted = true},
+  MountReplay mount_replay{.cycle = {.mounted = true},
                            .tree = std::vector<oracle::ObservedObject>{}};
   bool inspected_again = false;
 
@@ -57,7 +57,7 @@ Verdict recover(const adapters::LinuxAdapter& fs, ScriptedGuest& guest) {
   EXPECT_TRUE(recovery.replay());
   EXPECT_TRUE(recovery.check());
   EXPECT_TRUE(recovery.repair());
-  EXPECT_TRUE(recovery.look());
+  EXPECT_TRUE(recovery.inspect());
   EXPECT_TRUE(recovery.recover_again());
   return recovery.judge({}).verdict;
 }
@@ -134,12 +134,12 @@ TEST(Recovery, ASecondRecoveryMustFindNothingToDo) {
   EXPECT_EQ(recover(by_command(), damage_later), Verdict::recovery_not_idempotent);
 
   ScriptedGuest another_tree;
-  another_tree.inspection.again = Look{.mounted = true};
+  another_tree.inspection.again = MountCycle{.mounted = true};
   another_tree.inspection.difference = "a is missing";
   EXPECT_EQ(recover(by_command(), another_tree), Verdict::recovery_not_idempotent);
 
   ScriptedGuest refused;
-  refused.inspection.again = Look{.mounted = false, .refusal = "bad superblock"};
+  refused.inspection.again = MountCycle{.mounted = false, .refusal = "bad superblock"};
   EXPECT_EQ(recover(by_command(), refused), Verdict::recovery_not_idempotent);
 }
 
@@ -180,7 +180,7 @@ TEST(Recovery, ReportsAnErrorOfUse) {
   guest.inspection.use_ms = 3;
   const adapters::LinuxAdapter fs = by_command();
   Recovery recovery(fs, guest);
-  EXPECT_TRUE(recovery.look());
+  EXPECT_TRUE(recovery.inspect());
   EXPECT_EQ(recovery.unusable(), "rmdir of d: Directory not empty");
   EXPECT_EQ(recovery.ms(StepKind::use), 3);
 }

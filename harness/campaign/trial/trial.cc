@@ -401,7 +401,7 @@ run::Step<void> TrialRun::check() {
 
 run::Step<void> TrialRun::look() {
   if (const run::Step<void> began = begin("mount"); !began) return began;
-  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted)
+  if (const run::Step<void> looked = recovery_.inspect(); !looked || !recovery_.state().mounted)
     return looked;
   if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
   return end();
@@ -413,7 +413,7 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
   MountReplay seen;
   if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
   TRY(const auto mounted, mount());
-  seen.look.mounted = mounted;
+  seen.cycle.mounted = mounted;
   exit_code_ = mounted ? 0 : 1;
   if (mounted) {
     if (const run::Step<void> unmounted = session_->unmount(); !unmounted)

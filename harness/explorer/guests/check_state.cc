@@ -162,7 +162,7 @@ run::Step<void> StateCheck::go() {
     if (const run::Step<void> put = write_replayed_to_stage(); !put) return put;
   }
   if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
-  if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
+  if (const run::Step<void> looked = recovery_.inspect(); !looked) return looked;
   if (!recovery_.state().mounted) {
     if (const run::Step<void> looked = mount_after_replay(); !looked) return looked;
   }
@@ -304,7 +304,7 @@ run::Step<void> StateCheck::replay_in_guest() {
 run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
   TRY(auto seen, guest_.inspect(filesystem, {}));
-  MountReplay replay{.look = seen.first,
+  MountReplay replay{.cycle = seen.first,
                      .verify_ms = seen.verify_ms,
                      .tree = std::nullopt,
                      .log = std::move(seen.log)};
@@ -331,7 +331,7 @@ run::Step<void> StateCheck::mount_after_replay() {
   recovery_.state().refused_as_cut = true;
   log("the kernel refused the state as the cut left it; replaying it first\n");
   TRY(recovery_.exec(filesystem_.replay, StepKind::replay));
-  return recovery_.look();
+  return recovery_.inspect();
 }
 
 /// An application may change its files when it verifies, so this follows the second mount.
