@@ -174,7 +174,7 @@ class LossRun {
     const std::uint64_t before = machine_.modelled().device_counters().sectors_written;
     for (const TimeNs at : instants) {
       executor.run_until(at);
-      if (machine_.good() && seen_.error.empty()) keep(look(at));
+      if (machine_.good() && seen_.error.empty()) keep(find_lost(at));
     }
     if (asked_.cut_at_last) return cut();
     executor.run_until(end_);
@@ -322,7 +322,7 @@ class LossRun {
     }
     seen_.recovery = *recovered;
     if (machine_.modelled().medium() != nullptr) {
-      const Lost lost = look(at);
+      const Lost lost = find_lost(at);
       seen_.cut_oldest_s = lost.oldest_s;
       seen_.cut_lost_changes = lost.changes;
     }
@@ -337,7 +337,7 @@ class LossRun {
     if (seen_.damaged++ == 0) seen_.first_damage = beyond->text;
   }
 
-  Lost look(TimeNs at) {
+  Lost find_lost(TimeNs at) {
     CutImage image(*machine_.modelled().medium());
     const auto repaired = system_.type().checker()->repair(image, {});
     if (!repaired) {

@@ -75,7 +75,7 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> rest_until(double model_ns);
   run::Step<void> replay();
   run::Step<void> check();
-  run::Step<void> look();
+  run::Step<void> inspect();
   void judge();
   Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
   void keep_findings(const std::vector<oracle::Finding>& findings);
@@ -182,7 +182,7 @@ run::Step<void> TrialRun::work_to_verdict() {
                         &TrialRun::power_cycle,
                         &TrialRun::replay,
                         &TrialRun::check,
-                        &TrialRun::look};
+                        &TrialRun::inspect};
   if (const run::Step<void> started = start_guest("restore"); !started) return started;
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
@@ -399,7 +399,7 @@ run::Step<void> TrialRun::check() {
   return end(exit_code);
 }
 
-run::Step<void> TrialRun::look() {
+run::Step<void> TrialRun::inspect() {
   if (const run::Step<void> began = begin("mount"); !began) return began;
   if (const run::Step<void> looked = recovery_.inspect(); !looked || !recovery_.state().mounted)
     return looked;
