@@ -16,51 +16,53 @@ constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
 /// Objects that are removed for good, or created, and may have no name in between. A moved object
 /// always has a name (R1): lost+found would preserve it, and the oracle would find it there.
-enum class Goes : std::uint8_t { nothing, file, directory };
+enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
   const char* what;
   const char* set_up;  ///< followed by a sync
   const char* operations;
-  Goes goes = Goes::nothing;
+  MayVanish may_vanish = MayVanish::nothing;
 };
 
 const std::vector<Renames>& kinds_of_rename() {
   static const std::vector<Renames> kinds{
       {"file", "create A/f", "rename A/f A/g"},
       {"file, another parent", "create A/f", "rename A/f B/g"},
-      {"file over file", "create A/f\ncreate A/g", "rename A/f A/g", Goes::file},
-      {"file over file, another parent", "create A/f\ncreate B/g", "rename A/f B/g", Goes::file},
+      {"file over file", "create A/f\ncreate A/g", "rename A/f A/g", MayVanish::file},
+      {"file over file, another parent", "create A/f\ncreate B/g", "rename A/f B/g",
+       MayVanish::file},
       {"file, on and on", "create A/f", "rename A/f B/f\nrename B/f C/f\nrename C/f A/f"},
       {"directory", "mkdir A/d\ncreate A/d/f", "rename A/d A/e"},
       {"directory, another parent", "mkdir A/d\ncreate A/d/f", "rename A/d B/d"},
       {"directory over directory", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename A/d A/e",
-       Goes::directory},
+       MayVanish::directory},
       {"directory over directory, another parent", "mkdir A/d\nmkdir B/e\ncreate A/d/f",
-       "rename A/d B/e", Goes::directory},
+       "rename A/d B/e", MayVanish::directory},
       {"directory, on and on", "mkdir A/d\ncreate A/d/f",
        "rename A/d B/d\nrename B/d C/d\nrename C/d A/d"},
       {"directory over directories, on and on", "mkdir A/d\nmkdir B/d\nmkdir C/d\ncreate A/d/f",
-       "rename A/d B/d\nrename B/d C/d", Goes::directory},
-      {"file, and its old parent goes", "create A/f", "rename A/f B/f\nrmdir A", Goes::directory},
-      {"file that lies elsewhere, and its old parent goes", "create C/f\nrename C/f A/f",
-       "rename A/f B/f\nrmdir A", Goes::directory},
+       "rename A/d B/d\nrename B/d C/d", MayVanish::directory},
+      {"file, and its old parent may_vanish", "create A/f", "rename A/f B/f\nrmdir A",
+       MayVanish::directory},
+      {"file that lies elsewhere, and its old parent may_vanish", "create C/f\nrename C/f A/f",
+       "rename A/f B/f\nrmdir A", MayVanish::directory},
       {"file that lies elsewhere, and its old parent is replaced",
-       "create C/f\nrename C/f A/f\nmkdir D", "rename A/f B/f\nrename D A", Goes::directory},
-      {"directory, and its old parent goes", "mkdir A/d\ncreate A/d/f", "rename A/d B/d\nrmdir A",
-       Goes::directory},
+       "create C/f\nrename C/f A/f\nmkdir D", "rename A/f B/f\nrename D A", MayVanish::directory},
+      {"directory, and its old parent may_vanish", "mkdir A/d\ncreate A/d/f",
+       "rename A/d B/d\nrmdir A", MayVanish::directory},
       {"file, and its old parent is replaced", "create A/f", "rename A/f B/f\nrename C A",
-       Goes::directory},
+       MayVanish::directory},
       {"directory, and a file in it is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nwrite B/d/f 0 512 1 1\nfsync B/d/f\ncreate A/g", Goes::file},
+       "rename A/d B/d\nwrite B/d/f 0 512 1 1\nfsync B/d/f\ncreate A/g", MayVanish::file},
       {"directory, and a synced file in it is synced", "mkdir A/d\ncreate A/d/f\nfsync A/d/f",
-       "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
+       "rename A/d B/d\nfsync B/d/f\ncreate A/g", MayVanish::file},
       {"directory, and a file in it that lies elsewhere is synced",
        "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
-       "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
+       "rename A/d B/d\nfsync B/d/f\ncreate A/g", MayVanish::file},
       {"directory, its parent stays, and a file in it that lies elsewhere is synced",
        "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
-       "rename A/d A/e\nfsync A/e/f\ncreate A/g", Goes::file},
+       "rename A/d A/e\nfsync A/e/f\ncreate A/g", MayVanish::file},
       {"exchange of directories, two parents, and once more",
        "mkdir A/d\ncreate A/d/f\nmkdir B/e\ncreate C/g",
        "rename-exchange A/d B/e\nrename-exchange C/g B/e"},
@@ -68,12 +70,12 @@ const std::vector<Renames>& kinds_of_rename() {
        "mkdir D\nmkdir D/e\ncreate A/f\nsymlink x A/g",
        "rename-exchange A/f D/e\nrename-exchange A/f D\nrename-exchange A/g D"},
       {"directory, and it is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nfsyncdir B/d\ncreate A/g", Goes::file},
+       "rename A/d B/d\nfsyncdir B/d\ncreate A/g", MayVanish::file},
       {"directory, and its new parent is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nfsyncdir B\ncreate A/g", Goes::file},
-      {"file into a new directory", "create A/f", "mkdir N\nrename A/f N/f", Goes::directory},
+       "rename A/d B/d\nfsyncdir B\ncreate A/g", MayVanish::file},
+      {"file into a new directory", "create A/f", "mkdir N\nrename A/f N/f", MayVanish::directory},
       {"directory into a new directory", "mkdir A/d\ncreate A/d/f", "mkdir N\nrename A/d N/d",
-       Goes::directory},
+       MayVanish::directory},
       {"exchange of files", "create A/f\ncreate A/g", "rename-exchange A/f A/g"},
       {"exchange of files, two parents", "create A/f\ncreate B/g", "rename-exchange A/f B/g"},
       {"exchange of directories", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename-exchange A/d A/e"},
@@ -116,11 +118,11 @@ TEST_P(RenamesUnder, LeavePermittedStates) {
     EXPECT_GT(result->checked, 0U) << kind.what;
     EXPECT_EQ(result->clean, result->checked) << kind.what;
     EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_file)) &&
-                  kind.goes != Goes::file,
+                  kind.may_vanish != MayVanish::file,
               false)
         << kind.what;
     EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_directory)) &&
-                  kind.goes != Goes::directory,
+                  kind.may_vanish != MayVanish::directory,
               false)
         << kind.what;
     if (!result->failures.empty()) {
