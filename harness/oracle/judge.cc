@@ -50,7 +50,7 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
       promises_(terms.promises),
       horizon_(terms.horizon),
       promised_(terms.promised),
-      left_out_(terms.left_out) {
+      omitted_(terms.omitted) {
   for (const ObservedObject* const each : tree) {
     const ObservedObject& object = *each;
     if (object.inode != 0) ++names_of_inode_[object.inode];
@@ -124,7 +124,7 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
     return path.empty() ? name : path + "/" + name;
   };
   for (const auto& [name, slot] : entries) {
-    if (left_out_.contains(slot.lone)) continue;
+    if (omitted_.contains(slot.lone)) continue;
     const auto child = children.find(name);
     judge_name(slot, full(name), child == children.end() ? nullptr : child->second);
   }
@@ -417,7 +417,7 @@ void Judge::judge_tokens() {
   for (const Shown& each : shown_) names.push_back(each.name);
   std::vector<TokenId> promised;
   std::copy_if(promised_.named.begin(), promised_.named.end(), std::back_inserter(promised),
-               [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
+               [&](TokenId token) { return !omitted_.contains(history_.tokens[token].lone); });
   if (!promised_.adrift.empty()) {
     std::ranges::copy(found_without_a_name(), std::back_inserter(names));
     promised.insert(promised.end(), promised_.adrift.begin(), promised_.adrift.end());
