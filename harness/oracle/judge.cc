@@ -37,7 +37,7 @@ std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
 
 }  // namespace
 
-std::size_t weight(const std::vector<Finding>& findings) {
+std::size_t severity(const std::vector<Finding>& findings) {
   constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
   std::size_t worst = 0;
   for (const Finding& finding : findings)
@@ -97,7 +97,7 @@ std::vector<Finding> Judge::least_findings() {
 std::size_t Judge::walk_by(const DirectoryReading& reading) {
   read_as_ = reading.of;
   walk();
-  return weight(findings_);
+  return severity(findings_);
 }
 
 void Judge::walk() {
@@ -355,7 +355,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   for (const TokenId token : possible) {
     std::vector<Finding> findings = judge_file_as(token, allowed, observed);
     if (findings.empty()) fitting.push_back(token);
-    if (fewest && weight(*fewest) <= weight(findings)) continue;
+    if (fewest && severity(*fewest) <= severity(findings)) continue;
     fewest = std::move(findings);
     nearest = token;
   }

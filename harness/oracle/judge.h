@@ -50,9 +50,9 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns the severity under the most lenient interpretation: de-facto promises weigh less than
-/// documented ones.
-std::size_t weight(const std::vector<Finding>& findings);
+/// Returns the severity under the most lenient interpretation: a broken de-facto promise is
+/// less severe than a documented one.
+std::size_t severity(const std::vector<Finding>& findings);
 
 /// Judges one tree once. Owns only its working memory; not thread-safe.
 class Judge {
