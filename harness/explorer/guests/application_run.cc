@@ -44,16 +44,16 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   return {};
 }
 
-run::Step<Verified> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                 const workload::Application& application,
-                                 const std::vector<std::string>& told) {
+run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const workload::Application& application,
+                                       const std::vector<std::string>& told) {
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
     return run::stop(oracle::Verdict::unmountable,
                      "refused when the application was about to verify: " + why);
   if (const auto put = store_files(guest, application); !put) return tl::unexpected(put.error());
-  Verified all;
+  VerifierResult all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));
     auto findings = oracle::application_findings(end);
