@@ -68,14 +68,14 @@ PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_lay
   return {};
 }
 
-enum class Part : std::uint8_t { oldest, newest, all };
+enum class FileShare : std::uint8_t { oldest, newest, all };
 
-PhaseResult read_files(User& user, std::uint64_t age, Part share) {
+PhaseResult read_files(User& user, std::uint64_t age, FileShare share) {
   const std::vector<TimedFile> files = office_at(user, age).files();
   const std::size_t count =
-      share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
-  const std::size_t first = share == Part::newest ? files.size() - count : 0;
-  return read_all(user, std::span(files).subspan(first, count), share != Part::all);
+      share == FileShare::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
+  const std::size_t first = share == FileShare::newest ? files.size() - count : 0;
+  return read_all(user, std::span(files).subspan(first, count), share != FileShare::all);
 }
 
 std::string probe_folder(const User& user) {
@@ -127,11 +127,11 @@ void measure_at(std::uint64_t age, std::size_t users, std::vector<Phase>& phases
   const auto name = [age](const char* what) { return fmt::format("{} day {}", what, age); };
   phases.push_back(
       {.name = name("read-old"), .users = users, .cold = true, .body = [age](User& user) {
-         return read_files(user, age, Part::oldest);
+         return read_files(user, age, FileShare::oldest);
        }});
   phases.push_back(
       {.name = name("read-new"), .users = users, .cold = true, .body = [age](User& user) {
-         return read_files(user, age, Part::newest);
+         return read_files(user, age, FileShare::newest);
        }});
   phases.push_back({.name = name("write"), .users = users, .body = [age](User& user) {
                       return write_probe(user, age);
@@ -166,11 +166,12 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
                       }});
     measure_at(age, users, phases);
   }
-  phases.push_back({.name = "verify",
-                    .users = users,
-                    .measured = false,
-                    .cold = true,
-                    .body = [ages](User& user) { return read_files(user, ages.days, Part::all); }});
+  phases.push_back(
+      {.name = "verify",
+       .users = users,
+       .measured = false,
+       .cold = true,
+       .body = [ages](User& user) { return read_files(user, ages.days, FileShare::all); }});
   return phases;
 }
 
