@@ -200,8 +200,8 @@ Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database
                                    .parameters = parameters_text(*cell.workload),
                                    .scale = cell.workload->scale};
   if (database != nullptr) {
-    TRY(const auto same, experience_with(*database, cell));
-    TRY(const auto like, experience_with_like(*database, cell));
+    TRY(const auto same, earlier_trials(*database, cell));
+    TRY(const auto like, similar_trials(*database, cell));
     if (const auto& known = same ? same : like) {
       told.trial_s = known->mean_s;
       told.origin = fmt::format("{} trials {}", known->trials, same ? "of it" : "like it");
