@@ -183,7 +183,7 @@ std::optional<std::string> btrfs_node(Bytes block) {
 }
 
 /// Joins descriptions of adjacent blocks, and counts equal ones.
-class Parts {
+class Descriptions {
  public:
   void add(const std::string& what) {
     if (!parts_.empty() && parts_.back().first == what) {
@@ -267,7 +267,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
 
 std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
                            const KnownDisk& disk) {
-  Parts parts;
+  Descriptions parts;
   const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   for (std::size_t sector = 0; sector < sectors;) {
     std::string stamped;
