@@ -76,7 +76,7 @@ Freed probe_free_after_write() {
   constexpr os::TimeNs kLook = 10 * model::kMillisecondNs;
   constexpr os::TimeNs kLongest = 300 * model::kSecondNs;
   Freed freed;
-  const auto machine = usual(Compared::soft_updates).start();
+  const auto machine = usual(ComparedScheme::soft_updates).start();
   if (!machine) {
     freed.remark = machine.error().message();
     return freed;
@@ -116,7 +116,7 @@ struct Drawn {
 };
 
 Drawn draw_dependencies(const WorkloadRun& run) {
-  const auto machine = usual(Compared::no_order).start();
+  const auto machine = usual(ComparedScheme::no_order).start();
   if (!machine) return {.remark = machine.error().message()};
   ufs::Volume& volume = mounted_ufs(**machine).volume();
   auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
