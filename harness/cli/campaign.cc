@@ -47,12 +47,12 @@ Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
                                          const Result<std::vector<Cell>>& cells) {
   if (!cells) return pass_on(cells);
-  CampaignForecast told{.name = name, .title = summary.title, .trials = cells->size()};
-  if (name == summary.name) told.takes = summary.takes;
+  CampaignForecast forecast{.name = name, .title = summary.title, .trials = cells->size()};
+  if (name == summary.name) forecast.takes = summary.takes;
   for (const Cell& cell : *cells)
-    if (told.filesystems.empty() || told.filesystems.back() != cell.filesystem)
-      told.filesystems.push_back(cell.filesystem);
-  return told;
+    if (forecast.filesystems.empty() || forecast.filesystems.back() != cell.filesystem)
+      forecast.filesystems.push_back(cell.filesystem);
+  return forecast;
 }
 
 /// Loads a campaign from a file, or the selected part of it.
@@ -87,18 +87,18 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     TRY(const auto plan, campaign::SchemesPlan::create(*schemes));
     const campaign::CampaignSummary summary = campaign::schemes_campaign_summary(*schemes->type);
-    CampaignForecast told{.name = name,
-                          .title = summary.title,
-                          .trials = plan.size(),
-                          .states_most = plan.size() * schemes->budget};
-    if (name == summary.name) told.takes = summary.takes;
+    CampaignForecast forecast{.name = name,
+                              .title = summary.title,
+                              .trials = plan.size(),
+                              .states_most = plan.size() * schemes->budget};
+    if (name == summary.name) forecast.takes = summary.takes;
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
       if (!seen.insert(filesystem).second) break;  // the schemes alternate
-      told.filesystems.push_back(filesystem);
+      forecast.filesystems.push_back(filesystem);
     }
-    return told;
+    return forecast;
   }
   if (const auto survey = campaign::parse_io_errors_campaign(name))
     return survey_forecast(name, campaign::io_errors_campaign_summary(),
@@ -108,37 +108,38 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
                            campaign::unsynced_cells(*unsynced));
   TRY(const auto loaded, load_selection(name, selection));
   const campaign::TrialPlans plans(loaded);
-  CampaignForecast told{.name = loaded.name,
-                        .title = loaded.title,
-                        .takes = loaded.takes,
-                        .trials = plans.size(),
-                        .states_most = plans.states_most()};
+  CampaignForecast forecast{.name = loaded.name,
+                            .title = loaded.title,
+                            .takes = loaded.takes,
+                            .trials = plans.size(),
+                            .states_most = plans.states_most()};
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
-    if (std::ranges::find(told.filesystems, filesystem->name) == told.filesystems.end())
-      told.filesystems.push_back(filesystem->name);
-  if (!part.whole()) told.takes.clear();  // applies to the whole
-  return told;
+    if (std::ranges::find(forecast.filesystems, filesystem->name) == forecast.filesystems.end())
+      forecast.filesystems.push_back(filesystem->name);
+  if (!selection.whole()) forecast.takes.clear();  // applies to the whole
+  return forecast;
 }
 
 int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
-  const auto told = campaign_forecast(arguments.campaign, arguments.selection);
-  if (!told) return report_error(told.error(), arguments.as_json);
+  const auto forecast = campaign_forecast(arguments.campaign, arguments.selection);
+  if (!forecast) return report_error(forecast.error(), arguments.as_json);
   const std::uint64_t of_shard =
-      told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);
+      forecast->trials / shard.count + (forecast->trials % shard.count > shard.index ? 1 : 0);
   if (arguments.as_json) {
-    print({{"campaign", told->name},
-           {"title", told->title},
-           {"filesystems", told->filesystems},
-           {"trials", told->trials},
+    print({{"campaign", forecast->name},
+           {"title", forecast->title},
+           {"filesystems", forecast->filesystems},
+           {"trials", forecast->trials},
            {"trials_of_shard", of_shard},
-           {"states_most", told->states_most}});
+           {"states_most", forecast->states_most}});
     return kFine;
   }
   fmt::print(
-      "{}: {}\n{} trials{}{}{}\nfile systems: {}\n", told->name, told->title, told->trials,
-      shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
-      told->states_most > 0 ? fmt::format(", at most {} crash states", told->states_most) : "",
-      told->takes.empty() ? "" : "; " + told->takes, fmt::join(told->filesystems, " "));
+      "{}: {}\n{} trials{}{}{}\nfile systems: {}\n", forecast->name, forecast->title,
+      forecast->trials, shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
+      forecast->states_most > 0 ? fmt::format(", at most {} crash states", forecast->states_most)
+                                : "",
+      forecast->takes.empty() ? "" : "; " + forecast->takes, fmt::join(forecast->filesystems, " "));
   return kFine;
 }
 

@@ -322,7 +322,7 @@ Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailu
 /// Draws the confirmed failure with the fewest missing writes, or the whole recording without
 /// failures.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
-  const explorer::ConfirmedFailure* telling = nullptr;
+  const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
   // few, even with many failures
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
@@ -336,12 +336,12 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     }
     TRY(const auto state, states::parse_crash_state(failure.outcome.state));
     const std::size_t missing = missing_writes(*run, state);
-    if (telling != nullptr && missing >= fewest) continue;
-    telling = &failure;
+    if (clearest != nullptr && missing >= fewest) continue;
+    clearest = &failure;
     fewest = missing;
   }
-  if (telling != nullptr)
-    return write_page(explored, *telling, telling->outcome.state, arguments.html);
+  if (clearest != nullptr)
+    return write_page(explored, *clearest, clearest->outcome.state, arguments.html);
   TRY(const auto run, states::RunHistory::load(explored.workload.recording));
   const CrashFile of{.run = run.get(),
                      .filesystem = &explored.filesystem,

@@ -238,14 +238,14 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const std::size_t length = std::min(observed.size(), BlockHead{}.size());
   const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
-    const std::size_t told = std::min<std::size_t>(length, held.bytes);
+    const std::size_t known = std::min<std::size_t>(length, held.bytes);
     BlockHead cut = contents.back();  // if nothing follows the end of the stamp
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
         !held.zero &&
         (held.bytes < kStampBytes || held.has_hole() || held.mixed ||
          length < workload::kStampHeaderBytes) &&
-        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
+        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(known), observed.begin());
     contents.push_back(cut);
     return same;
   });
@@ -472,15 +472,15 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  std::uint64_t told = 0;  // end of the blocks described so far; runs are contiguous
+  std::uint64_t described_end = 0;  // end of the blocks described so far; runs are contiguous
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
-    if (run.first_block == told) told += run.blocks;
+    if (run.first_block == described_end) described_end += run.blocks;
   }
-  if (told < judge.end() && !observed.cut) {
+  if (described_end < judge.end() && !observed.cut) {
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
-                        fmt::format("reading ends at block {}", told)});
+                        fmt::format("reading ends at block {}", described_end)});
   }
   for (const auto& [kind, count] : judge.faults()) {
     findings.push_back({kind, count.fault.tier, observed.path,

@@ -278,9 +278,9 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
 }
 
 Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
-                                                           const std::string& told) {
+                                                           const std::string& input) {
   const auto answer =
-      ask({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+      ask({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", timeout_.count()}},
           timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))

@@ -146,7 +146,7 @@ class GuestSession {
   Step<RunOutcome> run_application(const workload::Application& application);
   /// Runs one command of `verify` with the persisted texts as its input.
   Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                               const std::string& told);
+                                               const std::string& input);
   Step<std::vector<oracle::ObservedObject>> dump();
   /// Verifies the disks first, in the same request, if `meant` is set.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,

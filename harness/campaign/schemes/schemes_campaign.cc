@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kToldEvery = 500;  // in trials
+constexpr std::size_t kReportEvery = 500;  // in trials
 constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would be sufficient
 constexpr std::uint64_t kStatesWithFaults = 150;
@@ -84,11 +84,11 @@ class SchemesRun {
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
-    const bool told = !trial.system->control() && !oracle::keeps_promises(worst_);
-    if (options_.on_progress && (told || progress.done % kToldEvery == 0))
+    const bool failed = !trial.system->control() && !oracle::keeps_promises(worst_);
+    if (options_.on_progress && (failed || progress.done % kReportEvery == 0))
       options_.on_progress(progress);
     progress.trial = nullptr;
-    failed_ = failed_ || told;
+    failed_ = failed_ || failed;
     caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
     return {};
   }

@@ -174,9 +174,9 @@ run::Step<void> ExploredTrial::explore_and_tell(
     describe_failure(disk, recorded, failure);
     if (interrupted()) return {};
   }
-  const auto told = static_cast<std::int64_t>(result.failures.size());
-  step("minimise", told, minimise_ms_);
-  step("tell failures", told, watch.ms() - minimise_ms_);
+  const auto failures = static_cast<std::int64_t>(result.failures.size());
+  step("minimise", failures, minimise_ms_);
+  step("tell failures", failures, watch.ms() - minimise_ms_);
   judge(result);
   return {};
 }
@@ -271,14 +271,14 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
   if (state == record_.states.end()) return;
-  db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
-  told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
-  told.account = failure.outcome.judgement.summary;
-  told.tier = failure.outcome.findings.empty()
-                  ? oracle::name(oracle::Tier::integrity)
-                  : oracle::name(failure.outcome.findings.front().tier);
+  db::FailureRecord record{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  record.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  record.account = failure.outcome.judgement.summary;
+  record.tier = failure.outcome.findings.empty()
+                    ? oracle::name(oracle::Tier::integrity)
+                    : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed && context_.describes_failures) {
-    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + record.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     explorer::ReportOptions options{.recordings = artefacts_,
                                     .replay = "headcrash replay " + plan_.key,
@@ -300,18 +300,18 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
         explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       minimise_ms_ += report->minimise_ms;
-      told = {.confirmed = report->confirmed,
-              .disagreement = report->disagreement,
-              .tier = report->tier,
-              .operations = report->operations,
-              .minimised_state = report->minimised_state,
-              .account = report->account,
-              .replay = report->replay};
+      record = {.confirmed = report->confirmed,
+                .disagreement = report->disagreement,
+                .tier = report->tier,
+                .operations = report->operations,
+                .minimised_state = report->minimised_state,
+                .account = report->account,
+                .replay = report->replay};
     } else {
-      told.account += "\n(no description could be written: " + report.error().message() + ")";
+      record.account += "\n(no description could be written: " + report.error().message() + ")";
     }
   }
-  state->failure = std::move(told);
+  state->failure = std::move(record);
 }
 
 /// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and

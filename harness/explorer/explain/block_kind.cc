@@ -234,7 +234,7 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
 std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, Bytes block,
                                      const KnownDisk& disk) {
   if (disk.history != nullptr) {
-    if (auto told = disk.history->told(disk.request, lba)) return told;
+    if (auto kind = disk.history->kind_of(disk.request, lba)) return kind;
   }
   for (const Magic& magic : kMagics) {
     if (!type.starts_with(magic.type) || magic.offset + magic.bytes.size() > block.size()) continue;

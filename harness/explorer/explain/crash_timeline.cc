@@ -220,10 +220,12 @@ class Timeline {
     const auto& marks = run_.marks();
     const auto mark = std::ranges::lower_bound(marks, at.event, {}, &states::RecordedMark::event);
     if (mark == marks.end() || mark->event != at.event || event.kind != record::Kind::mark) return;
-    report::TimelineMark told{at, mark->text, mark->text.starts_with("persisted "), std::nullopt};
-    if (told.promise) told.operation = workload::parse_persisted_mark(mark->text);
-    if (told.operation && *told.operation >= options_.operations.size()) told.operation.reset();
-    page_.marks.push_back(std::move(told));
+    report::TimelineMark described{at, mark->text, mark->text.starts_with("persisted "),
+                                   std::nullopt};
+    if (described.promise) described.operation = workload::parse_persisted_mark(mark->text);
+    if (described.operation && *described.operation >= options_.operations.size())
+      described.operation.reset();
+    page_.marks.push_back(std::move(described));
   }
 
   /// Determines the unflushed writes when the power is cut.
@@ -363,8 +365,8 @@ class Timeline {
       if (state.event > run_.events())
         return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
-      TRY(auto told, describe_state(each, state));
-      page_.states.push_back(std::move(told));
+      TRY(auto described, describe_state(each, state));
+      page_.states.push_back(std::move(described));
     }
     return {};
   }
@@ -377,32 +379,32 @@ class Timeline {
   }
 
   Result<TimelineState> describe_state(const JudgedState& judged, const CrashState& state) {
-    TimelineState told{.name = judged.name,
-                       .strategy = judged.strategy,
-                       .verdict = judged.verdict,
-                       .summary = judged.summary,
-                       .outcome = outcome_of(judged),
-                       .event = state.event};
+    TimelineState described{.name = judged.name,
+                            .strategy = judged.strategy,
+                            .verdict = judged.verdict,
+                            .summary = judged.summary,
+                            .outcome = outcome_of(judged),
+                            .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
-      told.name = options_.state_name;
+      described.name = options_.state_name;
     // The parts of a write to an array are on its members.
-    told.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
+    described.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
-      told.stopped.emplace_back(device, Moment{event, time_before(event)});
+      described.stopped.emplace_back(device, Moment{event, time_before(event)});
       for (std::size_t i = 0; i < page_.media.size(); ++i) {
         const report::TimelineMediaWrite& media = page_.media[i];
         if (media.device == device && media.at.event >= event && media.at.event < state.event)
-          told.undone.push_back(i);
+          described.undone.push_back(i);
       }
     }
-    if (told.by_members || state.base == CrashState::Base::members) return told;
+    if (described.by_members || state.base == CrashState::Base::members) return described;
     if (state.base == CrashState::Base::writes) {
       for (const states::UnflushedWrite& one : run_.unflushed_of(state)) {
         const model::RequestId request = run_.writes(one.device)[one.write].request;
         if (const auto missing = missing_write(state, request))
-          add_missing(told, one.device, request, missing->torn);
+          add_missing(described, one.device, request, missing->torn);
       }
-      return told;
+      return described;
     }
     TRY(const auto lost, lost_writes(run_, state, disks_));
     for (const LostWrite& each : lost.writes) {
@@ -411,9 +413,9 @@ class Timeline {
       const auto id = each.disk.empty()
                           ? run_.devices_of(state).front()
                           : static_cast<model::DeviceId>(device - run_.header().devices.begin());
-      add_missing(told, id, each.write.request, each.torn);
+      add_missing(described, id, each.write.request, each.torn);
     }
-    return told;
+    return described;
   }
   void add_missing(TimelineState& state, model::DeviceId device, model::RequestId request,
                    const std::optional<states::TornWrite>& torn) {

@@ -490,7 +490,7 @@ std::string ExtHistory::named(std::size_t request, std::uint64_t inode) const {
                        : fmt::format("inode {}, {}", inode, shown(where));
 }
 
-std::optional<BlockKind> ExtHistory::told(std::size_t request, std::uint64_t lba) const {
+std::optional<BlockKind> ExtHistory::kind_of(std::size_t request, std::uint64_t lba) const {
   const std::uint64_t block = lba / layout_.sectors_per_block();
   const auto found = explanations_.find({request, block});
   if (found == explanations_.end()) {

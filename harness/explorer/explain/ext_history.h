@@ -41,7 +41,7 @@ class ExtHistory {
 
   /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only its
   /// kind is known.
-  std::optional<BlockKind> told(std::size_t request, std::uint64_t lba) const;
+  std::optional<BlockKind> kind_of(std::size_t request, std::uint64_t lba) const;
   /// Returns the owner of a file's block: "inode 13, /foo"; empty for other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
   /// Returns the files whose data, inodes or names the write concerns, without the leading slash.

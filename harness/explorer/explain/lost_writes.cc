@@ -200,10 +200,10 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run,
     const auto one = run.image(physical, device), other = run.image(state, device);
     if (!one) return pass_on(one);
     if (!other) return pass_on(other);
-    const auto there = one->digest(), told = other->digest();
+    const auto there = one->digest(), expected = other->digest();
     if (!there) return pass_on(there);
-    if (!told) return pass_on(told);
-    if (*there != *told) return std::nullopt;
+    if (!expected) return pass_on(expected);
+    if (*there != *expected) return std::nullopt;
   }
   return state;
 }

@@ -46,7 +46,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
 
 run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                        const workload::Application& application,
-                                       const std::vector<std::string>& told) {
+                                       const std::vector<std::string>& marks) {
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
@@ -55,7 +55,7 @@ run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxA
   if (const auto put = store_files(guest, application); !put) return tl::unexpected(put.error());
   VerifierResult all;
   for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
-    TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));
+    TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(marks)));
     auto findings = oracle::application_findings(end);
     if (!findings) return run::broken(findings.error());
     all.findings.insert(all.findings.end(), findings->begin(), findings->end());

@@ -28,10 +28,10 @@ struct VerifierResult {
   std::string permitted;  ///< oracle::permitted_losses()
 };
 
-/// Mounts, verifies and unmounts. `told` holds the texts of the marks before the cut, in order.
+/// Mounts, verifies and unmounts. `marks` holds the texts of the marks before the cut, in order.
 run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                        const workload::Application& application,
-                                       const std::vector<std::string>& told);
+                                       const std::vector<std::string>& marks);
 
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,

@@ -244,9 +244,9 @@ run::Step<run::RunOutcome> StageGuest::run_application(const workload::Applicati
 }
 
 run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
-                                                              const std::string& told) {
+                                                              const std::string& input) {
   return state_->see_and_ask(
-      [&](run::GuestSession& session) { return session.verify_application(argv, told); });
+      [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
 /// A kernel that has reported a crash receives no further requests.

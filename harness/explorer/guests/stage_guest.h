@@ -66,7 +66,7 @@ class StageGuest {
   run::Step<void> put(const std::string& path, const std::string& text);
   run::Step<run::RunOutcome> run_application(const workload::Application& application);
   run::Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                                    const std::string& told);
+                                                    const std::string& input);
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
                                      const run::InspectOptions& options);
 

@@ -163,10 +163,10 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
     TRY(check_held(settled.first, *run, examination, options, result));
     ++result.settled;
   }
-  for (const std::uint64_t event : result.run.met.telling) {
+  for (const std::uint64_t event : result.run.met.informative) {
     if (result.run.settled.contains(event)) continue;
     TRY(check_held(event, *run, examination, options, result));
-    ++result.telling;
+    ++result.informative;
   }
   watch.lap();
   std::map<states::Strategy, StrategyCoverage> by_strategy;

@@ -74,9 +74,9 @@ struct ExplorationResult {
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< of these, forbidden by the driver's rules
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;  ///< of the checked ones, in full
-  std::uint64_t settled = 0;   ///< checked in addition, with nothing pending
-  std::uint64_t telling = 0;   ///< checked in addition, for a run with faults
+  std::uint64_t verified = 0;     ///< of the checked ones, in full
+  std::uint64_t settled = 0;      ///< checked in addition, with nothing pending
+  std::uint64_t informative = 0;  ///< checked in addition, for a run with faults
   /// Number of states in which the first check found each kind.
   std::map<adapters::FindingKind, std::uint64_t> found;
   std::map<oracle::Verdict, std::uint64_t> verdicts;

@@ -32,7 +32,7 @@ constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
-constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // per run
+constexpr std::size_t kInformativeFailures = 3, kTellingSyncs = 5;  // per run
 
 /// So slow that a time slice ends after a few steps. Several users then interleave inside
 /// operations.
@@ -154,11 +154,11 @@ class Run {
   }
 
   void unmount() {
-    recorded_.met.telling.push_back(recorder_.events());
+    recorded_.met.informative.push_back(recorder_.events());
     open_files_.reset();
     recorded_.unmount = mounted_->unmount() ? Unmount::succeeded : Unmount::failed;
     system_.queue.drain();
-    recorded_.met.telling.push_back(recorder_.events());
+    recorded_.met.informative.push_back(recorder_.events());
     if (recorded_.unmount == Unmount::succeeded) settle();
   }
 
@@ -171,10 +171,11 @@ class Run {
     met.failed_requests = machine_.faulty_disk.failed();
     const auto& failed_at = recorder_.failed_at();
     if (!failed_at.empty()) met.first_failure = failed_at.front();
-    met.telling.insert(met.telling.end(), failed_at.begin(),
-                       failed_at.begin() + std::min(failed_at.size(), kTellingFailures));
-    std::ranges::sort(met.telling);
-    met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
+    met.informative.insert(met.informative.end(), failed_at.begin(),
+                           failed_at.begin() + std::min(failed_at.size(), kInformativeFailures));
+    std::ranges::sort(met.informative);
+    met.informative.erase(std::unique(met.informative.begin(), met.informative.end()),
+                          met.informative.end());
   }
 
   /// Does nothing if there is no space for a snapshot.
@@ -285,7 +286,7 @@ class Run {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
     if (!recorder_.failed_at().empty() && telling_syncs_++ < kTellingSyncs)
-      recorded_.met.telling.push_back(recorder_.events() + 1);
+      recorded_.met.informative.push_back(recorder_.events() + 1);
     recorder_.mark(workload::persisted_mark(point));
     untold_.erase(point);
     changed_.wake_all();

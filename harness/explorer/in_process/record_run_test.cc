@@ -67,19 +67,19 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreReportedInListOrder) {
     const auto history = states::RunHistory::load(recording_);
     ASSERT_TRUE(history);
     std::optional<std::size_t> last;
-    std::size_t told = 0, points = 0;
+    std::size_t reported = 0, points = 0;
     for (const states::RecordedMark& mark : (*history)->marks()) {
       const auto operation = workload::parse_persisted_mark(mark.text);
       if (!operation) continue;
       EXPECT_TRUE(!last || *operation > *last);
       last = *operation;
-      ++told;
+      ++reported;
     }
     for (const workload::Operation& one : operations)
       points += workload::is_persistence_point(one) ? 1 : 0;
     for (const workload::FailedOperation& failed : run.failed_operations)
       points -= workload::is_persistence_point(operations[failed.operation]) ? 1 : 0;
-    EXPECT_EQ(told, points);
+    EXPECT_EQ(reported, points);
   }
 }
 

@@ -89,7 +89,7 @@ RateOutcome measure_rate(const Context& context, const Row& row, MachineChoice c
 
 std::string description_of(const RateOutcome& outcome, const Sample& sample) {
   if (!outcome.error.empty()) return "-";
-  return outcome.saturated ? "saturated" : told(sample);
+  return outcome.saturated ? "saturated" : text_of(sample);
 }
 
 }  // namespace

@@ -63,14 +63,14 @@ void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counter
       static_cast<double>((after.segments_read - before.segments_read) * s.segment_bytes());
   run.cleaner_live_bytes =
       static_cast<double>(after.cleaned_live_bytes - before.cleaned_live_bytes);
-  double told = 0;
+  double known_bytes = 0;
   for (std::size_t i = 0; i < lfs::kContents; ++i) {
     const double bytes =
         static_cast<double>(after.sectors_of[i] - before.sectors_of[i]) * lfs::kSectorBytes;
     of(run.log, type_of(static_cast<lfs::Content>(i))) += bytes;
-    told += bytes;
+    known_bytes += bytes;
   }
-  of(run.log, BlockType::summary) = run.log_bytes - told;
+  of(run.log, BlockType::summary) = run.log_bytes - known_bytes;
 }
 
 void add_utilization(ProductionRun& run, const lfs::Store& log) {

@@ -82,22 +82,22 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
   }
   const adapters::SystemUnderTest& system = **found;
   const Judged seen = StateJudge(system).judge(workloads, budget);
-  const auto told = [&](std::uint64_t count) {
+  const auto figure_of = [&](std::uint64_t count) {
     return seen.remark.empty() ? Figure(static_cast<double>(count)) : std::nullopt;
   };
   answer.numbers.push_back({.cell = system.name(),
                             .quantity = "states checked",
-                            .ours = told(seen.checked),
+                            .ours = figure_of(seen.checked),
                             .remark = seen.remark});
   answer.numbers.push_back({.cell = system.name(),
                             .quantity = "break a rule",
                             .paper = system.control() ? std::nullopt : Figure(0),
-                            .ours = told(seen.broken),
+                            .ours = figure_of(seen.broken),
                             .remark = seen.remark});
   add_rule(answer,
            fmt::format("{}: {}", system.name(),
                        system.control() ? "is caught" : "no state breaks a rule"),
-           {{"checked", told(seen.checked)}, {"broken", told(seen.broken)}},
+           {{"checked", figure_of(seen.checked)}, {"broken", figure_of(seen.broken)}},
            [&] { return seen.checked > 0 && (seen.broken > 0) == system.control(); });
 }
 

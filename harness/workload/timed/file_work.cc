@@ -53,25 +53,25 @@ PhaseResult FileWork::go_on() const {
   return tl::unexpected(PhaseError{.what = "another user failed", .error = ECANCELED});
 }
 
-PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb,
-                           const std::string& path) {
+PhaseResult FileWork::phase_result(const VfsResult<void>& done, std::string_view verb,
+                                   const std::string& path) {
   if (!done) return phase_error(verb, path, done.error().value);
   return {};
 }
 
 PhaseResult FileWork::make_folder(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.mkdir(path, 0755), "mkdir", path);
+  return phase_result(user_.vfs.mkdir(path, 0755), "mkdir", path);
 }
 
 PhaseResult FileWork::remove_folder(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.rmdir(path), "rmdir", path);
+  return phase_result(user_.vfs.rmdir(path), "rmdir", path);
 }
 
 PhaseResult FileWork::remove(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.unlink(path), "unlink", path);
+  return phase_result(user_.vfs.unlink(path), "unlink", path);
 }
 
 PhaseResult FileWork::stat(const std::string& path) {
@@ -91,7 +91,7 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
     (void)user_.vfs.close(*handle);
     return done;
   }
-  return told(user_.vfs.close(*handle), "close", file.path);
+  return phase_result(user_.vfs.close(*handle), "close", file.path);
 }
 
 PhaseResult FileWork::list(const std::string& path) {
@@ -103,12 +103,12 @@ PhaseResult FileWork::list(const std::string& path) {
 
 PhaseResult FileWork::fsync(const TimedFile& file) {
   return with_open(file, {}, "open", [&](FileHandle handle) {
-    return told(user_.vfs.fsync(handle), "fsync", file.path);
+    return phase_result(user_.vfs.fsync(handle), "fsync", file.path);
   });
 }
 
 PhaseResult FileWork::sync() {
-  return told(user_.vfs.syncfs(), "sync", "/");
+  return phase_result(user_.vfs.syncfs(), "sync", "/");
 }
 
 PhaseResult FileWork::create(const TimedFile& file) {

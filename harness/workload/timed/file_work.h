@@ -65,8 +65,8 @@ class FileWork {
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
   /// Converts the result of any other call to a PhaseResult.
-  static PhaseResult told(const VfsResult<void>& done, std::string_view verb,
-                          const std::string& path);
+  static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
+                                  const std::string& path);
   /// Fails if another user has failed.
   PhaseResult go_on() const;
 

@@ -122,7 +122,7 @@ PhaseResult prepare(User& user) {
     TRY(work.create(thread.file(at)));
     if (at % kFilesPerLink != 0) continue;
     const std::string link = thread.link(at / kFilesPerLink);
-    TRY(FileWork::told(user.vfs.symlink(thread.file(at).path, link), "symlink", link));
+    TRY(FileWork::phase_result(user.vfs.symlink(thread.file(at).path, link), "symlink", link));
   }
   return work.sync();
 }
@@ -130,13 +130,13 @@ PhaseResult prepare(User& user) {
 /// Waits until the change is on the disk: fsync of the file, and of the directory whose names have
 /// changed.
 PhaseResult commit_names(User& user, const std::string& folder) {
-  return FileWork::told(user.vfs.fsync_directory(folder), "fsync", folder);
+  return FileWork::phase_result(user.vfs.fsync_directory(folder), "fsync", folder);
 }
 
 PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
   const auto made = work.with_open(
       request.file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) {
-        return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+        return FileWork::phase_result(user.vfs.fsync(handle), "fsync", request.file.path);
       });
   return made ? commit_names(user, request.folder) : made;
 }
@@ -144,20 +144,20 @@ PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
 PhaseResult write(User& user, FileWork& work, const Thread::Request& request) {
   return work.with_open(request.file, {}, "open", [&](FileHandle handle) -> PhaseResult {
     TRY(work.write_at(handle, request.file, request.offset, kTransferBytes));
-    return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+    return FileWork::phase_result(user.vfs.fsync(handle), "fsync", request.file.path);
   });
 }
 
 PhaseResult set_attributes(User& user, FileWork& work, const Thread::Request& request) {
-  const auto changed =
-      FileWork::told(user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600),
-                     "chmod", request.file.path);
+  const auto changed = FileWork::phase_result(
+      user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600), "chmod",
+      request.file.path);
   return changed ? work.fsync(request.file) : changed;
 }
 
 template <typename T>
 PhaseResult looked(const VfsResult<T>& found, std::string_view verb, const std::string& path) {
-  return FileWork::told(found.map([](const T&) {}), verb, path);
+  return FileWork::phase_result(found.map([](const T&) {}), verb, path);
 }
 
 PhaseResult answer(User& user, FileWork& work, const Thread::Request& request) {

@@ -50,7 +50,7 @@ PhaseResult go_through(User& user, const Pass& pass) {
           if (!done) return done;
         }
         if (pass.direction == Direction::read) return {};
-        return FileWork::told(user.vfs.fsync(handle), "fsync", file.path);
+        return FileWork::phase_result(user.vfs.fsync(handle), "fsync", file.path);
       });
 }
 

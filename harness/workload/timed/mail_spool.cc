@@ -61,10 +61,10 @@ class Mailbox {
     const auto safe = work_.with_open(
         file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
           TRY(work_.write_at(handle, file, 0, file.bytes));
-          return FileWork::told(work_.user().vfs.fsync(handle), "fsync", file.path);
+          return FileWork::phase_result(work_.user().vfs.fsync(handle), "fsync", file.path);
         });
     if (!safe) return safe;
-    const auto moved = FileWork::told(
+    const auto moved = FileWork::phase_result(
         work_.user().vfs.rename(file.path, message("new", number).path, RenameMode::no_replace),
         "rename", file.path);
     if (!moved || number < kept_) return moved;

@@ -193,11 +193,11 @@ PhaseResult OfficeWorker::edit(FileWork* work) {
   const auto safe = work->with_open(
       next, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
         TRY(work->write_at(handle, next, 0, next.bytes));
-        return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
+        return FileWork::phase_result(user_.vfs.fsync(handle), "fsync", next.path);
       });
   if (!safe) return safe;
-  return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename",
-                        next.path);
+  return FileWork::phase_result(user_.vfs.rename(next.path, target.path, RenameMode::replace),
+                                "rename", next.path);
 }
 
 PhaseResult OfficeWorker::append_to_log(FileWork* work) {

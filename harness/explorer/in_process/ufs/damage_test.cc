@@ -180,8 +180,8 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 /// A modification of a correct repair.
 struct Broken {
-  std::string_view kind;  ///< kind of damage
-  std::string_view told;  ///< part of the expected message
+  std::string_view kind;     ///< kind of damage
+  std::string_view message;  ///< part of the expected message
   DamageTrials::Repair repair;
 };
 
@@ -299,8 +299,8 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
        })},
   };
   for (const Broken& broken : all)
-    EXPECT_NE(said_of(broken).find(broken.told), std::string::npos)
-        << broken.told << ", and not: " << said_of(broken);
+    EXPECT_NE(said_of(broken).find(broken.message), std::string::npos)
+        << broken.message << ", and not: " << said_of(broken);
 }
 
 TEST_F(BrokenRepair, IsDetectedByItsLosses) {
@@ -313,7 +313,7 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
                                          [](ufs::Inode& inode) { inode.links = 0; });
                         return sound(store);
                       }};
-  EXPECT_NE(said_of(broken).find(broken.told), std::string::npos) << said_of(broken);
+  EXPECT_NE(said_of(broken).find(broken.message), std::string::npos) << said_of(broken);
 }
 
 TEST_F(BrokenRepair, IsDetectedByACut) {
@@ -325,14 +325,14 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
                   [](auto sector, auto at) { little_endian::store8(sector, at, 1); });
     return sound(store);
   });
-  std::size_t told = 0;
+  std::size_t reported = 0;
   DamageCounts counts;
   for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
     const auto done = trials.run(seed, counts);
     if (!done && done.error().message().find("it says that it is clean") != std::string::npos)
-      ++told;
+      ++reported;
   }
-  EXPECT_GT(told, kDamageSeeds / 4) << "of most images the flag was not set";
+  EXPECT_GT(reported, kDamageSeeds / 4) << "of most images the flag was not set";
 }
 
 TEST_F(Damage, IsPartOfAnExploration) {
