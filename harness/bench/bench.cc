@@ -165,13 +165,13 @@ class BenchRunner {
   void conclude() {
     for (const Cell& cell : cells_) {
       const CellSamples& samples = samples_[cell.key];
-      CellOutcome told{.key = cell.key,
-                       .trials = samples.trials,
-                       .failed = samples.failed,
-                       .failure = failures_[cell.key]};
+      CellOutcome result{.key = cell.key,
+                         .trials = samples.trials,
+                         .failed = samples.failed,
+                         .failure = failures_[cell.key]};
       for (const std::string& label : samples.labels)
-        told.phases.push_back({label, statistics::summarise(samples.times_ms.at(label))});
-      outcome_.cells.push_back(std::move(told));
+        result.phases.push_back({label, statistics::summarise(samples.times_ms.at(label))});
+      outcome_.cells.push_back(std::move(result));
     }
   }
 
@@ -196,23 +196,23 @@ Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
 }
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {
-  BenchForecast::CellForecast told{.key = cell.key,
-                                   .parameters = parameters_text(*cell.workload),
-                                   .scale = cell.workload->scale};
+  BenchForecast::CellForecast result{.key = cell.key,
+                                     .parameters = parameters_text(*cell.workload),
+                                     .scale = cell.workload->scale};
   if (database != nullptr) {
-    TRY(const auto same, experience_with(*database, cell));
-    TRY(const auto like, experience_with_like(*database, cell));
+    TRY(const auto same, earlier_trials(*database, cell));
+    TRY(const auto like, similar_trials(*database, cell));
     if (const auto& known = same ? same : like) {
-      told.trial_s = known->mean_s;
-      told.origin = fmt::format("{} trials {}", known->trials, same ? "of it" : "like it");
-      return told;
+      result.trial_s = known->mean_s;
+      result.origin = fmt::format("{} trials {}", known->trials, same ? "of it" : "like it");
+      return result;
     }
   }
   if (cell.workload->expected_s > 0) {
-    told.trial_s = cell.workload->expected_s;
-    told.origin = "the file";
+    result.trial_s = cell.workload->expected_s;
+    result.origin = "the file";
   }
-  return told;
+  return result;
 }
 
 }  // namespace
@@ -232,7 +232,7 @@ Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std:
     TRY(auto opened, db::Database::open(database, db::Database::Access::read_only));
     earlier.emplace(std::move(opened));
   }
-  BenchForecast told;
+  BenchForecast result;
   double known_s = 0;
   std::size_t known = 0;
   for (const Cell& cell : cells_of(bench, shard)) {
@@ -241,22 +241,22 @@ Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std:
       known_s += *each.trial_s;
       ++known;
     }
-    told.each.push_back(std::move(each));
+    result.each.push_back(std::move(each));
   }
-  told.cells = told.each.size();
-  told.least = told.cells * static_cast<std::size_t>(bench.least);
-  told.most = told.cells * static_cast<std::size_t>(bench.most);
-  if (known == 0) return told;
-  for (auto& each : told.each) {
+  result.cells = result.each.size();
+  result.least = result.cells * static_cast<std::size_t>(bench.least);
+  result.most = result.cells * static_cast<std::size_t>(bench.most);
+  if (known == 0) return result;
+  for (auto& each : result.each) {
     if (each.trial_s) continue;
     each.trial_s = known_s / static_cast<double>(known);
     each.origin = "the others";
   }
-  const double round_s = known_s / static_cast<double>(known) * static_cast<double>(told.cells) /
+  const double round_s = known_s / static_cast<double>(known) * static_cast<double>(result.cells) /
                          static_cast<double>(jobs);
-  told.least_s = round_s * static_cast<double>(bench.least);
-  told.most_s = round_s * static_cast<double>(bench.most);
-  return told;
+  result.least_s = round_s * static_cast<double>(bench.least);
+  result.most_s = round_s * static_cast<double>(bench.most);
+  return result;
 }
 
 }  // namespace headcrash::bench

@@ -38,7 +38,7 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
 // ---- clocks and devices
 
 /// Leaves `clock` unchanged if the table lacks the key.
-Result<void> take_timing_clock(const StrictTable& table, std::string& clock) {
+Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
   TRY(table.take("clock", clock));
   TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));
   if (parsed.kind == profiles::Clock::Kind::off)
@@ -53,7 +53,7 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   std::vector<std::string> profiles;
   for (const auto& read :
        {table.take("name", like.name), table.take("profiles", profiles),
-        table.take_size("size", like.size_bytes), take_timing_clock(table, like.clock)}) {
+        table.take_size("size", like.size_bytes), parse_timing_clock(table, like.clock)}) {
     if (!read) return read;
   }
   if (profiles.empty())
@@ -104,7 +104,7 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
 // ---- workloads
 
 /// Accepts `files = 100` and `files = [100, 200]`.
-Result<std::vector<std::int64_t>> take_values(const StrictTable& table, const std::string& key) {
+Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const std::string& key) {
   std::int64_t one = 0;
   if (table.take(key, one, {.least = INT64_MIN, .most = INT64_MAX})) return std::vector{one};
   std::vector<double> many;
@@ -127,7 +127,7 @@ Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
   std::vector<timed::Arguments> all{{}};
   for (const std::string& key : parameters) {
     if (!table.has(key)) continue;
-    TRY(const auto values, take_values(table, key));
+    TRY(const auto values, parse_values(table, key));
     std::vector<timed::Arguments> longer;
     for (const timed::Arguments& so_far : all) {
       for (const std::int64_t value : values) {
@@ -187,7 +187,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   TRY(table.only(allowed));
-  TRY(auto job, take_tool(table, beside));
+  TRY(auto job, parse_tool(table, beside));
   BenchWorkload workload{.scale = "custom"};
   for (const auto& read :
        {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
@@ -320,8 +320,8 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   if (!table) return {};
   for (const auto& read :
        {table->only({"kind", "charge", "memory-mib", "step-timeout-s"}),
-        run::take_guest_kind(*table, bench.virtual_time),
-        run::take_charge(*table, bench.virtual_time, bench.charge),
+        run::parse_guest_kind(*table, bench.virtual_time),
+        run::parse_charge(*table, bench.virtual_time, bench.charge),
         table->take("memory-mib", bench.memory_mib, {.least = 64, .most = 65'536}),
         table->take("step-timeout-s", bench.step_timeout_s, {.least = 1, .most = 86'400})}) {
     if (!read) return read;
@@ -346,7 +346,7 @@ Result<void> check_waits(const StrictTable& root, const Bench& bench) {
 }
 
 Result<void> read_clocks(const StrictTable& root, Bench& bench) {
-  TRY(take_timing_clock(root, bench.clock));
+  TRY(parse_timing_clock(root, bench.clock));
   TRY(root.take("setup-clock", bench.setup_clock));
   const auto parsed = profiles::parse_clock(bench.setup_clock, root.subject("setup-clock"));
   return parsed ? Result<void>{} : forward_error(parsed);

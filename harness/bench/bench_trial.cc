@@ -67,7 +67,7 @@ class BenchTrial {
   /// `name` is the phase's name in the database.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
-  Result<void> put_long_file(const std::string& path, const std::string& text);
+  Result<void> store_long_file(const std::string& path, const std::string& text);
   Result<std::string> read_guest_file(const std::string& path);
   void conclude(const Result<void>& worked);
   void keep_console();
@@ -425,7 +425,7 @@ Result<void> BenchTrial::run_tool() {
   if (!command.job_path.empty()) {
     TRY(call({{"do", "put"}, {"path", command.job_path}, {"text", command.job_text}}));
   }
-  for (const auto& [path, text] : command.more_files) TRY(put_long_file(path, text));
+  for (const auto& [path, text] : command.more_files) TRY(store_long_file(path, text));
   if (!command.prepare.empty()) {
     tell("prepare");
     TRY(exec(command.prepare));
@@ -452,7 +452,7 @@ Result<void> BenchTrial::run_tool() {
 }
 
 /// Sends the text in pieces, one message each.
-Result<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
+Result<void> BenchTrial::store_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
   std::vector<std::string> join{
       "busybox", "sh", "-c", "out=$1; shift; cat \"$@\" >\"$out\" && rm \"$@\"", "sh", path};

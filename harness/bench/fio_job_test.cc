@@ -30,7 +30,7 @@ TEST(FioJob, LogsOfRequestsAreIncluded) {
       "t.log",
       "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 8388608 4096\n/dev/sda close\n");
   std::string job = "[a]\nread_iolog = t.log\n[b]\nrw=read\n";
-  const auto extras = take_fio_extras(job, folder.path());
+  const auto extras = parse_fio_extras(job, folder.path());
   ASSERT_TRUE(extras) << extras.error().message();
   ASSERT_EQ(extras->iologs.size(), 1U);
   EXPECT_EQ(extras->iologs[0], folder.get("t.log"));
@@ -38,15 +38,15 @@ TEST(FioJob, LogsOfRequestsAreIncluded) {
   EXPECT_EQ(job, "[a]\nread_iolog={iolog0}\nreplay_redirect={root}/replayed\n[b]\nrw=read\n");
   folder.put("bad.log", "fio version 2 iolog\n/dev/sda erase 0 4096\n");
   std::string wrong = "[a]\nread_iolog=bad.log\n";
-  const auto refused = take_fio_extras(wrong, folder.path());
+  const auto refused = parse_fio_extras(wrong, folder.path());
   ASSERT_FALSE(refused);
   EXPECT_TRUE(refused.error().subject.ends_with("bad.log: line 2")) << refused.error().message();
   std::string missing = "[a]\nread_iolog=none.log\n";
-  EXPECT_FALSE(take_fio_extras(missing, folder.path()));
+  EXPECT_FALSE(parse_fio_extras(missing, folder.path()));
 }
 
 TEST(FioJob, ReadsAFixedTime) {
-  const auto of = [](std::string job) { return take_fio_extras(job, ".").value(); };
+  const auto of = [](std::string job) { return parse_fio_extras(job, ".").value(); };
   EXPECT_TRUE(of("[a]\ntime_based\nruntime=5\n").time_based);
   EXPECT_TRUE(of("[a]\ntime_based=1\nruntime=2m\n").time_based);
   EXPECT_FALSE(of("[a]\ntime_based=0\nruntime=5\n").time_based);

@@ -6,8 +6,8 @@
 namespace headcrash::bench {
 namespace {
 
-Result<std::optional<Experience>> experience(db::Database& database, const std::string& filesystem,
-                                             const Cell& cell) {
+Result<std::optional<EarlierTrials>> experience(db::Database& database,
+                                                const std::string& filesystem, const Cell& cell) {
   TRY(auto select,
       db::Statement::prepare(
           database.handle(),
@@ -18,7 +18,7 @@ Result<std::optional<Experience>> experience(db::Database& database, const std::
           .bind(filesystem, cell.device->name, cell.workload->name, parameters_text(*cell.workload))
           .step());
   if (!row || select.integer(0) == 0) return std::nullopt;
-  return Experience{select.integer(0), select.real(1) / 1000};
+  return EarlierTrials{select.integer(0), select.real(1) / 1000};
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, st
   }
 }
 
-Result<std::optional<Experience>> experience_with(db::Database& database, const Cell& cell) {
+Result<std::optional<EarlierTrials>> earlier_trials(db::Database& database, const Cell& cell) {
   return experience(database, cell.filesystem->name, cell);
 }
-Result<std::optional<Experience>> experience_with_like(db::Database& database, const Cell& cell) {
+Result<std::optional<EarlierTrials>> similar_trials(db::Database& database, const Cell& cell) {
   return experience(database, "", cell);
 }
 

@@ -14,14 +14,14 @@ namespace headcrash::bench {
 Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run);
 
 /// Mean wall time of trials.
-struct Experience {
+struct EarlierTrials {
   std::int64_t trials = 0;
   double mean_s = 0;
 };
 /// Returns the experience with the same cell in any run: equal file system, device, workload and
 /// parameters.
-Result<std::optional<Experience>> experience_with(db::Database& database, const Cell& cell);
+Result<std::optional<EarlierTrials>> earlier_trials(db::Database& database, const Cell& cell);
 /// Returns the experience with the same cell on any file system.
-Result<std::optional<Experience>> experience_with_like(db::Database& database, const Cell& cell);
+Result<std::optional<EarlierTrials>> similar_trials(db::Database& database, const Cell& cell);
 
 }  // namespace headcrash::bench

@@ -58,15 +58,15 @@ TEST_F(SamplesTest, ExperienceComesFromMeasuredTrialsOfAllRuns) {
   const BenchDevice device{.name = "d"};
   BenchWorkload workload{.name = "w", .arguments = {{"files", 7}}};
   Cell cell{.filesystem = &ext4, .device = &device, .workload = &workload};
-  const auto same = db::must(experience_with(*database_, cell));
+  const auto same = db::must(earlier_trials(*database_, cell));
   ASSERT_TRUE(same);
   EXPECT_EQ(same->trials, 2);
   EXPECT_DOUBLE_EQ(same->mean_s, 2);
   cell.filesystem = &xfs;
-  EXPECT_FALSE(db::must(experience_with(*database_, cell)));
-  EXPECT_TRUE(db::must(experience_with_like(*database_, cell)));
+  EXPECT_FALSE(db::must(earlier_trials(*database_, cell)));
+  EXPECT_TRUE(db::must(similar_trials(*database_, cell)));
   workload.arguments = {{"files", 8}};
-  EXPECT_FALSE(db::must(experience_with_like(*database_, cell)));
+  EXPECT_FALSE(db::must(similar_trials(*database_, cell)));
 }
 
 }  // namespace

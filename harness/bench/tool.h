@@ -42,7 +42,7 @@ struct ToolReport {
 
 /// Parses the keys of a [[workload]] that has the key `tool`. Errors suggest the nearest tool.
 /// `job-file` is relative to the folder `beside`.
-Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside);
+Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& beside);
 /// Returns the keys that parse_tool() reads.
 std::vector<std::string> tool_keys();
 

@@ -98,7 +98,7 @@ TEST(Tool, ParsesReportsOfApplications) {
 ToolJob taken(const std::string& text) {
   const auto table = base::StrictTable::parse(text, "mine.toml");
   EXPECT_TRUE(table) << table.error().message();
-  const auto job = take_tool(*table, "");
+  const auto job = parse_tool(*table, "");
   if (job) return *job;
   return {.tool = "", .job = job.error().message()};
 }

@@ -75,8 +75,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
   }
   for (const auto& read :
        {table->only({"size", "prefill", "profiles", "faults", "faults-after-cut"}),
-        take_prefill(*table, defaults.cell.prefill), table->take_size("size", campaign.size_bytes),
-        table->take("profiles", defaults.devices), take_faults(*table, defaults.cell.machine)}) {
+        parse_prefill(*table, defaults.cell.prefill), table->take_size("size", campaign.size_bytes),
+        table->take("profiles", defaults.devices), parse_faults(*table, defaults.cell.machine)}) {
     if (!read) return read;
   }
   return check_size(*table, campaign);
@@ -176,7 +176,7 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   TRY(const auto table, root.table("guest"));
   if (!table) return {};
   TRY(table->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}));
-  TRY(run::take_guest_kind(*table, campaign.virtual_time));
+  TRY(run::parse_guest_kind(*table, campaign.virtual_time));
   if (table->has("write-cache") && !root.has("explore")) {
     return fail(table->subject("write-cache"), "applies only to campaigns that explore",
                 "use device.write-cache for the drive's own, or add [explore]");
@@ -237,12 +237,12 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   ExploredCell& cell = defaults.cell;
   TRY(auto own, read_own_workloads(root));
   defaults.workloads = std::move(own);
-  for (const auto& read : {take_trials(root, cell.trials), read_stage(root, campaign, defaults),
+  for (const auto& read : {parse_trials(root, cell.trials), read_stage(root, campaign, defaults),
                            read_filesystems(root, campaign)}) {
     if (!read) return read;
   }
   if (const auto guest = root.table("guest"); guest && *guest) {
-    TRY(take_write_cache(**guest, cell.write_through));
+    TRY(parse_write_cache(**guest, cell.write_through));
   }
   if (const auto table = root.table("workload"); table && *table) {
     TRY((*table)->only({"name", "rounds", "operations", "application"}));
@@ -251,10 +251,10 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
                              (*table)->take("operations", cell.operations)}) {
       if (!read) return read;
     }
-    TRY(auto applications, take_applications(**table));
+    TRY(auto applications, parse_applications(**table));
     defaults.applications = std::move(applications);
     if (!defaults.applications.empty()) set_application(defaults.applications.front(), cell);
-    take_own_workload(defaults.workloads, cell);
+    apply_own_workload(defaults.workloads, cell);
     TRY(check_workload(**table, "name", cell));
   }
   defaults.size_bytes = campaign.size_bytes;

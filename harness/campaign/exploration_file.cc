@@ -38,7 +38,7 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
               base::suggest(word, known));
 }
 
-Result<void> take_strategies(const StrictTable& table, std::vector<std::string>& into) {
+Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>& into) {
   TRY(table.take("strategies", into));
   std::set<std::string> seen;
   for (const std::string& word : into) {
@@ -98,8 +98,8 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
 }
 
 /// Parses `device`, which may be omitted if there is no choice.
-Result<void> take_machine(const StrictTable& table, const std::vector<std::string>& devices,
-                          ExploredCell& cell) {
+Result<void> parse_machine(const StrictTable& table, const std::vector<std::string>& devices,
+                           ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
     return fail(table.subject("device"),
                 fmt::format("is missing, although the campaign has {}", devices.size()),
@@ -107,17 +107,17 @@ Result<void> take_machine(const StrictTable& table, const std::vector<std::strin
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
   TRY(table.take("device", cell.machine.profile));
-  return take_faults(table, cell.machine);
+  return parse_faults(table, cell.machine);
 }
 
-Result<void> take_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
+Result<void> parse_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
   TRY(table.take_size("atomic-write", bytes));
   TRY(states::atomic_sectors_of(bytes, table.subject("atomic-write")));
   return {};
 }
 
 /// Parses `budget` or `states`.
-Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
+Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
     return fail(table.subject("budget"), "cannot be combined with 'states'",
                 "omit one of them: `budget` is per workload, `states` for all of them");
@@ -213,7 +213,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
                   "application", "trials", "budget", "states", "rounds"}));
   ExploredCell cell = defaults.cell;
   TRY(read_control_role(root, table, defaults.size_bytes, cell));
-  TRY(auto applications, take_applications(table));
+  TRY(auto applications, parse_applications(table));
   if (table.has("workload") || table.has("operations")) {
     cell.operations.clear();
     cell.application.reset();
@@ -223,15 +223,15 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   if (!applications.empty()) set_application(applications.front(), cell);
   if (table.has("operations")) cell.workload = "operations";
   for (const auto& read :
-       {take_write_cache(table, cell.write_through), take_prefill(table, cell.prefill),
-        take_machine(table, defaults.devices, cell), take_strategies(table, cell.strategies),
+       {parse_write_cache(table, cell.write_through), parse_prefill(table, cell.prefill),
+        parse_machine(table, defaults.devices, cell), parse_strategies(table, cell.strategies),
         table.take("workload", cell.workload), table.take("operations", cell.operations),
-        take_trials(table, cell.trials), take_budget(table, cell),
+        parse_trials(table, cell.trials), parse_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
     if (!read) return forward_error(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
-  take_own_workload(defaults.workloads, cell);
+  apply_own_workload(defaults.workloads, cell);
   TRY(check_workload(table, "workload", cell));
   if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
                                       defaults.size_bytes);
@@ -323,7 +323,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
   return adapter;
 }
 
-Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& trials) {
+Result<void> parse_trials(const StrictTable& table, std::optional<std::int64_t>& trials) {
   std::string word;
   if (table.has("trials") && table.take("trials", word)) {
     if (word != "all")
@@ -338,7 +338,7 @@ Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& 
   return {};
 }
 
-Result<void> take_write_cache(const StrictTable& table, bool& write_through) {
+Result<void> parse_write_cache(const StrictTable& table, bool& write_through) {
   std::string word;
   if (const auto taken = table.take("write-cache", word); !taken || word.empty()) return taken;
   if (word != "write back" && word != "write through") {
@@ -349,7 +349,7 @@ Result<void> take_write_cache(const StrictTable& table, bool& write_through) {
   return {};
 }
 
-Result<void> take_prefill(const StrictTable& table, bool& prefill) {
+Result<void> parse_prefill(const StrictTable& table, bool& prefill) {
   std::string word;
   if (const auto taken = table.take("prefill", word); !taken || word.empty()) return taken;
   if (word != "pattern" && word != "none") {
@@ -360,7 +360,7 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   return {};
 }
 
-Result<void> take_faults(const StrictTable& table, explorer::StageMachine& machine) {
+Result<void> parse_faults(const StrictTable& table, explorer::StageMachine& machine) {
   for (const auto& read : {table.take("faults", machine.faults),
                            table.take("faults-after-cut", machine.faults_after_cut)}) {
     if (!read) return read;
@@ -384,13 +384,13 @@ Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
   return own;
 }
 
-void take_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
+void apply_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return;
   if (const auto found = own.find(cell.workload); found != own.end())
     cell.operations = found->second;
 }
 
-Result<std::vector<workload::Application>> take_applications(const StrictTable& table) {
+Result<std::vector<workload::Application>> parse_applications(const StrictTable& table) {
   std::vector<workload::Application> applications;
   if (!table.has("application")) return applications;
   if (table.has("operations") || table.has("workload") || table.has("name")) {
@@ -474,10 +474,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
                    "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us",
                    "slow", "slow-us"}));
   for (const auto& read :
-       {take_strategies(*table, own.cell.strategies), take_budget(*table, own.cell),
+       {parse_strategies(*table, own.cell.strategies), parse_budget(*table, own.cell),
         table->take("reorder-per-cut", exploration.reorder_per_cut,
                     {.least = 0, .most = 1'000'000}),
-        take_atomic_write(*table, exploration.atomic_write_bytes),
+        parse_atomic_write(*table, exploration.atomic_write_bytes),
         table->take("answer-delay-us", exploration.answer_delay_us,
                     {.least = 0, .most = 1'000'000}),
         table->take("slow", exploration.slow),

@@ -98,7 +98,7 @@ using OwnWorkloads = std::map<std::string, std::string>;
 /// invalid or persist nothing.
 Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
 /// Sets the operations of a cell whose workload is one of the file's own.
-void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
+void apply_own_workload(const OwnWorkloads& own, ExploredCell& cell);
 
 /// The defaults for all cells from a campaign's tables.
 struct ExplorationDefaults {
@@ -122,16 +122,16 @@ Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
                                                std::uint64_t size_bytes);
 
 /// Parses `trials`: a number, or "all".
-Result<void> take_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
+Result<void> parse_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
 /// Parse `write-cache` and `prefill`.
-Result<void> take_write_cache(const base::StrictTable& table, bool& write_through);
-Result<void> take_prefill(const base::StrictTable& table, bool& prefill);
+Result<void> parse_write_cache(const base::StrictTable& table, bool& write_through);
+Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 
 /// Parses `faults` and `faults-after-cut`.
-Result<void> take_faults(const base::StrictTable& table, explorer::StageMachine& machine);
+Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
 /// Parses `application`, a name or a list of names; returns an empty list without it.
-Result<std::vector<workload::Application>> take_applications(const base::StrictTable& table);
+Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
 /// Replaces the cell's workload by an application.
 void set_application(const workload::Application& application, ExploredCell& cell);
 

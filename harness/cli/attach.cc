@@ -43,7 +43,7 @@ int run_command(std::vector<std::string> command, const std::vector<std::string>
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void PowerReport::look(bool on, std::uint64_t cuts, model::TimeNs last_cut_at) {
+void PowerReport::observe(bool on, std::uint64_t cuts, model::TimeNs last_cut_at) {
   const bool was_cut = cuts != cuts_;
   if (was_cut)
     fmt::print(stderr, "The power was cut at {:.3f} s of model time.\n",

@@ -19,7 +19,7 @@ int run_command(std::vector<std::string> command, const std::vector<std::string>
 /// Prints a line to stderr at each power cut and each return of the power.
 class PowerReport {
  public:
-  void look(bool on, std::uint64_t cuts, model::TimeNs last_cut_at);
+  void observe(bool on, std::uint64_t cuts, model::TimeNs last_cut_at);
 
  private:
   std::uint64_t cuts_ = 0;

@@ -8,9 +8,9 @@
 #include <memory>
 #include <set>
 
-#include "harness/campaign/part.h"
 #include "harness/campaign/schemes/schemes_campaign.h"
 #include "harness/campaign/schemes/schemes_plan.h"
+#include "harness/campaign/selection.h"
 #include "harness/campaign/surveys/io_errors_campaign.h"
 #include "harness/campaign/surveys/unsynced_cell.h"
 #include "harness/cli/campaign_outcome.h"
@@ -30,7 +30,7 @@ struct CampaignArguments {
   report::CiFiles ci;
   std::string campaign, database = kDefaultDatabase, shard, html;
   std::size_t jobs = 1;
-  campaign::Part part;
+  campaign::Selection selection;
   Verbosity verbosity = Verbosity::normal;
   bool plan = false, resume = false, redo_errors = false, stop_at_first = false, as_json = false;
 };
@@ -48,56 +48,58 @@ Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
                                          const Result<std::vector<Cell>>& cells) {
   if (!cells) return forward_error(cells);
-  CampaignForecast told{.name = name, .title = summary.title, .trials = cells->size()};
-  if (name == summary.name) told.takes = summary.takes;
+  CampaignForecast forecast{.name = name, .title = summary.title, .trials = cells->size()};
+  if (name == summary.name) forecast.takes = summary.takes;
   for (const Cell& cell : *cells)
-    if (told.filesystems.empty() || told.filesystems.back() != cell.filesystem)
-      told.filesystems.push_back(cell.filesystem);
-  return told;
+    if (forecast.filesystems.empty() || forecast.filesystems.back() != cell.filesystem)
+      forecast.filesystems.push_back(cell.filesystem);
+  return forecast;
 }
 
 /// Loads a campaign from a file, or the selected part of it.
-Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
-  auto loaded = campaign::load_campaign(name, part.kernels, part.guest);
+Result<campaign::Campaign> load_selection(const std::string& name,
+                                          const campaign::Selection& selection) {
+  auto loaded = campaign::load_campaign(name, selection.kernels, selection.guest);
   if (!loaded) return loaded;
-  TRY(campaign::keep_part(*loaded, part));
+  TRY(campaign::keep_selection(*loaded, selection));
   return loaded;
 }
 
 /// Surveys and schemes select parts by name.
-Result<void> check_part(const std::string& name, const campaign::Part& part) {
-  if ((part.whole() && part.kernels.empty() && part.guest.empty()) ||
+Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
+  if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
         campaign::parse_unsynced_campaign(name)))
     return {};
   const std::string family = name.substr(0, name.find('/'));
-  if (part.whole())
-    return fail(part.guest.empty() ? "--kernel" : "--guest",
+  if (selection.whole())
+    return fail(selection.guest.empty() ? "--kernel" : "--guest",
                 fmt::format("does not apply to {}", family),
-                part.guest.empty() ? "--kernel needs a campaign of a file"
-                                   : "leave it out, or run a campaign of a file");
-  return fail(part.filesystems.empty() ? "--trials" : "--only",
+                selection.guest.empty() ? "--kernel needs a campaign of a file"
+                                        : "leave it out, or run a campaign of a file");
+  return fail(selection.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts have names", family),
               fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
-                          part.filesystems.empty() ? "PART" : part.filesystems.front()));
+                          selection.filesystems.empty() ? "PART" : selection.filesystems.front()));
 }
 
-Result<CampaignForecast> campaign_forecast(const std::string& name, const campaign::Part& part) {
+Result<CampaignForecast> campaign_forecast(const std::string& name,
+                                           const campaign::Selection& selection) {
   if (const auto schemes = campaign::parse_schemes_campaign(name)) {
     TRY(const auto plan, campaign::SchemesPlan::create(*schemes));
     const campaign::CampaignSummary summary = campaign::schemes_campaign_summary(*schemes->type);
-    CampaignForecast told{.name = name,
-                          .title = summary.title,
-                          .trials = plan.size(),
-                          .states_most = plan.size() * schemes->budget};
-    if (name == summary.name) told.takes = summary.takes;
+    CampaignForecast forecast{.name = name,
+                              .title = summary.title,
+                              .trials = plan.size(),
+                              .states_most = plan.size() * schemes->budget};
+    if (name == summary.name) forecast.takes = summary.takes;
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
       if (!seen.insert(filesystem).second) break;  // the schemes alternate
-      told.filesystems.push_back(filesystem);
+      forecast.filesystems.push_back(filesystem);
     }
-    return told;
+    return forecast;
   }
   if (const auto survey = campaign::parse_io_errors_campaign(name))
     return survey_forecast(name, campaign::io_errors_campaign_summary(),
@@ -105,39 +107,40 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
   if (const auto unsynced = campaign::parse_unsynced_campaign(name))
     return survey_forecast(name, campaign::unsynced_campaign_summary(),
                            campaign::unsynced_cells(*unsynced));
-  TRY(const auto loaded, load_part(name, part));
+  TRY(const auto loaded, load_selection(name, selection));
   const campaign::TrialPlans plans(loaded);
-  CampaignForecast told{.name = loaded.name,
-                        .title = loaded.title,
-                        .takes = loaded.takes,
-                        .trials = plans.size(),
-                        .states_most = plans.states_most()};
+  CampaignForecast forecast{.name = loaded.name,
+                            .title = loaded.title,
+                            .takes = loaded.takes,
+                            .trials = plans.size(),
+                            .states_most = plans.states_most()};
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
-    if (std::ranges::find(told.filesystems, filesystem->name) == told.filesystems.end())
-      told.filesystems.push_back(filesystem->name);
-  if (!part.whole()) told.takes.clear();  // applies to the whole
-  return told;
+    if (std::ranges::find(forecast.filesystems, filesystem->name) == forecast.filesystems.end())
+      forecast.filesystems.push_back(filesystem->name);
+  if (!selection.whole()) forecast.takes.clear();  // applies to the whole
+  return forecast;
 }
 
 int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
-  const auto told = campaign_forecast(arguments.campaign, arguments.part);
-  if (!told) return report_error(told.error(), arguments.as_json);
+  const auto forecast = campaign_forecast(arguments.campaign, arguments.selection);
+  if (!forecast) return report_error(forecast.error(), arguments.as_json);
   const std::uint64_t of_shard =
-      told->trials / shard.count + (told->trials % shard.count > shard.index ? 1 : 0);
+      forecast->trials / shard.count + (forecast->trials % shard.count > shard.index ? 1 : 0);
   if (arguments.as_json) {
-    print({{"campaign", told->name},
-           {"title", told->title},
-           {"filesystems", told->filesystems},
-           {"trials", told->trials},
+    print({{"campaign", forecast->name},
+           {"title", forecast->title},
+           {"filesystems", forecast->filesystems},
+           {"trials", forecast->trials},
            {"trials_of_shard", of_shard},
-           {"states_most", told->states_most}});
+           {"states_most", forecast->states_most}});
     return kFine;
   }
   fmt::print(
-      "{}: {}\n{} trials{}{}{}\nfile systems: {}\n", told->name, told->title, told->trials,
-      shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
-      told->states_most > 0 ? fmt::format(", at most {} crash states", told->states_most) : "",
-      told->takes.empty() ? "" : "; " + told->takes, fmt::join(told->filesystems, " "));
+      "{}: {}\n{} trials{}{}{}\nfile systems: {}\n", forecast->name, forecast->title,
+      forecast->trials, shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
+      forecast->states_most > 0 ? fmt::format(", at most {} crash states", forecast->states_most)
+                                : "",
+      forecast->takes.empty() ? "" : "; " + forecast->takes, fmt::join(forecast->filesystems, " "));
   return kFine;
 }
 
@@ -166,7 +169,7 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
     catch_interrupts();
     return campaign::run_unsynced_campaign(*unsynced, options);
   }
-  TRY(const auto loaded, load_part(arguments.campaign, arguments.part));
+  TRY(const auto loaded, load_selection(arguments.campaign, arguments.selection));
   catch_interrupts();
   return campaign::run_campaign(loaded, options);
 }
@@ -177,10 +180,10 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
                       .database = arguments.database,
                       .shard = arguments.shard,
                       .jobs = arguments.jobs,
-                      .only = arguments.part.filesystems,
-                      .trials = arguments.part.trials,
-                      .kernels = arguments.part.kernels,
-                      .guest = arguments.part.guest,
+                      .only = arguments.selection.filesystems,
+                      .trials = arguments.selection.trials,
+                      .kernels = arguments.selection.kernels,
+                      .guest = arguments.selection.guest,
                       .html = arguments.html,
                       .verbosity = arguments.verbosity,
                       .stop_at_first = arguments.stop_at_first,
@@ -222,7 +225,7 @@ int report_survey(const Result<Report>& report, const campaign::CampaignOutcome&
 int run(const CampaignArguments& arguments) {
   const Result<run::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
-  if (const auto fits = check_part(arguments.campaign, arguments.part); !fits)
+  if (const auto fits = check_selection(arguments.campaign, arguments.selection); !fits)
     return report_error(fits.error(), arguments.as_json);
   if (arguments.plan) return plan_only(arguments, *shard);
   const base::Stopwatch watch;
@@ -293,17 +296,18 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "--shard", arguments->shard,
       "i/n: only every n-th trial (of ufs-schemes: workload), starting with the i-th");
   command
-      ->add_option("--only", arguments->part.filesystems,
+      ->add_option("--only", arguments->selection.filesystems,
                    "Only these file systems of the campaign; starts a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option(
-          "--trials", arguments->part.trials,
+          "--trials", arguments->selection.trials,
           "At most this many trials of each file system on each device; starts a separate run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-  add_kernels_option(*command, arguments->part.kernels);
-  add_guest_option(*command, arguments->part.guest, "the file's setting; starts a separate run");
+  add_kernels_option(*command, arguments->selection.kernels);
+  add_guest_option(*command, arguments->selection.guest,
+                   "the file's setting; starts a separate run");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload with an unexpected outcome");
   command->add_option("--html", arguments->html,

@@ -68,8 +68,7 @@ std::string program_name(const CheckArguments& arguments) {
 
 /// User-mode Linux where its kernel is built: it is faster, and needs no KVM.
 std::string default_guest() {
-  const auto built = vm::built_guest_image(campaign::default_cache(), vm::Accelerator::user_mode);
-  return built && *built ? "virtual" : "qemu";
+  return vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
 }
 
 ExploreArguments exploration_of(const CheckArguments& arguments, const std::string& filesystem,
@@ -120,7 +119,7 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
   verdict.about.push_back(outcome.findings.empty()
                               ? outcome.judgement.summary
                               : fmt::format("the verifier: {}", outcome.findings.front().found));
-  TRY(const auto report, explorer::report_failure(explored.lab->guest(0), explored.filesystem,
+  TRY(const auto report, explorer::report_failure(explored.pool->guest(0), explored.filesystem,
                                                   explored.workload, *failure,
                                                   {.record = {},
                                                    .recordings = folder,

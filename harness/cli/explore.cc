@@ -106,7 +106,7 @@ void remove_recordings(const fs::path& folder) {
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
-    folder = explored.lab->scratch() / "recordings";
+    folder = explored.pool->scratch() / "recordings";
     std::error_code error;
     fs::create_directories(folder, error);
     if (error)
@@ -114,7 +114,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   } else {
     explored.kept = folder;
   }
-  explorer::StageGuest& guest = explored.lab->guest(0);
+  explorer::StageGuest& guest = explored.pool->guest(0);
   const auto disk =
       explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
                             explorer::uuid_from(arguments.seed), disk_options(arguments));
@@ -245,7 +245,7 @@ Result<void> keep_recordings(Explored& explored) {
 /// Draws the confirmed failure with the fewest missing writes, or the whole recording without
 /// failures.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
-  const explorer::ConfirmedFailure* telling = nullptr;
+  const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
   // few, even with many failures
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
@@ -259,12 +259,12 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     }
     TRY(const auto state, states::parse_crash_state(failure.outcome.state));
     const std::size_t missing = missing_writes(*run, state);
-    if (telling != nullptr && missing >= fewest) continue;
-    telling = &failure;
+    if (clearest != nullptr && missing >= fewest) continue;
+    clearest = &failure;
     fewest = missing;
   }
-  if (telling != nullptr)
-    return write_page(explored, *telling, telling->outcome.state, arguments.html);
+  if (clearest != nullptr)
+    return write_page(explored, *clearest, clearest->outcome.state, arguments.html);
   TRY(const auto run, states::RunHistory::load(explored.workload.recording));
   const CrashFile of{.run = run.get(),
                      .filesystem = &explored.filesystem,
@@ -291,7 +291,7 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
       explorer::recorder_like(explored.filesystem, explored.workload, disk_options(arguments)));
   for (const std::size_t i : explorer::first_of_each_kind(explored.result.failures)) {
     if (interrupted()) return {};
-    const auto report = explorer::report_failure(explored.lab->guest(0), explored.filesystem,
+    const auto report = explorer::report_failure(explored.pool->guest(0), explored.filesystem,
                                                  explored.workload, explored.result.failures[i],
                                                  {.record = record,
                                                   .recordings = folder,
@@ -423,16 +423,16 @@ explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
 
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
-  TRY(take_kernel(arguments.kernel, filesystem));
+  TRY(apply_kernel(arguments.kernel, filesystem));
   explored.filesystem = std::move(filesystem);
   explored.virtual_time = arguments.kernel.virtual_time();
   TRY(choose_workload(arguments, explored));
   TRY(const auto bytes, choose_disk(arguments, explored));
   TRY(auto options, options_of(arguments, explored.machine));
   TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
-  TRY(auto lab, start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs,
-                          explored.virtual_time));
-  explored.lab = std::move(lab);
+  TRY(auto pool, start_guests(explored.filesystem, explored.machine, bytes, arguments.jobs,
+                              explored.virtual_time));
+  explored.pool = std::move(pool);
   if (arguments.recording.empty()) {
     auto workload = record(arguments, explored);
     if (!workload) {
@@ -452,7 +452,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
   };
   const double cpu_before = own_cpu_seconds();
   auto result =
-      explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
+      explorer::explore(explored.pool->guests(), explored.filesystem, explored.workload, options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();

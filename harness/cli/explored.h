@@ -15,7 +15,7 @@
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
 #include "harness/explorer/guests/exploration.h"
-#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/record_workload.h"
 #include "harness/explorer/guests/stage_machine.h"
 #include "harness/workload/application.h"
@@ -48,7 +48,7 @@ struct Explored {
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< of --workload
   std::optional<workload::Application> application;  ///< of --application
-  std::unique_ptr<explorer::Lab> lab;
+  std::unique_ptr<explorer::GuestPool> pool;
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;

@@ -39,9 +39,9 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
 /// Checks the state in a guest, since a recording does not contain the findings for the script.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
-  TRY(const auto lab, one_guest(trial, opened));
+  TRY(const auto pool, start_guest(trial, opened));
   explorer::StateOutcome outcome =
-      checker.check(lab->guest(0), opened.state, {.wholly_in_guest = true});
+      checker.check(pool->guest(0), opened.state, {.wholly_in_guest = true});
   if (outcome.judgement.verdict == oracle::Verdict::harness_error)
     return fail(outcome.full_name(), outcome.judgement.summary);
   return outcome;

@@ -49,7 +49,7 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
   add_guest_option(command, arguments.guest, "that of the trial, else qemu");
 }
 
-Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
+Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
   namespace fs = std::filesystem;
   if (!arguments.kernel.empty()) TRY(adapters::replace_kernel(filesystem, arguments.kernel));
   if (arguments.modules.empty()) return {};
@@ -82,10 +82,10 @@ explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
   return machine;
 }
 
-Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                                 const explorer::StageMachine& machine,
-                                                 std::uint64_t disk_bytes, std::size_t guests,
-                                                 bool virtual_time) {
+Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
+                                                          const explorer::StageMachine& machine,
+                                                          std::uint64_t disk_bytes,
+                                                          std::size_t guests, bool virtual_time) {
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
@@ -99,27 +99,27 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
            ? 0
            : static_cast<std::uint32_t>(2 * std::filesystem::file_size(filesystem.guest.rootfs) >>
                                         20U));
-  auto lab = explorer::Lab::start(guests, {.image = image,
-                                           .accelerator = accelerator,
-                                           .memory_mib = memory_mib,
-                                           .disk_bytes = disk_bytes,
-                                           .log_bytes = filesystem.log_size_bytes,
-                                           .cache = cache,
-                                           .interrupted = &interrupted()});
-  if (lab)
-    for (explorer::StageGuest* guest : (*lab)->guests()) guest->put_under(machine);
-  return lab;
+  auto pool = explorer::GuestPool::start(guests, {.image = image,
+                                                  .accelerator = accelerator,
+                                                  .memory_mib = memory_mib,
+                                                  .disk_bytes = disk_bytes,
+                                                  .log_bytes = filesystem.log_size_bytes,
+                                                  .cache = cache,
+                                                  .interrupted = &interrupted()});
+  if (pool)
+    for (explorer::StageGuest* guest : (*pool)->guests()) guest->set_machine(machine);
+  return pool;
 }
 
-Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial,
-                                                 const OpenedState& opened) {
+Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
+                                                         const OpenedState& opened) {
   TRY(const auto bytes,
       recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem));
   TRY(const auto application, explorer::read_application(trial.recording));
   adapters::LinuxAdapter filesystem = trial.filesystem;
   if (application) application->add_to(filesystem.guest);
-  return start_lab(filesystem, recorded_machine(opened.run->header(), trial.machine), bytes, 1,
-                   trial.virtual_time);
+  return start_guests(filesystem, recorded_machine(opened.run->header(), trial.machine), bytes, 1,
+                      trial.virtual_time);
 }
 
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened) {

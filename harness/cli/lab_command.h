@@ -6,7 +6,7 @@
 
 #include "harness/cli/stored_trial.h"
 #include "harness/explorer/guests/check_state.h"
-#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/stage_machine.h"
 #include "plugin/record/event.h"
 
@@ -22,7 +22,7 @@ struct KernelArguments {
 /// Adds --kernel, --modules and --guest.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments);
 /// Applies the kernel options. Fails if the kernel is neither a file nor a version.
-Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
+Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
 /// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
@@ -39,14 +39,14 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
 
 /// Starts a state server and guests for this file system, including its log disk, with the user's
 /// cache. `virtual_time` selects user-mode Linux. Fails if the machine's disk has a different size.
-Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
-                                                 const explorer::StageMachine& machine,
-                                                 std::uint64_t disk_bytes, std::size_t guests,
-                                                 bool virtual_time);
+Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
+                                                          const explorer::StageMachine& machine,
+                                                          std::uint64_t disk_bytes,
+                                                          std::size_t guests, bool virtual_time);
 
 /// Starts one guest under the trial's machine, with a disk of the recorded size.
-Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial,
-                                                 const OpenedState& opened);
+Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
+                                                         const OpenedState& opened);
 
 /// Returns a checker for a state of the trial's recording, or of the recording of a recovery.
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);

@@ -134,9 +134,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
                  const ReplayArguments& arguments) {
   const auto checker = checker_of(trial, opened);
   if (!checker) return report_error(checker.error(), arguments.as_json);
-  const auto lab = one_guest(trial, opened);
-  if (!lab) return cannot_tell(lab.error(), arguments.as_json);
-  explorer::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state,
+  const auto pool = start_guest(trial, opened);
+  if (!pool) return cannot_tell(pool.error(), arguments.as_json);
+  explorer::StateOutcome outcome = checker->check((*pool)->guest(0), opened.state,
                                                   {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
   if (const auto written = write_page(trial, opened, now, arguments); !written)
@@ -193,9 +193,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
 /// that starts in the last one's folder. There is no terminal, so editors and job control do not
 /// work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
-  const auto lab = one_guest(trial, opened);
-  if (!lab) return cannot_tell(lab.error(), arguments.as_json);
-  explorer::StageGuest& guest = (*lab)->guest(0);
+  const auto pool = start_guest(trial, opened);
+  if (!pool) return cannot_tell(pool.error(), arguments.as_json);
+  explorer::StageGuest& guest = (*pool)->guest(0);
   const auto stop = [&](const oracle::Judgement& why) {
     return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
   };
@@ -264,7 +264,7 @@ Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdap
       return fail(arguments.kernel_from, "its first line names no kernel",
                   "write a version such as 6.12, or a path");
   }
-  return take_kernel(kernel, filesystem);
+  return apply_kernel(kernel, filesystem);
 }
 
 int replay(const ReplayArguments& arguments) {

@@ -58,7 +58,7 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
                                       .describes_failures = false,
                                       .interrupted = &interrupted()});
   TRY(const auto again, worker.run(*plan, artefacts, [](const std::string&) {}));
-  const campaign::SoughtFinding sought = campaign::look_for(known(*trial.outcome), again);
+  const campaign::SoughtFinding sought = campaign::find_again(known(*trial.outcome), again);
   Replayed now{.what = fmt::format("{}, anew under Linux {}", again.key, image.kernel_version),
                .judgement = sought.judgement,
                .findings = {},

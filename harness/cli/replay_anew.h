@@ -19,7 +19,7 @@ struct Replayed {
 };
 
 /// Repeats the same list of operations from the same seed under the trial's file system and kernel,
-/// and explores all crash states. The verdict is that of campaign::look_for(). Fails if it cannot
+/// and explores all crash states. The verdict is that of campaign::find_again(). Fails if it cannot
 /// be tested.
 Result<Replayed> replay_anew(const StoredTrial& trial);
 

@@ -48,12 +48,12 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
   const bool harness_error = trial.verdict == oracle::name(oracle::Verdict::harness_error);
   // Shows a benchmark's times, or why a trial failed without a result about a file system.
   const bool tell = trial.repetition || harness_error;
-  const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
+  const std::string detail = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   const bool as_planned =
       trial.verdict == "clean" || trial.verdict == "replayed" || trial.verdict == "measured";
   const bool stays = !terminal || verbose || !as_planned;
   fmt::print(stderr, "{}{}: {} ({:.1f} s){}{}", terminal ? "\r\033[K" : "", place, trial.verdict,
-             trial.wall_ms / 1000, told, stays ? "\n" : "");
+             trial.wall_ms / 1000, detail, stays ? "\n" : "");
 }
 
 void report_interrupted(const ResumedCommand& what) {

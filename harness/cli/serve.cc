@@ -246,8 +246,8 @@ int serve(ServeArguments& arguments) {
     const auto status = (*served)->control().request({{"power", "status"}});
     if (!status) continue;  // the server is about to end, as detected next
     const auto& last_cut = status->at("last_cut_ns");
-    power.look(status->at("power") == "on", status->at("cuts"),
-               last_cut.is_null() ? 0 : last_cut.get<model::TimeNs>());
+    power.observe(status->at("power") == "on", status->at("cuts"),
+                  last_cut.is_null() ? 0 : last_cut.get<model::TimeNs>());
   }
   if (const auto stopped = (*served)->stop(); !stopped)
     return report_error(stopped.error(), arguments.as_json);

@@ -180,7 +180,8 @@ int wait_for_interrupt(Served& served) {
   while (!interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const emulation::PowerStatus status = served.machine->emulation().power_status();
-    power.look(status.power == model::PowerState::on, status.cuts, status.last_cut_at.value_or(0));
+    power.observe(status.power == model::PowerState::on, status.cuts,
+                  status.last_cut_at.value_or(0));
   }
   return kFine;
 }

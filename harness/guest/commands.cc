@@ -111,7 +111,7 @@ Answer clock(const json& request, const Sender&) {
 Answer disk(const json& request, const Sender&) {
   const std::string path = text_of(request, "path");
   restore_ways();
-  const auto found = look_at_disk(path);
+  const auto found = inspect_disk(path);
   if (!found) return refuse(path, found.error());
   return json{{"bytes", found->bytes}, {"nonce", found->nonce}, {"flush", found->flush}};
 }
@@ -318,11 +318,11 @@ tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char
 }
 
 json latency_of(const LatencyHistogram& latencies) {
-  const LatencySummary told = latencies.summary();
-  if (told.count == 0) return nullptr;
-  return {{"count", told.count},   {"mean_ns", std::llround(told.mean_ns)},
-          {"p50_ns", told.p50_ns}, {"p99_ns", told.p99_ns},
-          {"max_ns", told.max_ns}, {"buckets", told.buckets}};
+  const LatencySummary summary = latencies.summary();
+  if (summary.count == 0) return nullptr;
+  return {{"count", summary.count},   {"mean_ns", std::llround(summary.mean_ns)},
+          {"p50_ns", summary.p50_ns}, {"p99_ns", summary.p99_ns},
+          {"max_ns", summary.max_ns}, {"buckets", summary.buckets}};
 }
 
 json layout_of(const timed::Layout& layout) {

@@ -161,13 +161,13 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
     const std::string reported = workload::reported_attribute_value(
         {reinterpret_cast<const char*>(value->data()), value->size()});
     const bool text = workload::is_reported_as_text(reported);
-    json told = text ? reported : hex(std::as_bytes(std::span(reported)));
+    json value_text = text ? reported : hex(std::as_bytes(std::span(reported)));
     bytes += workload::reported_attribute_bytes(name, reported);
     if (described++ == limits.attributes || bytes > limits.attribute_bytes) {
       entry["attributes-cut"] = true;
       return;
     }
-    entry[text ? "attributes" : "attributes-hex"][name] = std::move(told);
+    entry[text ? "attributes" : "attributes-hex"][name] = std::move(value_text);
   }
 }
 

@@ -68,7 +68,7 @@ struct Child {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execvp(argv[0], argv);
   const int error = errno;
-  [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
+  [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
   ::_exit(127);
 }
 
@@ -144,8 +144,8 @@ int orphans_end() {
 /// Reaps all ended children except `kept`, whose status is still needed.
 void reap_orphans(pid_t kept = -1) {
   if (!adopts_orphans()) return;
-  signalfd_siginfo told{};
-  while (::read(orphans_end(), &told, sizeof told) == sizeof told) continue;
+  signalfd_siginfo info{};
+  while (::read(orphans_end(), &info, sizeof info) == sizeof info) continue;
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;

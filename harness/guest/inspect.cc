@@ -91,29 +91,29 @@ class EntryBatches {
   std::size_t bytes_ = 0;
 };
 
-struct Look {
+struct InspectRequest {
   std::string source, target, type, options;
   bool twice = false;  ///< mount again and compare with the first tree
 };
 
-tl::unexpected<InspectRefusal> refuse_look(std::string what, Errno error) {
+tl::unexpected<InspectRefusal> refuse(std::string what, Errno error) {
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
 /// Verifies that the disk and the marks belong to the load that the host expects.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
-  if (!bytes) return refuse_look(source, bytes.error());
+  if (!bytes) return refuse(source, bytes.error());
   if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
-    return refuse_look(source + " has another size", {.value = ESTALE});
+    return refuse(source + " has another size", {.value = ESTALE});
   if (request.contains("flush") && request["flush"].get<std::string>() != write_cache_of(source))
-    return refuse_look(source + " is set to \"" + write_cache_of(source) + "\"", {.value = ESTALE});
+    return refuse(source + " is set to \"" + write_cache_of(source) + "\"", {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
   const auto nonce = read_nonce(mark);
-  if (!nonce) return refuse_look(mark, nonce.error());
+  if (!nonce) return refuse(mark, nonce.error());
   if (*nonce != request["nonce"].get<std::string>())
-    return refuse_look(mark + " has another nonce", {.value = ESTALE});
+    return refuse(mark + " has another nonce", {.value = ESTALE});
   return {};
 }
 
@@ -124,16 +124,16 @@ bool is_damage(Errno error) {
 }
 
 /// Mounts, dumps, uses and unmounts once. Adds times and refusals to `answer`.
-tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches,
-                                                 json& answer) {
+tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
+                                                    EntryBatches batches, json& answer) {
   base::Stopwatch clock;
   SeenTree seen;
-  const auto mounted = mount_file_system(look.source, look.target, look.type, look.options);
+  const auto mounted = mount_file_system(asked.source, asked.target, asked.type, asked.options);
   answer["mount_ms"] = clock.lap();
   answer["mounted"] = mounted.has_value();
-  if (!mounted && mounted.error().value == ENODEV && !kernel_knows(look.type))
+  if (!mounted && mounted.error().value == ENODEV && !kernel_knows(asked.type))
     return tl::unexpected(InspectRefusal{
-        .what = kUnknownType + look.type, .error = mounted.error(), .unknown_type = true});
+        .what = kUnknownType + asked.type, .error = mounted.error(), .unknown_type = true});
   if (!mounted) {
     answer["error"] = std::error_code(mounted.error().value, std::generic_category()).message();
     answer["errno"] = mounted.error().value;
@@ -141,25 +141,25 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
   }
   VfsResult<std::uint64_t> entries = tl::unexpected(Errno{});
   {
-    PosixVfs vfs(look.target);
+    PosixVfs vfs(asked.target);
     entries = dump_tree(vfs, [&](const json& entry) {
       const std::string text = entry.dump(-1, ' ', false, json::error_handler_t::replace);
       batches.add(entry, text.size());
-      if (look.twice) seen.add(entry);
+      if (asked.twice) seen.add(entry);
     });
   }
   batches.flush();
   answer["dump_ms"] = clock.lap();
   if (use && entries) {
-    PosixVfs vfs(look.target);
+    PosixVfs vfs(asked.target);
     answer["unusable"] = use_and_empty(vfs);
     answer["use_ms"] = clock.lap();
   }
-  const auto unmounted = unmount_file_system(look.target);
+  const auto unmounted = unmount_file_system(asked.target);
   answer["unmount_ms"] = clock.lap();
   if (!entries && !is_damage(entries.error()))
-    return refuse_look("the tree of " + look.source, entries.error());
-  if (!unmounted) return refuse_look("unmount " + look.source, unmounted.error());
+    return refuse("the tree of " + asked.source, entries.error());
+  if (!unmounted) return refuse("unmount " + asked.source, unmounted.error());
   if (entries) {
     answer["entries"] = *entries;
     return seen;
@@ -175,25 +175,25 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
 
 tl::expected<json, InspectRefusal> inspect(const json& request,
                                            const std::function<void(json)>& send) {
-  const Look look{.source = request.at("source").get<std::string>(),
-                  .target = request.at("target").get<std::string>(),
-                  .type = request.at("type").get<std::string>(),
-                  .options = request.value("options", ""),
-                  .twice = request.value("again", false)};
+  const InspectRequest asked{.source = request.at("source").get<std::string>(),
+                             .target = request.at("target").get<std::string>(),
+                             .type = request.at("type").get<std::string>(),
+                             .options = request.value("options", ""),
+                             .twice = request.value("again", false)};
   const base::Stopwatch watch;
   if (request.value("quick", false)) {
-    shorten_way(look.source);
+    shorten_way(asked.source);
   } else {
     restore_ways();
   }
-  if (const auto meant = is_meant(request, look.source); !meant)
+  if (const auto meant = is_meant(request, asked.source); !meant)
     return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const bool use = request.value("use", false);
-  TRY(const auto first, look_once(look, use && !look.twice, EntryBatches(send), answer));
-  if (look.twice && answer["mounted"].get<bool>()) {
+  TRY(const auto first, inspect_once(asked, use && !asked.twice, EntryBatches(send), answer));
+  if (asked.twice && answer["mounted"].get<bool>()) {
     json second;
-    TRY(const auto seen, look_once(look, use, EntryBatches(nullptr), second));
+    TRY(const auto seen, inspect_once(asked, use, EntryBatches(nullptr), second));
     second["difference"] = first.difference(seen);
     answer["again"] = std::move(second);
   }

@@ -274,7 +274,7 @@ bool kernel_knows(const std::string& file_system_type) {
   return false;
 }
 
-VfsResult<BlockDevice> look_at_disk(const std::string& path) {
+VfsResult<BlockDevice> inspect_disk(const std::string& path) {
   BlockDevice found;
   const auto bytes = drop_cached_pages(path);
   if (!bytes) return refuse(bytes.error().value);

@@ -49,7 +49,7 @@ struct BlockDevice {
 /// Returns queue/write_cache; empty if the disk has none.
 std::string write_cache_of(const std::string& path);
 /// Drops the device's cached pages, then reads it with O_DIRECT.
-VfsResult<BlockDevice> look_at_disk(const std::string& path);
+VfsResult<BlockDevice> inspect_disk(const std::string& path);
 /// The two steps needed to examine a crash state: drops the cached pages and returns the size;
 /// reads the nonce.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);

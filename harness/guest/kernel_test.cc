@@ -37,7 +37,7 @@ TEST(MarkDisk, NeedsADevice) {
 }
 
 TEST(BlockDevice, RejectsAFile) {
-  EXPECT_EQ(look_at_disk("/dev/null").error().value, ENOTTY);
+  EXPECT_EQ(inspect_disk("/dev/null").error().value, ENOTTY);
 }
 
 TEST(KernelLog, JoinsTheLastLines) {

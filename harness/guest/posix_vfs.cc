@@ -509,7 +509,7 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto ns = [](const statx_timestamp& time) {
     return time.tv_sec * kNsPerSecond + time.tv_nsec;
   };
-  FileStatus told{
+  FileStatus result{
       .inode = number_of(status.stx_dev_major, status.stx_dev_minor, status.stx_ino),
       .type = type_of(status.stx_mode, makedev(status.stx_rdev_major, status.stx_rdev_minor)),
       .mode = status.stx_mode & 07777U,
@@ -520,8 +520,8 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
       .accessed_ns = ns(status.stx_atime),
       .user = status.stx_uid,
       .group = status.stx_gid};
-  if ((status.stx_mask & STATX_BTIME) != 0) told.born_ns = ns(status.stx_btime);
-  return told;
+  if ((status.stx_mask & STATX_BTIME) != 0) result.born_ns = ns(status.stx_btime);
+  return result;
 }
 
 VfsResult<void> PosixVfs::chmod(std::string_view path, std::uint32_t mode) {

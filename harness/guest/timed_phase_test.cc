@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "harness/guest/posix_vfs.h"
-#include "harness/workload/timed/small_ones.h"
+#include "harness/workload/timed/small_workloads.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {
@@ -32,7 +32,7 @@ class HostVfs : public PosixVfs {
 };
 
 TEST(TimedPhase, EveryWorkloadRunsOnARealFileSystem) {
-  for (const timed::Small& each : timed::small_ones()) {
+  for (const timed::SmallWorkload& each : timed::small_workloads()) {
     SCOPED_TRACE(each.name);
     const TemporaryFolder folder;
     HostVfs vfs(folder.path().string());

@@ -22,9 +22,9 @@ struct Object {
   bool directory = false;
 };
 
-class Use {
+class UsabilityTest {
  public:
-  explicit Use(Vfs& vfs) : vfs_(vfs) {}
+  explicit UsabilityTest(Vfs& vfs) : vfs_(vfs) {}
 
   std::string all() {
     if (!gather()) return refused_;
@@ -109,7 +109,7 @@ class Use {
 }  // namespace
 
 std::string use_and_empty(Vfs& vfs) {
-  return Use(vfs).all();
+  return UsabilityTest(vfs).all();
 }
 
 }  // namespace headcrash::guest

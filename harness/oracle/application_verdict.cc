@@ -71,7 +71,7 @@ Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {
 
 std::string permitted_losses(std::string_view output) {
   constexpr std::string_view kPermitted = "permitted: ";
-  std::string told;
+  std::string text;
   std::size_t count = 0;
   while (!output.empty()) {
     const std::size_t end = std::min(output.find('\n'), output.size());
@@ -79,10 +79,10 @@ std::string permitted_losses(std::string_view output) {
     output.remove_prefix(std::min(end + 1, output.size()));
     if (!line.starts_with(kPermitted)) continue;
     if (++count > kPermittedMost) continue;
-    told += fmt::format("{}{}", told.empty() ? "" : "; ", line.substr(kPermitted.size()));
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", line.substr(kPermitted.size()));
   }
-  if (count > kPermittedMost) told += fmt::format("; and {} more", count - kPermittedMost);
-  return told;
+  if (count > kPermittedMost) text += fmt::format("; and {} more", count - kPermittedMost);
+  return text;
 }
 
 std::string verifier_input(const std::vector<std::string>& marks) {

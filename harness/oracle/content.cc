@@ -14,8 +14,8 @@
 #include <map>
 #include <set>
 
+#include "harness/oracle/block_content.h"
 #include "harness/oracle/expectation.h"
-#include "harness/oracle/held.h"
 #include "harness/workload/attribute_value.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/errno_text.h"
@@ -30,9 +30,10 @@ constexpr std::size_t kValueShownBytes = 80;        // of an attribute
 constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others equal the last
 
 struct Permitted {
-  Held persistent;  ///< at the persistence point that covers the block; zeroes before the first
-  std::vector<Held> pending;      ///< contents that may have replaced it since
-  std::vector<Held> overwritten;  ///< stamps before the persistent state
+  BlockContent
+      persistent;  ///< at the persistence point that covers the block; zeroes before the first
+  std::vector<BlockContent> pending;      ///< contents that may have replaced it since
+  std::vector<BlockContent> overwritten;  ///< stamps before the persistent state
   bool covered = false;
   bool unit_in_flight = false;  ///< the block's allocation unit may have been allocated since
   bool may_be_another = false;  ///< it may have been freed and reallocated since
@@ -71,19 +72,19 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
 
 void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, bool persistent) {
   if (persistent) {
-    const Held before = permitted.persistent;
+    const BlockContent before = permitted.persistent;
     permitted.persistent = after(event, block, before);
     const bool another =
         !before.same_stamp(permitted.persistent) || before.hole != permitted.persistent.hole;
     if (!before.zero && another) permitted.overwritten.push_back(before);
     return;
   }
-  std::vector<Held> made;
+  std::vector<BlockContent> made;
   const bool changes_a_part = event.kind == BlockEvent::Kind::trim ||
                               event.kind == BlockEvent::Kind::hole ||
                               event.kind == BlockEvent::Kind::patch;
   if (changes_a_part) {
-    permitted.any([&](const Held& held) {
+    permitted.any([&](const BlockContent& held) {
       made.push_back(made_by(event, block, held));
       return false;
     });
@@ -202,7 +203,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   for (const std::uint64_t place : places) {
     Permitted there;
     add_what_stood_there(object, place, terms, cover, false, there);
-    there.any([&](Held held) {
+    there.any([&](BlockContent held) {
       held.displacement += static_cast<std::int64_t>(place) - static_cast<std::int64_t>(block);
       permitted.pending.push_back(held);
       return false;
@@ -217,7 +218,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
 
 /// Returns true if a hole in the block is visible. A hole over bytes that are zeroes in the stamp
 /// is not.
-bool shows_a_hole(const Held& held, std::uint64_t block) {
+bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
   const auto stamped =
@@ -235,20 +236,20 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
   const std::size_t length = std::min(observed.size(), BlockHead{}.size());
-  const bool ends_inside = permitted.any([&](const Held& held) {
+  const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
-    const std::size_t told = std::min<std::size_t>(length, held.bytes);
+    const std::size_t known = std::min<std::size_t>(length, held.bytes);
     BlockHead cut = contents.back();  // if nothing follows the end of the stamp
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
         !held.zero &&
         (held.bytes < kStampBytes || held.has_hole() || held.mixed ||
          length < workload::kStampHeaderBytes) &&
-        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
+        std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(known), observed.begin());
     contents.push_back(cut);
     return same;
   });
-  const auto holes_are_somewhere = [](const Held& held) {
+  const auto holes_are_somewhere = [](const BlockContent& held) {
     return held.has_hole() && held.hole.many;
   };
   if (ends_inside || permitted.any(holes_are_somewhere)) return true;
@@ -275,7 +276,7 @@ struct BlockFault {
 };
 
 std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
-  const Held& held = permitted.persistent;
+  const BlockContent& held = permitted.persistent;
   if (held.mixed)
     return fmt::format("a part of version {} of file {} in it, or newer", held.version, held.file);
   if (!held.zero && (held.file != object.file || held.displacement != 0))
@@ -303,24 +304,26 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
   const bool may_be_stale =
       terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
-  if (permitted.any([](const Held& held) { return held.is_unknown(); })) return std::nullopt;
+  if (permitted.any([](const BlockContent& held) { return held.is_unknown(); }))
+    return std::nullopt;
   switch (run.kind) {
     case ContentRun::Kind::zero:
-      if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); }))
+      if (permitted.any([](const BlockContent& held) { return held.reads_as_zeroes(); }))
         return std::nullopt;
       return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
     case ContentRun::Kind::stamp:
     case ContentRun::Kind::moved: {
       const bool moved = run.kind == ContentRun::Kind::moved;
       const std::uint64_t stamped = moved ? run.stamped_block : block;
-      const Held shown{
+      const BlockContent shown{
           .zero = false,
           .file = run.file,
           .version = run.version,
           .displacement = static_cast<std::int64_t>(stamped) - static_cast<std::int64_t>(block)};
-      const auto is_shown = [&](const Held& held) { return held.same_stamp(shown); };
-      if (permitted.any(
-              [&](const Held& held) { return is_shown(held) && !shows_a_hole(held, block); }))
+      const auto is_shown = [&](const BlockContent& held) { return held.same_stamp(shown); };
+      if (permitted.any([&](const BlockContent& held) {
+            return is_shown(held) && !shows_a_hole(held, block);
+          }))
         return std::nullopt;
       const bool own = run.file == object.file;
       const bool was_once = std::ranges::any_of(permitted.overwritten, is_shown);
@@ -469,15 +472,15 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  std::uint64_t told = 0;  // end of the blocks described so far; runs are contiguous
+  std::uint64_t described_end = 0;  // end of the blocks described so far; runs are contiguous
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
-    if (run.first_block == told) told += run.blocks;
+    if (run.first_block == described_end) described_end += run.blocks;
   }
-  if (told < judge.end() && !observed.cut) {
+  if (described_end < judge.end() && !observed.cut) {
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
-                        fmt::format("reading ends at block {}", told)});
+                        fmt::format("reading ends at block {}", described_end)});
   }
   for (const auto& [kind, count] : judge.faults()) {
     findings.push_back({kind, count.fault.tier, observed.path,

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/oracle/held.h"
+#include "harness/oracle/block_content.h"
 #include "harness/oracle/history.h"
 #include "harness/oracle/ownership.h"
 

@@ -83,11 +83,11 @@ struct BlockEvent {
   std::uint32_t version = 0;
   std::uint32_t bytes = 0;  ///< 1 to 512
   std::uint32_t file = 0;   ///< file number in the stamp; differs if a clone shares the blocks
-  /// Block number in its stamp minus block number in this file (held.h).
+  /// Block number in its stamp minus block number in this file (block_content.h).
   std::int64_t displacement = 0;
   bool moved = false;   ///< by a MoveEvent, from another position in the same file
   BlockHole hole = {};  ///< hole, patch: its position; stamp: zeroed bytes in the source block
-  std::optional<BlockHead> mixed = {};  ///< of a stamp: same as in Held
+  std::optional<BlockHead> mixed = {};  ///< of a stamp: same as in BlockContent
 };
 /// A collapse or insert. Separate events hold the content of each block afterwards. A cut may also
 /// leave blocks that have not moved yet.

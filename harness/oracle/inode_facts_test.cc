@@ -228,11 +228,11 @@ TEST(InodeFacts, AnOlderAgentNeedNotReportThem) {
   EXPECT_FALSE(object.mode || object.user || object.allocated_bytes || object.modified_seconds);
   const auto whole = nlohmann::json::parse(
       R"({"path":"a","type":"file","mode":416,"user":7,"group":8,"allocated":4096,"modified":-5})");
-  const ObservedObject told = parse_entry(whole).value();
-  EXPECT_EQ(told.mode, 0640U);
-  EXPECT_EQ(told.group, 8U);
-  EXPECT_EQ(told.allocated_bytes, 4096U);
-  EXPECT_EQ(told.modified_seconds, -5);
+  const ObservedObject parsed = parse_entry(whole).value();
+  EXPECT_EQ(parsed.mode, 0640U);
+  EXPECT_EQ(parsed.group, 8U);
+  EXPECT_EQ(parsed.allocated_bytes, 4096U);
+  EXPECT_EQ(parsed.modified_seconds, -5);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
 
 }  // namespace
 
-std::size_t weight(const std::vector<Finding>& findings) {
+std::size_t severity(const std::vector<Finding>& findings) {
   constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
   std::size_t worst = 0;
   for (const Finding& finding : findings)
@@ -51,7 +51,7 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
       promises_(terms.promises),
       horizon_(terms.horizon),
       promised_(terms.promised),
-      left_out_(terms.left_out) {
+      omitted_(terms.omitted) {
   for (const ObservedObject* const each : tree) {
     const ObservedObject& object = *each;
     if (object.inode != 0) ++names_of_inode_[object.inode];
@@ -103,7 +103,7 @@ std::vector<Finding> Judge::least_findings() {
 std::size_t Judge::walk_by(const DirectoryReading& reading) {
   read_as_ = reading.of;
   walk();
-  return weight(findings_);
+  return severity(findings_);
 }
 
 void Judge::walk() {
@@ -130,7 +130,7 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
     return path.empty() ? name : path + "/" + name;
   };
   for (const auto& [name, slot] : entries) {
-    if (left_out_.contains(slot.lone)) continue;
+    if (omitted_.contains(slot.lone)) continue;
     const auto child = children.find(name);
     judge_name(slot, full(name), child == children.end() ? nullptr : child->second);
   }
@@ -361,7 +361,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   for (const TokenId token : possible) {
     std::vector<Finding> findings = judge_file_as(token, allowed, observed);
     if (findings.empty()) fitting.push_back(token);
-    if (fewest && weight(*fewest) <= weight(findings)) continue;
+    if (fewest && severity(*fewest) <= severity(findings)) continue;
     fewest = std::move(findings);
     nearest = token;
   }
@@ -423,7 +423,7 @@ void Judge::judge_tokens() {
   for (const Shown& each : shown_) names.push_back(each.name);
   std::vector<TokenId> promised;
   std::copy_if(promised_.named.begin(), promised_.named.end(), std::back_inserter(promised),
-               [&](TokenId token) { return !left_out_.contains(history_.tokens[token].lone); });
+               [&](TokenId token) { return !omitted_.contains(history_.tokens[token].lone); });
   if (!promised_.adrift.empty()) {
     std::ranges::copy(found_without_a_name(), std::back_inserter(names));
     promised.insert(promised.end(), promised_.adrift.begin(), promised_.adrift.end());

@@ -36,7 +36,7 @@ struct DirectoryReading {
 
 /// Lone names (lone_names.h) that have already been judged. They are omitted from the tree and not
 /// reported as missing.
-class LeftOut {
+class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
   /// Returns false if already present.
@@ -50,9 +50,9 @@ class LeftOut {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns the severity under the most lenient interpretation: de-facto promises weigh less than
-/// documented ones.
-std::size_t weight(const std::vector<Finding>& findings);
+/// Returns the severity under the most lenient interpretation: a broken de-facto promise is
+/// less severe than a documented one.
+std::size_t severity(const std::vector<Finding>& findings);
 
 /// Judges one tree once. Owns only its working memory; not thread-safe.
 class Judge {
@@ -62,7 +62,7 @@ class Judge {
     const adapters::Promises& promises;
     const Horizon& horizon;
     const PromisedTokens& promised;  ///< promised_tokens() of the history and horizon
-    const LeftOut& left_out;
+    const OmittedNames& omitted;
   };
   /// All arguments must outlive this object.
   Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
@@ -140,7 +140,7 @@ class Judge {
   const adapters::Promises& promises_;
   const Horizon& horizon_;
   const PromisedTokens& promised_;
-  const LeftOut& left_out_;
+  const OmittedNames& omitted_;
   std::map<std::string, std::map<std::string, const ObservedObject*>>
       children_;  // by directory and name
   std::vector<const ObservedObject*> lost_and_found_;

@@ -86,7 +86,7 @@ std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   auto findings = std::exchange(findings_, {});
   const std::size_t below = std::exchange(misfit_below_, 0);
   judge_directory_as(observed, token);
-  const std::size_t found = weight(findings_) + misfit_below_;
+  const std::size_t found = severity(findings_) + misfit_below_;
   misfit_below_ = below;
   findings_ = std::move(findings);
   faulty_ = std::move(faulty);
@@ -239,7 +239,7 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   DirectoryReading kept = start;
   const auto attempt = [&](DirectoryReading reading) {
     read_directories(reading);
-    const bool better = walk_by(reading) < weight(best);
+    const bool better = walk_by(reading) < severity(best);
     if (better) best = findings_;
     if (better) kept = std::move(reading);
     return best.empty() || ++walks >= kWalksMost;

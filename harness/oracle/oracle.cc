@@ -29,7 +29,7 @@ std::vector<Finding> Oracle::judge(std::optional<std::size_t> persisted,
   const WorkloadHistory& workload = history_->workload;
   const Horizon horizon = workload.timeline.at(persisted);
   const PromisedTokens promised = promised_tokens(workload, horizon, history_->promises);
-  const LeftOut nothing;
+  const OmittedNames nothing;
   std::vector<const ObservedObject*> all;
   all.reserve(tree.size());
   for (const ObservedObject& object : tree) all.push_back(&object);

@@ -98,7 +98,7 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   for (const SeenObject& seen : tree) whole.number(seen.digest);
   if (const auto known = at.trees.find(whole.sum()); known != at.trees.end()) return known->second;
   if (at.trees.size() >= kTreesMax) at.trees.clear();
-  left_out_.clear();
+  omitted_.clear();
   rest_.clear();
   // If everything is at one point, no name is judged independently.
   const bool by_itself = oracle_->history_->promises.one_point == adapters::OnePoint::none;
@@ -110,17 +110,16 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
     if (!alone(seen) || !at.fine.contains(seen.digest))
       rest_.push_back(seen.object);
     else
-      twice |= !left_out_.add(seen.lone);
+      twice |= !omitted_.add(seen.lone);
   }
   if (twice) {
-    left_out_.clear();
+    omitted_.clear();
     rest_.clear();
     for (const SeenObject& seen : tree) rest_.push_back(seen.object);
   }
   const Oracle::History& history = *oracle_->history_;
   auto findings =
-      Judge({history.workload, history.promises, at.horizon, at.promised, left_out_}, rest_)
-          .judge();
+      Judge({history.workload, history.promises, at.horizon, at.promised, omitted_}, rest_).judge();
   if (findings.empty()) {
     if (at.fine.size() >= kFineMax) at.fine.clear();
     for (const SeenObject& seen : tree)

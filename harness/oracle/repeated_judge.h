@@ -52,7 +52,7 @@ class RepeatedJudge {
 
   const Oracle* oracle_;
   std::map<std::optional<std::size_t>, Point> points_;
-  LeftOut left_out_;
+  OmittedNames omitted_;
   std::vector<const ObservedObject*> rest_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 using workload::Operation;
 using Tree = std::vector<ObservedObject>;
 
-std::string told(const std::vector<Finding>& findings) {
+std::string text_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
     text += std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " +
@@ -89,7 +89,7 @@ struct Laboratory {
     for (const ObservedObject& object : tree)
       seen.push_back({&object, digest_of(object), repeated.lone_name(object.path)});
     std::vector<Finding> findings = oracle.judge(cut.persisted, tree);
-    EXPECT_EQ(told(findings), told(repeated.judge(cut.persisted, seen)));
+    EXPECT_EQ(text_of(findings), text_of(repeated.judge(cut.persisted, seen)));
     return findings;
   }
 
@@ -152,7 +152,7 @@ TEST(SimulatedCuts, AcceptsAFileSystemThatKeepsItsPromises) {
         const std::vector<Finding> findings = lab.judge(cut, tree);
         ASSERT_TRUE(findings.empty())
             << "seed " << seed << " name " << promises.fsync_keeps_name << " cut " << i << "\n"
-            << told(findings) << shown(lab, cut, tree);
+            << text_of(findings) << shown(lab, cut, tree);
       }
     }
   }

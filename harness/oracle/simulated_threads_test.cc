@@ -123,8 +123,8 @@ struct ThreadedLaboratory {
   std::mt19937_64 random;
 };
 
-std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, const Trees& tree,
-                    const std::vector<Finding>& findings) {
+std::string description_of(const ThreadedLaboratory& lab, const Execution& execution,
+                           const Trees& tree, const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
     text += std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " +
@@ -166,7 +166,7 @@ TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
         const Trees tree = lab.tree_of(execution);
         const std::vector<Finding> findings = lab.oracle.judge(execution.reported, tree);
         ASSERT_TRUE(findings.empty()) << "seed " << seed << " cut " << cut << "\n"
-                                      << told_of(lab, execution, tree, findings);
+                                      << description_of(lab, execution, tree, findings);
       }
     }
   }
@@ -267,7 +267,7 @@ TEST(SimulatedThreads, FindsDamage) {
         ASSERT_FALSE(lab.oracle.judge(execution.reported, tree).empty())
             << "harm " << static_cast<int>(kind) << " seed " << seed << " cut " << cut << " thread "
             << int{thread} << "\n"
-            << told_of(lab, execution, tree, {});
+            << description_of(lab, execution, tree, {});
       }
     }
     EXPECT_GT(done, 10) << "harm " << static_cast<int>(kind) << " was hardly ever possible";

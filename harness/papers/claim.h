@@ -51,7 +51,7 @@ struct ClaimRule {
   std::string detail;  ///< the numbers that decided
   bool ours = false;   ///< our own question, not a claim of the paper
 
-  std::string told() const { return (ours ? "(ours) " : "") + text; }
+  std::string full_text() const { return (ours ? "(ours) " : "") + text; }
 };
 
 /// A table that is not a comparison with the paper, such as a calculator's. Columns of numbers are

@@ -85,7 +85,7 @@ void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
     records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit,
                                n.paper, n.ours, n.remark, n.low, n.high});
   for (const ClaimRule& r : answer.rules)
-    records.rules.push_back({answer.id, r.told(), experiment::name(r.verdict), r.detail});
+    records.rules.push_back({answer.id, r.full_text(), experiment::name(r.verdict), r.detail});
   for (const Table& t : answer.tables) {
     for (std::size_t line = 0; line < t.rows.size(); ++line) {
       for (std::size_t i = 0; i < t.columns.size(); ++i)

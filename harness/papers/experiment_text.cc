@@ -62,7 +62,7 @@ std::string text_of(const ClaimAnswer& answer) {
                         n.ours ? (ratio ? fmt::format("x{:.2f}", *ratio) : "") : n.remark);
   }
   for (const ClaimRule& rule : answer.rules)
-    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.told(), rule.detail);
+    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.full_text(), rule.detail);
   for (const Table& table : answer.tables) text += text_of(table);
   for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
   return text + "\n";
@@ -160,7 +160,7 @@ std::string as_csv(const ExperimentOutcome& outcome) {
                           number(n.ratio()), quoted(n.ours ? "" : n.remark),
                           intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
     for (const ClaimRule& rule : answer.rules)
-      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()),
+      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.full_text()),
                           quoted(name(rule.verdict)), intervals ? ",," : "");
   }
   return text;

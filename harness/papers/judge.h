@@ -29,15 +29,15 @@ inline bool all_there(const std::vector<Named>& values) {
   return true;
 }
 
-inline std::string told(const Named& one) {
+inline std::string text_of(const Named& one) {
   std::string text = one.name + (one.name.empty() ? "" : " ");
   text += one.value ? fmt::format("{:.4g}", *one.value) : std::string("none");
   return one.value && !one.unit.empty() ? text + " " + one.unit : text;
 }
 
-inline std::string told(const std::vector<Named>& values) {
+inline std::string text_of(const std::vector<Named>& values) {
   std::string text;
-  for (const Named& each : values) text += (text.empty() ? "" : ", ") + told(each);
+  for (const Named& each : values) text += (text.empty() ? "" : ", ") + text_of(each);
   return text;
 }
 
@@ -45,7 +45,7 @@ inline std::string told(const std::vector<Named>& values) {
 template <typename Holds>
 void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
               const Holds& holds) {
-  ClaimRule rule{.text = std::move(text), .detail = told(values)};
+  ClaimRule rule{.text = std::move(text), .detail = text_of(values)};
   if (all_there(values)) rule.verdict = holds() ? Verdict::holds : Verdict::does_not_hold;
   answer.rules.push_back(std::move(rule));
 }

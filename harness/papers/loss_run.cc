@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "harness/papers/bench.h"
+#include "harness/papers/loaded_machine.h"
 #include "harness/papers/probe_files.h"
 #include "plugin/base/uniform.h"
 
@@ -144,11 +144,11 @@ class Survivors {
 
 class LossRun {
  public:
-  LossRun(const LossAsked& asked, Bench& bench)
+  LossRun(const LossAsked& asked, LoadedMachine& machine)
       : asked_(asked),
-        bench_(bench),
+        machine_(machine),
         system_(*asked.machine.system),
-        begin_(bench.now()),
+        begin_(machine.now()),
         warm_(begin_ + asked.warm_ns),
         end_(warm_ + asked.measured_ns),
         random_(asked.seed),
@@ -160,7 +160,7 @@ class LossRun {
   }
 
   LossSeen run() {
-    os::Executor& executor = bench_.machine().system().executor;
+    os::Executor& executor = machine_.modelled().system().executor;
     executor.spawn(os::Executor::Kind::user, reader_account_, [this] { read(); });
     executor.spawn(os::Executor::Kind::user, user_account_, [this] { change(); });
     std::vector<TimeNs> instants;
@@ -171,19 +171,19 @@ class LossRun {
                                      static_cast<std::uint64_t>(asked_.measured_ns))));
     std::ranges::sort(instants);
     executor.run_until(warm_);
-    const std::uint64_t before = bench_.machine().device_counters().sectors_written;
+    const std::uint64_t before = machine_.modelled().device_counters().sectors_written;
     for (const TimeNs at : instants) {
       executor.run_until(at);
-      if (bench_.good() && seen_.error.empty()) keep(look(at));
+      if (machine_.good() && seen_.error.empty()) keep(find_lost(at));
     }
     if (asked_.cut_at_last) return cut();
     executor.run_until(end_);
-    const std::uint64_t sectors = bench_.machine().device_counters().sectors_written - before;
+    const std::uint64_t sectors = machine_.modelled().device_counters().sectors_written - before;
     seen_.written_kb_s =
         static_cast<double>(sectors * model::kSectorBytes) / 1000 / seconds_of(asked_.measured_ns);
     executor.run();
-    seen_.modelled_s = seconds_of(bench_.now());
-    if (!bench_.good()) seen_.error = bench_.error();
+    seen_.modelled_s = seconds_of(machine_.now());
+    if (!machine_.good()) seen_.error = machine_.error();
     return std::move(seen_);
   }
 
@@ -192,55 +192,56 @@ class LossRun {
   template <typename Each>
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
-    while (bench_.now() < end_) {
+    while (machine_.now() < end_) {
       due += -std::log(uniform_of(random.next())) / per_s * static_cast<double>(model::kSecondNs);
-      if (due > static_cast<double>(bench_.now())) bench_.sleep_until(static_cast<TimeNs>(due));
+      if (due > static_cast<double>(machine_.now())) machine_.sleep_until(static_cast<TimeNs>(due));
       if (over_ || !each(random)) return;
     }
   }
 
   void read() {
-    const auto file = bench_.vfs().open("read", {});
-    if (!bench_.ok(file)) return;
+    const auto file = machine_.vfs().open("read", {});
+    if (!machine_.ok(file)) return;
     at_random(Random(asked_.seed + 2000), kReadRate, [&](Random& random) {
-      const TimeNs from = bench_.now();
+      const TimeNs from = machine_.now();
       const std::uint64_t at = random.below(kReadBytes / kChangedBlockBytes) * kChangedBlockBytes;
-      if (!bench_.read(*file, at, kChangedBlockBytes)) return false;
-      if (from >= warm_) seen_.read_ms.push_back(seconds_of(bench_.now() - from) * 1000);
+      if (!machine_.read(*file, at, kChangedBlockBytes)) return false;
+      if (from >= warm_) seen_.read_ms.push_back(seconds_of(machine_.now() - from) * 1000);
       return true;
     });
   }
 
   void change() {
     at_random(Random(asked_.seed + 3000), kChangeRate, [&](Random& random) {
-      const TimeNs from = bench_.now();
+      const TimeNs from = machine_.now();
       const std::uint64_t kind = random.below(10);
       const bool done = kind < 4   ? overwrite()
                         : kind < 6 ? create()
                         : kind < 8 ? append(random.below(kLogs))
                         : kind < 9 ? rename()
                                    : remove();
-      if (done && from >= warm_) seen_.change_ms.push_back(seconds_of(bench_.now() - from) * 1000);
+      if (done && from >= warm_)
+        seen_.change_ms.push_back(seconds_of(machine_.now() - from) * 1000);
       return done;
     });
   }
 
   void returned(Change change) {
-    change.returned_at = bench_.now();
+    change.returned_at = machine_.now();
     changes_.push_back(change);
   }
   bool write(const std::string& path, Change change) {
-    const auto file = bench_.vfs().open(path, {});
-    if (!bench_.ok(file)) return false;
+    const auto file = machine_.vfs().open(path, {});
+    if (!machine_.ok(file)) return false;
     change.number = ++numbers_;
-    const bool written =
-        bench_.ok(bench_.vfs().pwrite(*file, change.offset, contents(change.number, change.bytes)));
+    const bool written = machine_.ok(
+        machine_.vfs().pwrite(*file, change.offset, contents(change.number, change.bytes)));
     if (written) returned(change);
     if (written && asked_.synced > 0 && uniform_of(syncs_.next()) < asked_.synced) {
-      if (!bench_.ok(bench_.vfs().fsync(*file))) return false;
+      if (!machine_.ok(machine_.vfs().fsync(*file))) return false;
       changes_.back().promised = true;
     }
-    return bench_.ok(bench_.vfs().close(*file)) && written;
+    return machine_.ok(machine_.vfs().close(*file)) && written;
   }
 
   bool overwrite() {
@@ -260,10 +261,10 @@ class LossRun {
   bool create() {
     const std::uint64_t number = files_.size();
     files_.push_back({});
-    const auto file = bench_.vfs().open(first_name(number), {.create = true, .exclusive = true});
-    if (!bench_.ok(file)) return false;
+    const auto file = machine_.vfs().open(first_name(number), {.create = true, .exclusive = true});
+    if (!machine_.ok(file)) return false;
     returned({.kind = Change::Kind::create, .subject = number});
-    return bench_.ok(bench_.vfs().close(*file)) &&
+    return machine_.ok(machine_.vfs().close(*file)) &&
            write(first_name(number),
                  {.kind = Change::Kind::write, .subject = number, .bytes = kFileBytes});
   }
@@ -273,8 +274,8 @@ class LossRun {
     const std::uint64_t number = renamed_++;
     if (files_[number].removal_begun) return true;
     files_[number].renamed = true;
-    if (!bench_.ok(
-            bench_.vfs().rename(first_name(number), second_name(number), RenameMode::replace)))
+    if (!machine_.ok(
+            machine_.vfs().rename(first_name(number), second_name(number), RenameMode::replace)))
       return false;
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
@@ -285,7 +286,8 @@ class LossRun {
       FileLife& file = files_[number];
       if (file.removal_begun) continue;
       file.removal_begun = true;
-      if (!bench_.ok(bench_.vfs().unlink(file.renamed ? second_name(number) : first_name(number))))
+      if (!machine_.ok(
+              machine_.vfs().unlink(file.renamed ? second_name(number) : first_name(number))))
         return false;
       returned({.kind = Change::Kind::remove, .subject = number});
       return true;
@@ -309,18 +311,18 @@ class LossRun {
 
   /// Users' calls fail from here on.
   LossSeen cut() {
-    const TimeNs at = bench_.now();
+    const TimeNs at = machine_.now();
     over_ = true;  // data in the cache can be read and changed without power
-    bench_.machine().cut();
-    const auto recovered = bench_.machine().recover(asked_.repair);
-    seen_.modelled_s = seconds_of(bench_.now());
+    machine_.modelled().cut();
+    const auto recovered = machine_.modelled().recover(asked_.repair);
+    seen_.modelled_s = seconds_of(machine_.now());
     if (!recovered) {
       seen_.error = recovered.error().message();
       return std::move(seen_);
     }
     seen_.recovery = *recovered;
-    if (bench_.machine().medium() != nullptr) {
-      const Lost lost = look(at);
+    if (machine_.modelled().medium() != nullptr) {
+      const Lost lost = find_lost(at);
       seen_.cut_oldest_s = lost.oldest_s;
       seen_.cut_lost_changes = lost.changes;
     }
@@ -335,8 +337,8 @@ class LossRun {
     if (seen_.damaged++ == 0) seen_.first_damage = beyond->text;
   }
 
-  Lost look(TimeNs at) {
-    CutImage image(*bench_.machine().medium());
+  Lost find_lost(TimeNs at) {
+    CutImage image(*machine_.modelled().medium());
     const auto repaired = system_.type().checker()->repair(image, {});
     if (!repaired) {
       seen_.error = repaired.error().message();
@@ -371,7 +373,7 @@ class LossRun {
   }
 
   const LossAsked& asked_;
-  Bench& bench_;
+  LoadedMachine& machine_;
   const adapters::SystemUnderTest& system_;
   TimeNs begin_, warm_, end_;
   Random random_, syncs_;
@@ -397,9 +399,9 @@ VfsResult<void> make_loss_files(Vfs& vfs) {
 LossSeen run_loss(const LossAsked& asked) {
   ModelledMachineOptions options = asked.machine;
   if (!options.image) options.populate = make_loss_files;
-  Bench bench(options);
-  if (!bench.good()) return {.error = bench.error()};
-  return LossRun(asked, bench).run();
+  LoadedMachine machine(options);
+  if (!machine.good()) return {.error = machine.error()};
+  return LossRun(asked, machine).run();
 }
 
 }  // namespace headcrash::experiment

@@ -34,11 +34,11 @@ class CheckedStore final : public model::SectorStore {
 
   std::uint64_t sectors() const override { return store_.sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    look(into.size());
+    charge(into.size());
     return store_.read(lba, into);
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    look(data.size());
+    charge(data.size());
     return store_.write(lba, data);
   }
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
@@ -46,7 +46,7 @@ class CheckedStore final : public model::SectorStore {
   }
 
  private:
-  void look(std::size_t bytes) const {
+  void charge(std::size_t bytes) const {
     system_.cpu.charge(os::Cost::clear_per_kib, static_cast<std::int64_t>(bytes));
   }
   os::System& system_;

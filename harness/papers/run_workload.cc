@@ -32,7 +32,7 @@ struct UserRun {
 };
 
 /// Counters at the start of a phase.
-struct Before {
+struct Snapshot {
   TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
   std::uint64_t lock_waits = 0, drive_writes = 0;
 };
@@ -50,7 +50,7 @@ class Runner {
     if (phase.measured && !std::exchange(measured_before_, true) && run_.begins_after_ns > 0)
       machine_.system().executor.run_until(machine_.now() + run_.begins_after_ns);
     machine_.clear_trace();
-    const Before before = look();
+    const Snapshot before = snapshot();
     if (end == End::cut && run_.cut_after_ns > 0) machine_.cut_after(run_.cut_after_ns);
     TRY(auto users, run_users(phase));
     PhaseOutcome outcome = of_users(phase, users, before.at);
@@ -83,7 +83,7 @@ class Runner {
     return outcome;
   }
 
-  Before look() {
+  Snapshot snapshot() {
     return {.at = machine_.now(),
             .syncer_cpu = machine_.system().syncer.account().cpu_ns,
             .interrupt_cpu = machine_.system().cpu.interrupts().cpu_ns,
@@ -159,8 +159,8 @@ class Runner {
     return outcome;
   }
 
-  void add_machine(PhaseOutcome& outcome, const Before& before) {
-    const Before after = look();
+  void add_machine(PhaseOutcome& outcome, const Snapshot& before) {
+    const Snapshot after = snapshot();
     const os::DiskQueueCounters& disk = machine_.system().queue.counters();
     outcome.syncer_cpu_s = seconds_of(after.syncer_cpu - before.syncer_cpu);
     outcome.interrupt_cpu_s = seconds_of(after.interrupt_cpu - before.interrupt_cpu);

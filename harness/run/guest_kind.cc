@@ -5,7 +5,7 @@
 
 namespace headcrash::run {
 
-Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time) {
+Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time) {
   std::string kind = virtual_time ? "virtual" : "qemu";
   TRY(guest.take("kind", kind));
   if (kind != "qemu" && kind != "virtual")
@@ -15,7 +15,7 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
   return {};
 }
 
-Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, double& charge) {
+Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge) {
   if (!guest.has("charge")) return {};
   if (!virtual_time)
     return fail(guest.subject("charge"), "requires a guest in virtual time",

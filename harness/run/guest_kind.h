@@ -16,11 +16,11 @@ namespace headcrash::run {
 inline constexpr const char* kVirtualClock = "virtual";
 
 /// Parses `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode Linux).
-Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time);
+Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time);
 
 /// Parses `charge` of [guest]: virtual nanoseconds per nanosecond of the host's processor. Leaves
 /// `charge` unchanged if the key is absent.
-Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
+Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
 /// Returns the clock name stored with a trial: "virtual", or "charged:K". Charged times are not
 /// reproducible.
 std::string virtual_clock(double charge);

@@ -59,7 +59,7 @@ class Tree {
   std::optional<Error> bad_;
 };
 
-Look parse_look(const json& answer) {
+MountCycle parse_mount_cycle(const json& answer) {
   return {.mounted = answer.value("mounted", false),
           .refusal = answer.value("error", ""),
           .mount_ms = answer.value("mount_ms", 0.0),
@@ -286,9 +286,9 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
 }
 
 Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
-                                                           const std::string& told) {
+                                                           const std::string& input) {
   const auto answer =
-      ask({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+      ask({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", timeout_.count()}},
           timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))
@@ -312,26 +312,27 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
                                                 const std::function<Step<void>(bool)>& on_mount) {
   Inspection seen;
   std::vector<oracle::ObservedObject> second;
-  const auto look_once = [&](Look& look, std::vector<oracle::ObservedObject>& tree) -> Step<void> {
+  const auto inspect_once = [&](MountCycle& cycle,
+                                std::vector<oracle::ObservedObject>& tree) -> Step<void> {
     base::Stopwatch clock;
-    TRY(const auto mounted, mount(filesystem, &look.refusal));
-    look.mounted = mounted;
-    look.mount_ms = clock.lap();
-    if (on_mount && &look == &seen.first) {
-      TRY(on_mount(look.mounted));
+    TRY(const auto mounted, mount(filesystem, &cycle.refusal));
+    cycle.mounted = mounted;
+    cycle.mount_ms = clock.lap();
+    if (on_mount && &cycle == &seen.first) {
+      TRY(on_mount(cycle.mounted));
     }
-    if (!look.mounted) return {};
+    if (!cycle.mounted) return {};
     TRY(auto dumped, dump());
     tree = std::move(dumped);
-    look.dump_ms = clock.lap();
+    cycle.dump_ms = clock.lap();
     const auto unmounted = unmount();
-    look.unmount_ms = clock.lap();
+    cycle.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = look_once(seen.first, seen.tree); !looked)
+  if (const auto looked = inspect_once(seen.first, seen.tree); !looked)
     return tl::unexpected(looked.error());
   if (again && seen.first.mounted) {
-    if (const auto looked = look_once(seen.again.emplace(), second); !looked)
+    if (const auto looked = inspect_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
     seen.difference = oracle::tree_difference(seen.tree, second);
   }
@@ -375,12 +376,12 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   TRY(const auto answer, call(request, on_event));
   Inspection seen;
   seen.verify_ms = answer.value("verify_ms", 0.0);
-  seen.first = parse_look(answer);
+  seen.first = parse_mount_cycle(answer);
   seen.log = answer.value("log", "");
   TRY(auto objects, tree.take(answer.value("entries", std::size_t{0})));
   seen.tree = std::move(objects);
   if (answer.contains("again")) {
-    seen.again = parse_look(answer["again"]);
+    seen.again = parse_mount_cycle(answer["again"]);
     seen.difference = answer["again"].value("difference", "");
   }
   const json& last = answer.contains("again") ? answer["again"] : answer;

@@ -73,7 +73,7 @@ struct DiskIdentity {
 };
 
 /// The result of one mount, dump and unmount.
-struct Look {
+struct MountCycle {
   bool mounted = false;
   std::string refusal;  ///< the kernel's error if not mounted
   double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
@@ -82,9 +82,9 @@ struct Look {
 /// The result of one request: one mount cycle, and a second one if requested.
 struct Inspection {
   double verify_ms = 0;  ///< time to drop cached pages and check size and nonce
-  Look first;
+  MountCycle first;
   std::vector<oracle::ObservedObject> tree;
-  std::optional<Look> again;
+  std::optional<MountCycle> again;
   std::string difference;  ///< difference between the two trees; empty if equal
   /// The error of using the file system after the last mount cycle; empty without an error, or
   /// if it was not used.
@@ -146,7 +146,7 @@ class GuestSession {
   Step<RunOutcome> run_application(const workload::Application& application);
   /// Runs one command of `verify` with the persisted texts as its input.
   Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                               const std::string& told);
+                                               const std::string& input);
   Step<std::vector<oracle::ObservedObject>> dump();
   /// Verifies the disks first, in the same request, if `meant` is set.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,

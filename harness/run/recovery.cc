@@ -23,9 +23,9 @@ Step<GuestOutcome> Recovery::exec(const adapters::GuestCommand& command, StepKin
   return outcome;
 }
 
-void Recovery::log_mount(const Look& look, const std::string& kernel) {
-  guest_.log(
-      fmt::format("guest: mount{}{}\n{}", look.mounted ? "" : " refused: ", look.refusal, kernel));
+void Recovery::log_mount(const MountCycle& cycle, const std::string& kernel) {
+  guest_.log(fmt::format("guest: mount{}{}\n{}", cycle.mounted ? "" : " refused: ", cycle.refusal,
+                         kernel));
 }
 
 Step<void> Recovery::replay() {
@@ -41,7 +41,7 @@ Step<void> Recovery::replay() {
   ms(StepKind::load) += seen.verify_ms;
   ms(StepKind::replay) += watch.ms() - seen.verify_ms;
   state_.replayed = filesystem_.shows_replay(seen.log);
-  log_mount(seen.look, seen.log);
+  log_mount(seen.cycle, seen.log);
   replayed_tree_ = std::move(seen.tree);
   return {};
 }
@@ -61,7 +61,7 @@ Step<void> Recovery::repair() {
   return {};
 }
 
-Step<void> Recovery::look() {
+Step<void> Recovery::inspect() {
   const bool is_second = replayed_tree_ && !state_.check_found_damage;
   const base::Stopwatch watch;
   TRY(auto seen, guest_.inspect(filesystem_, !is_second));

@@ -46,7 +46,7 @@ class RecoveryGuest {
   /// The result of a replay by mount. `tree` is absent if the guest timed the replay without a
   /// dump.
   struct MountReplay {
-    Look look;
+    MountCycle cycle;
     double verify_ms = 0;  ///< same as in Inspection
     std::optional<std::vector<oracle::ObservedObject>> tree;
     std::string log;  ///< kernel log
@@ -67,7 +67,7 @@ class Recovery {
   /// Does nothing without damage. Damage without a repair command remains.
   Step<void> repair();
   /// Performs the mount whose tree is judged, and a second mount unless replay() mounted already.
-  Step<void> look();
+  Step<void> inspect();
   /// Replays and checks the file system again after the mounts.
   Step<void> recover_again();
   /// Runs a command of the adapter and adds its time to a step.
@@ -95,7 +95,7 @@ class Recovery {
   void not_idempotent(std::string why) {
     if (unstable_.empty()) unstable_ = std::move(why);
   }
-  void log_mount(const Look& look, const std::string& kernel);
+  void log_mount(const MountCycle& cycle, const std::string& kernel);
 
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;

@@ -16,9 +16,9 @@ struct ScriptedGuest : RecoveryGuest {
   std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =
       [](const std::string&, std::size_t) { return GuestOutcome{}; };
   Inspection inspection{.first = {.mounted = true}};
-  MountReplay mount_replay{.look = {.mounted = true},
+  MountReplay mount_replay{.cycle = {.mounted = true},
                            .tree = std::vector<oracle::ObservedObject>{}};
-  bool looked_again = false;
+  bool inspected_again = false;
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv) override {
     calls.push_back(argv.at(0));
@@ -26,7 +26,7 @@ struct ScriptedGuest : RecoveryGuest {
   }
   Step<Inspection> inspect(const adapters::LinuxAdapter&, bool again) override {
     calls.emplace_back("mount");
-    looked_again = again;
+    inspected_again = again;
     return inspection;
   }
   Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter&) override {
@@ -57,7 +57,7 @@ Verdict recover(const adapters::LinuxAdapter& fs, ScriptedGuest& guest) {
   EXPECT_TRUE(recovery.replay());
   EXPECT_TRUE(recovery.check());
   EXPECT_TRUE(recovery.repair());
-  EXPECT_TRUE(recovery.look());
+  EXPECT_TRUE(recovery.inspect());
   EXPECT_TRUE(recovery.recover_again());
   return recovery.judge({}).verdict;
 }
@@ -72,14 +72,14 @@ TEST(Recovery, RunsStepsInOrder) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_command(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"replay", "check", "mount", "replay", "check"}));
-  EXPECT_TRUE(guest.looked_again);
+  EXPECT_TRUE(guest.inspected_again);
 }
 
 TEST(Recovery, ReplayByMountAddsOneMount) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"mount to replay", "check", "mount", "check"}));
-  EXPECT_FALSE(guest.looked_again) << "the replay was the first mount";
+  EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
 /// A trial that times the replay does not dump.
@@ -87,7 +87,7 @@ TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
-  EXPECT_TRUE(guest.looked_again);
+  EXPECT_TRUE(guest.inspected_again);
 }
 
 TEST(Recovery, RepairsDamageOrKeepsIt) {
@@ -134,12 +134,12 @@ TEST(Recovery, ASecondRecoveryMustFindNothingToDo) {
   EXPECT_EQ(recover(by_command(), damage_later), Verdict::recovery_not_idempotent);
 
   ScriptedGuest another_tree;
-  another_tree.inspection.again = Look{.mounted = true};
+  another_tree.inspection.again = MountCycle{.mounted = true};
   another_tree.inspection.difference = "a is missing";
   EXPECT_EQ(recover(by_command(), another_tree), Verdict::recovery_not_idempotent);
 
   ScriptedGuest refused;
-  refused.inspection.again = Look{.mounted = false, .refusal = "bad superblock"};
+  refused.inspection.again = MountCycle{.mounted = false, .refusal = "bad superblock"};
   EXPECT_EQ(recover(by_command(), refused), Verdict::recovery_not_idempotent);
 }
 
@@ -180,7 +180,7 @@ TEST(Recovery, ReportsAnErrorOfUse) {
   guest.inspection.use_ms = 3;
   const adapters::LinuxAdapter fs = by_command();
   Recovery recovery(fs, guest);
-  EXPECT_TRUE(recovery.look());
+  EXPECT_TRUE(recovery.inspect());
   EXPECT_EQ(recovery.unusable(), "rmdir of d: Directory not empty");
   EXPECT_EQ(recovery.ms(StepKind::use), 3);
 }

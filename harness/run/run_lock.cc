@@ -24,12 +24,12 @@ namespace fs = std::filesystem;
 constexpr off_t kRecordBytes = 128;
 constexpr std::int64_t kOpening = 0;  // run numbers start at 1
 
-enum class Wanted : std::uint8_t { lock, unlock };
-enum class Taken : std::uint8_t { yes, by_another, failed };
+enum class LockAction : std::uint8_t { lock, unlock };
+enum class LockResult : std::uint8_t { yes, by_another, failed };
 
-struct flock range_of(std::int64_t run, Wanted wanted) {
+struct flock range_of(std::int64_t run, LockAction wanted) {
   struct flock range = {};
-  range.l_type = wanted == Wanted::lock ? F_WRLCK : F_UNLCK;
+  range.l_type = wanted == LockAction::lock ? F_WRLCK : F_UNLCK;
   range.l_whence = SEEK_SET;
   range.l_start = run * kRecordBytes;
   range.l_len = kRecordBytes;
@@ -37,12 +37,12 @@ struct flock range_of(std::int64_t run, Wanted wanted) {
 }
 
 /// `command` is F_OFD_SETLK, or F_OFD_SETLKW to wait.
-Taken set(int fd, int command, struct flock range) {
+LockResult set(int fd, int command, struct flock range) {
   while (::fcntl(fd, command, &range) != 0) {
     if (errno == EINTR) continue;
-    return errno == EAGAIN || errno == EACCES ? Taken::by_another : Taken::failed;
+    return errno == EAGAIN || errno == EACCES ? LockResult::by_another : LockResult::failed;
   }
-  return Taken::yes;
+  return LockResult::yes;
 }
 
 std::string who_we_are() {
@@ -86,7 +86,7 @@ fs::path lock_file_of(const fs::path& database) {
 std::string run_owner(const fs::path& database, std::int64_t run) {
   const base::Descriptor descriptor(::open(lock_file_of(database).c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.is_open()) return {};
-  struct flock range = range_of(run, Wanted::lock);
+  struct flock range = range_of(run, LockAction::lock);
   if (::fcntl(descriptor.get(), F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return {};
   return owner_of(descriptor.get(), run);
 }
@@ -96,7 +96,8 @@ Result<RunLock> RunLock::open(const fs::path& database) {
   while (true) {
     base::Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!descriptor.is_open()) return no_lock(file, errno);
-    if (set(descriptor.get(), F_OFD_SETLKW, range_of(kOpening, Wanted::lock)) != Taken::yes)
+    if (set(descriptor.get(), F_OFD_SETLKW, range_of(kOpening, LockAction::lock)) !=
+        LockResult::yes)
       return no_lock(file, errno);
     if (has_this_name(descriptor.get(), file))
       return RunLock(std::move(file), std::move(descriptor));
@@ -105,9 +106,9 @@ Result<RunLock> RunLock::open(const fs::path& database) {
 
 Result<void> RunLock::take(std::int64_t run) {
   const int fd = descriptor_.get();
-  const Taken taken = set(fd, F_OFD_SETLK, range_of(run, Wanted::lock));
-  if (taken == Taken::failed) return no_lock(file_, errno);
-  if (taken == Taken::by_another)
+  const LockResult taken = set(fd, F_OFD_SETLK, range_of(run, LockAction::lock));
+  if (taken == LockResult::failed) return no_lock(file_, errno);
+  if (taken == LockResult::by_another)
     return fail(fmt::format("run {}", run), "is being executed by " + owner_of(fd, run),
                 "wait until that process has ended, or stop it; --resume then runs the "
                 "remaining trials");
@@ -119,7 +120,7 @@ Result<void> RunLock::take(std::int64_t run) {
 }
 
 void RunLock::opened() {
-  set(descriptor_.get(), F_OFD_SETLK, range_of(kOpening, Wanted::unlock));
+  set(descriptor_.get(), F_OFD_SETLK, range_of(kOpening, LockAction::unlock));
 }
 
 void RunLock::release() {
@@ -127,7 +128,7 @@ void RunLock::release() {
   struct flock whole = {};  // from 0 to the end of the file
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (set(descriptor_.get(), F_OFD_SETLK, whole) == Taken::yes &&
+  if (set(descriptor_.get(), F_OFD_SETLK, whole) == LockResult::yes &&
       has_this_name(descriptor_.get(), file_))
     ::unlink(file_.c_str());
   descriptor_.reset();

@@ -39,6 +39,9 @@ struct GuestImage {
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
+/// Returns true if the default kernel of user-mode guests is in the cache. Builds nothing.
+bool user_mode_kernel_is_built(const std::filesystem::path& cache);
+
 /// Runs scripts/build-guest if an input changed (the script prints its progress), and returns the
 /// image. `parts` are additions for a file system. Errors name the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,

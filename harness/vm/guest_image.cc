@@ -34,6 +34,7 @@ constexpr Edit kNeededEdits[] = {
     {"exit-kill", "the guest's programs would survive its power cut as processes of the host"},
     {"spin", "a guest that waits for a disk without sleeping would wait forever"}};
 
+constexpr std::chrono::seconds kKernelCheckLimit{30};
 constexpr int kNotBuilt = 3;  // exit code of build-guest --check
 constexpr std::string_view kOfScript = "build-guest: ";
 
@@ -142,6 +143,12 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache,
   }
   TRY(const auto image, guest_image_in(last_lines(built.said, 1)));
   return std::optional(image);
+}
+
+bool user_mode_kernel_is_built(const fs::path& cache) {
+  const fs::path script = base::installation().build_guest.parent_path() / "build-uml";
+  const auto process = base::Process::start({.argv = {script.string(), "--check", cache.string()}});
+  return process && process->wait(kKernelCheckLimit) == 0;
 }
 
 Result<GuestImages> guest_images(const fs::path& cache,

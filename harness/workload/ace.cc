@@ -221,9 +221,9 @@ std::vector<Operation> persistence_of(const Operation& operation) {
   return list;
 }
 
-std::vector<Step> all_steps(Ace::Words words) {
+std::vector<Step> all_steps(Ace::Vocabulary words) {
   std::vector<Step> steps, operations = all_operations();
-  if (words == Ace::Words::more)
+  if (words == Ace::Vocabulary::more)
     std::ranges::copy(more_operations(), std::back_inserter(operations));
   for (const Step& plain : operations) {
     steps.push_back(plain);
@@ -416,7 +416,8 @@ struct Ace::Space {
 
   bool only_more_end;
 
-  Space(int length, Words words) : steps(all_steps(words)), only_more_end(words == Words::more) {
+  Space(int length, Vocabulary words)
+      : steps(all_steps(words)), only_more_end(words == Vocabulary::more) {
     count({}, length);
   }
 
@@ -441,7 +442,7 @@ struct Ace::Space {
   }
 };
 
-Ace::Ace(int length, Words words) : length_(length) {
+Ace::Ace(int length, Vocabulary words) : length_(length) {
   invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
   space_ = std::make_unique<Space>(length, words);
 }

@@ -31,10 +31,10 @@ class Ace {
  public:
   static constexpr int kLongest = 3;
 
-  enum class Words : std::uint8_t { first, more };
+  enum class Vocabulary : std::uint8_t { first, more };
 
   /// `length` is 1 to kLongest.
-  explicit Ace(int length, Words words = Words::first);
+  explicit Ace(int length, Vocabulary words = Vocabulary::first);
   ~Ace();
   Ace(const Ace&) = delete;
   Ace& operator=(const Ace&) = delete;

@@ -79,7 +79,7 @@ TEST(Ace, EnumeratesEachPossibleWorkloadOnce) {
 }
 
 TEST(Ace, SecondSpaceEndsWithANewOperation) {
-  const Ace ace(1, Ace::Words::more);
+  const Ace ace(1, Ace::Vocabulary::more);
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
   for (const Kind kind :
@@ -88,7 +88,7 @@ TEST(Ace, SecondSpaceEndsWithANewOperation) {
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   EXPECT_FALSE(kinds.contains(Kind::rename));
   EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
-  const Ace two(2, Ace::Words::more);
+  const Ace two(2, Ace::Vocabulary::more);
   for (const std::uint64_t number : sample_numbers(two.count(), 800, 7))
     expect_sound(two.workload(number), number);
 }

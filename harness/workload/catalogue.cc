@@ -28,28 +28,29 @@ constexpr int kLongestOfMore = 2;
 constexpr std::string_view kAceMorePrefix = "ace-more";
 
 struct AceName {
-  Ace::Words words = Ace::Words::first;
+  Ace::Vocabulary words = Ace::Vocabulary::first;
   int length = 1;
   std::optional<std::uint64_t> number;  ///< nullopt: determined by the trial
 };
 
 /// Cached: counting takes far longer than generating a workload, and each trial looks up a name.
-const Ace& ace_of(int length, Ace::Words words) {
-  using Words = Ace::Words;
+const Ace& ace_of(int length, Ace::Vocabulary words) {
+  using Vocabulary = Ace::Vocabulary;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
-  if (words == Words::first) return all.at(static_cast<std::size_t>(length - 1));
-  static const std::array<Ace, kLongestOfMore> more{Ace(1, Words::more), Ace(2, Words::more)};
+  if (words == Vocabulary::first) return all.at(static_cast<std::size_t>(length - 1));
+  static const std::array<Ace, kLongestOfMore> more{Ace(1, Vocabulary::more),
+                                                    Ace(2, Vocabulary::more)};
   return more.at(static_cast<std::size_t>(length - 1));
 }
-int longest_of(Ace::Words words) {
-  return words == Ace::Words::first ? Ace::kLongest : kLongestOfMore;
+int longest_of(Ace::Vocabulary words) {
+  return words == Ace::Vocabulary::first ? Ace::kLongest : kLongestOfMore;
 }
 
 /// Returns nullopt if `name` is not one of the enumerator's.
 std::optional<AceName> read_ace_name(std::string_view name) {
   AceName ace;
-  if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Words::more;
-  const std::string_view prefix = ace.words == Ace::Words::more ? kAceMorePrefix : kAcePrefix;
+  if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Vocabulary::more;
+  const std::string_view prefix = ace.words == Ace::Vocabulary::more ? kAceMorePrefix : kAcePrefix;
   if (!name.starts_with(prefix) || name.size() <= prefix.size()) return std::nullopt;
   name.remove_prefix(prefix.size());
   ace.length = name[0] - '0';
@@ -193,7 +194,7 @@ std::vector<WorkloadSummary> known_workloads() {
     list.push_back(
         {fmt::format("{}{}", kAcePrefix, length),
          fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
-         ace_of(length, Ace::Words::first).count()});
+         ace_of(length, Ace::Vocabulary::first).count()});
   }
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(
@@ -201,7 +202,7 @@ std::vector<WorkloadSummary> known_workloads() {
          fmt::format("{}, ending with an operation that ace-seq lacks: ranges moved, shared and "
                      "mapped, fifos, remount, freeze",
                      length == 1 ? "one step" : "every workload of two steps"),
-         ace_of(length, Ace::Words::more).count()});
+         ace_of(length, Ace::Vocabulary::more).count()});
   return list;
 }
 

@@ -326,7 +326,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
 }
 
 /// Removes the prefix "@2". The error is the complete message.
-tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view>& words) {
+tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;
   if (!parse_number(words[0].substr(1), thread) || thread >= kThreadsMost) {
@@ -364,7 +364,7 @@ std::string format(const Operation& operation) {
 
 Result<Operation> parse_operation(std::string_view line, const std::string& subject) {
   std::vector<std::string_view> words = split(line);
-  const auto thread = take_thread(words);
+  const auto thread = parse_thread(words);
   if (!thread) return fail(subject, thread.error());
   const auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) {
     return !words.empty() && w.name == words[0];

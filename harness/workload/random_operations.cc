@@ -34,14 +34,14 @@ bool zeroes_or_allocates(Kind kind) {
          kind == Kind::zero || kind == Kind::zero_keep;
 }
 
-class Dice {
+class RandomHistory {
  public:
-  explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {
+  explicit RandomHistory(const RandomOptions& options) : options_(options), random_(options.seed) {
     invariant(options.threads >= 1 && options.threads <= kThreadsMost,
               "number of threads out of range");
   }
 
-  std::vector<Operation> roll() {
+  std::vector<Operation> generate() {
     for (std::uint32_t i = 0; i < options_.directories; ++i)
       draft_.add({.kind = Kind::mkdir, .path = directory(i)});
     for (std::uint8_t set = 0; side_by_side() && set < options_.threads; ++set)
@@ -125,9 +125,9 @@ class Dice {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < kOperationKinds; ++i) sum += weight(i, persist);
     if (sum == 0) return Kind::sync;
-    std::uint64_t dice = below(sum);
+    std::uint64_t draw = below(sum);
     std::size_t kind = 0;
-    for (; dice >= weight(kind, persist); ++kind) dice -= weight(kind, persist);
+    for (; draw >= weight(kind, persist); ++kind) draw -= weight(kind, persist);
     return static_cast<Kind>(kind);
   }
   std::uint64_t weight(std::size_t kind, bool persist) const {
@@ -311,7 +311,7 @@ RandomOptions with_crashes(RandomOptions options) {
 }
 
 std::vector<Operation> random_operations(const RandomOptions& options) {
-  return Dice(options).roll();
+  return RandomHistory(options).generate();
 }
 
 }  // namespace headcrash::workload

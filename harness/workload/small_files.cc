@@ -25,9 +25,10 @@ struct LiveFile {
   std::uint64_t blocks = 0;
 };
 
-class Office {
+class OfficeWorker {
  public:
-  explicit Office(const SmallFilesOptions& options) : options_(options), random_(options.seed) {}
+  explicit OfficeWorker(const SmallFilesOptions& options)
+      : options_(options), random_(options.seed) {}
 
   std::vector<Operation> work() {
     for (std::uint32_t i = 0; i < options_.folders; ++i)
@@ -140,7 +141,7 @@ class Office {
 }  // namespace
 
 std::vector<Operation> small_files(const SmallFilesOptions& options) {
-  return Office(options).work();
+  return OfficeWorker(options).work();
 }
 
 }  // namespace headcrash::workload

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/explorer/in_process/benches.h"
 #include "harness/explorer/in_process/confirm.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/explorer/in_process/io_errors.h"
 #include "harness/run/text_hash.h"
 #include "harness/workload/catalogue.h"
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kToldEvery = 500;  // in trials
+constexpr std::size_t kReportEvery = 500;  // in trials
 constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would be sufficient
 constexpr std::uint64_t kStatesWithFaults = 150;
@@ -40,7 +40,7 @@ class SchemesRun {
         options_(options),
         database_(database),
         run_(run),
-        benches_(scratch),
+        explorers_(scratch),
         scratch_(scratch) {}
 
   Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
@@ -48,7 +48,7 @@ class SchemesRun {
     const auto workload = parse_schemes_workload(trial.workload);
     if (!workload) return forward_error(workload);
     TRY(const auto operations, workload::make_workload({.name = workload->name}));
-    TRY(const auto disk, benches_.get(workload->disk, *trial.system));
+    TRY(const auto disk, explorers_.get(workload->disk, *trial.system));
     auto run = run_options(trial, *workload, disk->formatted);
     if (!run) return forward_error(run);
     in_process::ExplorationOptions how{.budget = budget(trial, *workload),
@@ -59,7 +59,7 @@ class SchemesRun {
     if (workload->damage)
       how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
                     .images = kDamagedImages};
-    auto explored = disk->bench.explore(*trial.system, operations, how, scratch_ / "run.hcrec");
+    auto explored = disk->explorer.explore(*trial.system, operations, how, scratch_ / "run.hcrec");
     if (!explored && workload->damage)
       return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(),
                               trial.workload, explored.error().subject),
@@ -84,11 +84,11 @@ class SchemesRun {
     ++progress.done;
     progress.running = record.key;
     progress.trial = &record;
-    const bool told = !trial.system->control() && !oracle::keeps_promises(worst_);
-    if (options_.on_progress && (told || progress.done % kToldEvery == 0))
+    const bool failed = !trial.system->control() && !oracle::keeps_promises(worst_);
+    if (options_.on_progress && (failed || progress.done % kReportEvery == 0))
       options_.on_progress(progress);
     progress.trial = nullptr;
-    failed_ = failed_ || told;
+    failed_ = failed_ || failed;
     caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
     return {};
   }
@@ -267,7 +267,7 @@ class SchemesRun {
   const CampaignOptions& options_;
   db::Database& database_;
   const run::StoredRun& run_;
-  in_process::Benches benches_;
+  in_process::DiskExplorers explorers_;
   fs::path scratch_;
   double confirm_ms_ = 0;
   Faults faults_;  ///< of the trial

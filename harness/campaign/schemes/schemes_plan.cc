@@ -157,8 +157,8 @@ bool is_possible(const FamilyShare& family,
 
 /// Removes the last `sign` and the number after it, and returns the number; nullopt without the
 /// sign.
-Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign,
-                                                 std::string_view what) {
+Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
+                                                  std::string_view what) {
   const std::size_t at = text.rfind(sign);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view digits = text.substr(at + 1);
@@ -208,9 +208,9 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   SchemesWorkload workload;
   const std::string whole(text);
-  TRY(auto faults, take_number(text, '^', "seed of faults"));
+  TRY(auto faults, parse_suffix(text, '^', "seed of faults"));
   workload.faults = faults;
-  TRY(const auto order, take_number(text, '~', "order"));
+  TRY(const auto order, parse_suffix(text, '~', "order"));
   workload.order = order.value_or(0);
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
     workload.disk = text.substr(at + 1);
@@ -220,7 +220,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   workload.name = text;
   if (text.starts_with(kIoErrors)) {
     std::string_view number = text;
-    TRY(const auto seed, take_number(number, '/', "number"));
+    TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
       return fail(whole, "already has faults", "use either io-errors/7 or histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
@@ -228,7 +228,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   }
   if (text.starts_with(kDamage)) {
     std::string_view number = text;
-    TRY(const auto seed, take_number(number, '/', "number"));
+    TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
       return fail(whole, "has no unmount that must succeed",
                   "use either damage/7 or histories/7^7");

@@ -61,7 +61,7 @@ class CellRun : private SurveyCellRun {
   tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
   std::vector<oracle::ObservedObject> look(std::string_view how, bool* readable);
-  RangeContent look_at_write(std::string_view how);
+  RangeContent inspect_write(std::string_view how);
   void arm();
   void note(std::string step, std::string result) {
     io_.steps.push_back({std::move(step), std::move(result)});
@@ -237,7 +237,7 @@ std::vector<oracle::ObservedObject> CellRun::look(std::string_view how, bool* re
   return tree;
 }
 
-RangeContent CellRun::look_at_write(std::string_view how) {
+RangeContent CellRun::inspect_write(std::string_view how) {
   bool readable = false;
   const auto tree = look(how, &readable);
   if (gone_) return RangeContent::unseen;
@@ -256,7 +256,7 @@ void CellRun::sync_and_look() {
   const auto answers = do_all({"syncfs", "fsync a"});
   outcome_.syncfs = answers[0];
   outcome_.fsync_after_sync = answers[1];
-  outcome_.cached = look_at_write("page cache");
+  outcome_.cached = inspect_write("page cache");
 }
 
 void CellRun::more_work() {
@@ -278,7 +278,7 @@ void CellRun::more_work() {
   static_cast<void>(ask({{"do", "exec"},
                          {"argv", {"busybox", "sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"}},
                          {"timeout_ms", 60'000}}));
-  outcome_.reread = look_at_write("after dropping caches");
+  outcome_.reread = inspect_write("after dropping caches");
 }
 
 /// Reads /proc/mounts, and tests whether a file can be created. This needs no space for data, which

@@ -61,9 +61,9 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
   const bool is_lost = lost(o.recovered);
   const bool later_success = claims_success({o.second_fsync, o.reopened_fsync, o.fsync_after_sync});
   if (is_lost && o.first_fsync == 0) {
-    const bool told = says_error({o.second_fsync, o.reopened_fsync, o.fsync_after_sync});
+    const bool reported = says_error({o.second_fsync, o.reopened_fsync, o.fsync_after_sync});
     said.push_back(fmt::format("the first fsync succeeded{}, and the write is lost: {}",
-                               told ? ", a later one failed" : " and no later one failed",
+                               reported ? ", a later one failed" : " and no later one failed",
                                name(o.recovered)));
   } else if (is_lost && later_success) {
     said.push_back(fmt::format("fsync failed once and then succeeded, and the write is lost: {}",

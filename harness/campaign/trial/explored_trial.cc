@@ -87,8 +87,9 @@ class ExploredTrial {
   void keep_coverage(const explorer::ExplorationResult& result);
   void keep_steps(const explorer::ExplorationResult& result);
   void keep_state(const explorer::StateOutcome& outcome);
-  void tell_failure(const explorer::FormattedDisk& disk, const explorer::RecordedWorkload& recorded,
-                    const explorer::ConfirmedFailure& failure);
+  void describe_failure(const explorer::FormattedDisk& disk,
+                        const explorer::RecordedWorkload& recorded,
+                        const explorer::ConfirmedFailure& failure);
   void judge(const explorer::ExplorationResult& result);
   void keep_artefacts();
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
@@ -122,7 +123,7 @@ Result<db::TrialRecord> ExploredTrial::run(
     const std::function<void(const std::string&)>& on_phase) {
   const base::Stopwatch watch;
   TRY(const auto list, operations());
-  guest_.put_under(cell_.machine);
+  guest_.set_machine(cell_.machine);
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem.name;
   record_.device = "stage";
@@ -170,12 +171,12 @@ run::Step<void> ExploredTrial::explore_and_tell(
   for (const explorer::ConfirmedFailure& failure : result.failures) {
     on_phase(fmt::format("{} failures to describe, {}", result.failures.size(),
                          failure.outcome.full_name()));
-    tell_failure(disk, recorded, failure);
+    describe_failure(disk, recorded, failure);
     if (interrupted()) return {};
   }
-  const auto told = static_cast<std::int64_t>(result.failures.size());
-  step("minimise", told, minimise_ms_);
-  step("tell failures", told, watch.ms() - minimise_ms_);
+  const auto failures = static_cast<std::int64_t>(result.failures.size());
+  step("minimise", failures, minimise_ms_);
+  step("tell failures", failures, watch.ms() - minimise_ms_);
   judge(result);
   return {};
 }
@@ -263,21 +264,21 @@ void ExploredTrial::keep_steps(const explorer::ExplorationResult& result) {
        std::max(0.0, result.wall_ms - known_ms));
 }
 
-void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
-                                 const explorer::RecordedWorkload& recorded,
-                                 const explorer::ConfirmedFailure& failure) {
+void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
+                                     const explorer::RecordedWorkload& recorded,
+                                     const explorer::ConfirmedFailure& failure) {
   worth_keeping_ = true;
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
   if (state == record_.states.end()) return;
-  db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
-  told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
-  told.account = failure.outcome.judgement.summary;
-  told.tier = failure.outcome.findings.empty()
-                  ? oracle::name(oracle::Tier::integrity)
-                  : oracle::name(failure.outcome.findings.front().tier);
+  db::FailureRecord record{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  record.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  record.account = failure.outcome.judgement.summary;
+  record.tier = failure.outcome.findings.empty()
+                    ? oracle::name(oracle::Tier::integrity)
+                    : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed && context_.describes_failures) {
-    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + record.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     explorer::ReportOptions options{.recordings = artefacts_,
                                     .replay = "headcrash replay " + plan_.key,
@@ -299,18 +300,18 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
         explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       minimise_ms_ += report->minimise_ms;
-      told = {.confirmed = report->confirmed,
-              .disagreement = report->disagreement,
-              .tier = report->tier,
-              .operations = report->operations,
-              .minimised_state = report->minimised_state,
-              .account = report->account,
-              .replay = report->replay};
+      record = {.confirmed = report->confirmed,
+                .disagreement = report->disagreement,
+                .tier = report->tier,
+                .operations = report->operations,
+                .minimised_state = report->minimised_state,
+                .account = report->account,
+                .replay = report->replay};
     } else {
-      told.account += "\n(no description could be written: " + report.error().message() + ")";
+      record.account += "\n(no description could be written: " + report.error().message() + ")";
     }
   }
-  state->failure = std::move(told);
+  state->failure = std::move(record);
 }
 
 /// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and
@@ -437,19 +438,19 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
 /// A dead server takes its guest with it; the next trial gets new ones. A file system with a
 /// separate kernel or log disk also gets new ones.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
-  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
+  if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};
-  lab_.reset();
-  TRY(auto lab, explorer::Lab::start(
-                    1, {.image = image,
-                        .accelerator = context_.accelerator,
-                        .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                        .disk_bytes = context_.campaign->size_bytes,
-                        .log_bytes = log_bytes,
-                        .cache = context_.cache,
-                        .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
-                        .interrupted = context_.interrupted}));
-  lab_ = std::move(lab);
+  pool_.reset();
+  TRY(auto pool, explorer::GuestPool::start(
+                     1, {.image = image,
+                         .accelerator = context_.accelerator,
+                         .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                         .disk_bytes = context_.campaign->size_bytes,
+                         .log_bytes = log_bytes,
+                         .cache = context_.cache,
+                         .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                         .interrupted = context_.interrupted}));
+  pool_ = std::move(pool);
   image_key_ = image.key;
   log_bytes_ = log_bytes;
   return {};
@@ -459,7 +460,7 @@ Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
   TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes));
-  return ExploredTrial(context_, plan, artefacts, lab_->guest(0), minimised_).run(on_phase);
+  return ExploredTrial(context_, plan, artefacts, pool_->guest(0), minimised_).run(on_phase);
 }
 
 }  // namespace headcrash::campaign

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "harness/campaign/campaign_file.h"
-#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/record_workload.h"
 #include "results/db/database.h"
 
@@ -73,7 +73,7 @@ class ExplorationWorker {
   Result<void> make_ready(const vm::GuestImage& image, std::uint64_t log_bytes);
 
   ExplorationContext context_;
-  std::unique_ptr<explorer::Lab> lab_;
+  std::unique_ptr<explorer::GuestPool> pool_;
   std::string image_key_;        ///< image of the current guest
   std::uint64_t log_bytes_ = 0;  ///< size of the guest's second disk
   /// Number of minimised failures, by cell and kind.

@@ -30,7 +30,7 @@ bool hides_its_tree(const db::CrashStateRecord& state) {
 
 }  // namespace
 
-SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial) {
+SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial) {
   SoughtFinding sought;
   std::size_t with_it = 0, hidden = 0, others = 0;
   for (const db::CrashStateRecord& state : trial.states) {

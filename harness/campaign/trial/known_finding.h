@@ -26,6 +26,6 @@ struct SoughtFinding {
   /// First state with the finding, in the given trial.
   const db::CrashStateRecord* state = nullptr;
 };
-SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial);
+SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial);
 
 }  // namespace headcrash::campaign

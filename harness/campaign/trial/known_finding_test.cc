@@ -22,14 +22,14 @@ db::CrashStateRecord state(const std::string& verdict, const std::string& kind =
 Verdict verdict(const KnownFinding& known, std::vector<db::CrashStateRecord> states) {
   db::TrialRecord trial;
   trial.states = std::move(states);
-  return look_for(known, trial).judgement.verdict;
+  return find_again(known, trial).judgement.verdict;
 }
 
 TEST(KnownFinding, IsFoundInAStateThatFailedTwice) {
   db::TrialRecord trial;
   trial.states = {state("clean"), state("lost-synced-data", "lost-synced-data"),
                   state("resurrected", "resurrected"), state("resurrected", "resurrected")};
-  const SoughtFinding sought = look_for(kResurrected, trial);
+  const SoughtFinding sought = find_again(kResurrected, trial);
   EXPECT_EQ(sought.judgement.verdict, Verdict::resurrected);
   EXPECT_EQ(sought.judgement.summary, "the recorded finding is there in 2 of 4 states");
   EXPECT_EQ(sought.state, &trial.states[2]);

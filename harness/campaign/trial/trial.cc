@@ -75,7 +75,7 @@ class TrialRun : private run::RecoveryGuest {
   run::Step<void> rest_until(double model_ns);
   run::Step<void> replay();
   run::Step<void> check();
-  run::Step<void> look();
+  run::Step<void> inspect();
   void judge();
   Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
   void keep_findings(const std::vector<oracle::Finding>& findings);
@@ -182,7 +182,7 @@ run::Step<void> TrialRun::work_to_verdict() {
                         &TrialRun::power_cycle,
                         &TrialRun::replay,
                         &TrialRun::check,
-                        &TrialRun::look};
+                        &TrialRun::inspect};
   if (const run::Step<void> started = start_guest("restore"); !started) return started;
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
@@ -399,9 +399,9 @@ run::Step<void> TrialRun::check() {
   return end(exit_code);
 }
 
-run::Step<void> TrialRun::look() {
+run::Step<void> TrialRun::inspect() {
   if (const run::Step<void> began = begin("mount"); !began) return began;
-  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted)
+  if (const run::Step<void> looked = recovery_.inspect(); !looked || !recovery_.state().mounted)
     return looked;
   if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
   return end();
@@ -413,7 +413,7 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
   MountReplay seen;
   if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
   TRY(const auto mounted, mount());
-  seen.look.mounted = mounted;
+  seen.cycle.mounted = mounted;
   exit_code_ = mounted ? 0 : 1;
   if (mounted) {
     if (const run::Step<void> unmounted = session_->unmount(); !unmounted)

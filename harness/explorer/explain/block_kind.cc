@@ -183,7 +183,7 @@ std::optional<std::string> btrfs_node(Bytes block) {
 }
 
 /// Joins descriptions of adjacent blocks, and counts equal ones.
-class Parts {
+class Descriptions {
  public:
   void add(const std::string& what) {
     if (!parts_.empty() && parts_.back().first == what) {
@@ -234,7 +234,7 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
 std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, Bytes block,
                                      const KnownDisk& disk) {
   if (disk.history != nullptr) {
-    if (auto told = disk.history->told(disk.request, lba)) return told;
+    if (auto kind = disk.history->kind_of(disk.request, lba)) return kind;
   }
   for (const Magic& magic : kMagics) {
     if (!type.starts_with(magic.type) || magic.offset + magic.bytes.size() > block.size()) continue;
@@ -267,7 +267,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
 
 std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
                            const KnownDisk& disk) {
-  Parts parts;
+  Descriptions parts;
   const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   for (std::size_t sector = 0; sector < sectors;) {
     std::string stamped;

@@ -86,7 +86,7 @@ class Timeline {
   Result<CrashPage> make() {
     TRY(read_events());
     cover_by_flushes();
-    TRY(tell_blocks());
+    TRY(describe_blocks());
     page_.events = run_.events();
     page_.first_event = options_.from_event;
     page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
@@ -98,7 +98,7 @@ class Timeline {
       page_.findings.push_back({std::string(oracle::name(finding.kind)),
                                 std::string(oracle::name(finding.tier)), finding.path,
                                 finding.expected, finding.found});
-    TRY(tell_states());
+    TRY(describe_states());
     recovery_after_cut();
     if (options_.hardware) {
       TRY(auto recorded, recorded_series(run_, options_.hardware));
@@ -220,10 +220,12 @@ class Timeline {
     const auto& marks = run_.marks();
     const auto mark = std::ranges::lower_bound(marks, at.event, {}, &states::RecordedMark::event);
     if (mark == marks.end() || mark->event != at.event || event.kind != record::Kind::mark) return;
-    report::TimelineMark told{at, mark->text, mark->text.starts_with("persisted "), std::nullopt};
-    if (told.promise) told.operation = workload::parse_persisted_mark(mark->text);
-    if (told.operation && *told.operation >= options_.operations.size()) told.operation.reset();
-    page_.marks.push_back(std::move(told));
+    report::TimelineMark described{at, mark->text, mark->text.starts_with("persisted "),
+                                   std::nullopt};
+    if (described.promise) described.operation = workload::parse_persisted_mark(mark->text);
+    if (described.operation && *described.operation >= options_.operations.size())
+      described.operation.reset();
+    page_.marks.push_back(std::move(described));
   }
 
   /// Determines the unflushed writes when the power is cut.
@@ -258,7 +260,7 @@ class Timeline {
     }
   }
 
-  Result<void> tell_blocks() {
+  Result<void> describe_blocks() {
     TRY(const auto reader, record::RecordingReader::open(run_.path()));
     std::vector<model::DeviceId> devices;
     for (const TimelineRequest& request : page_.requests) {
@@ -271,11 +273,11 @@ class Timeline {
     if (!known) return forward_error(known);
     disks_ = *std::move(known);
     page_.filesystem_type = disks_.type();
-    for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(tell_block(reader, i));
+    for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(describe_block(reader, i));
     return {};
   }
 
-  Result<void> tell_block(const record::RecordingReader& reader, std::size_t i) {
+  Result<void> describe_block(const record::RecordingReader& reader, std::size_t i) {
     TimelineRequest& request = page_.requests[i];
     if (request.op == TimelineRequest::Op::read) {
       request.what = "a read";
@@ -295,16 +297,16 @@ class Timeline {
     request.what = std::move(kind.what);
     for (std::size_t at = 0; at < report::kShownBytes; ++at)
       request.bytes += static_cast<char>(data[at]);
-    tell_file(request, data,
-              disk.history != nullptr
-                  ? disk.history->files(disk.request, request.lba, request.sectors)
-                  : std::vector<std::string>{});
+    describe_file(request, data,
+                  disk.history != nullptr
+                      ? disk.history->files(disk.request, request.lba, request.sectors)
+                      : std::vector<std::string>{});
     return {};
   }
 
   /// `known` holds the descriptions from the file system's metadata.
-  void tell_file(TimelineRequest& request, std::span<const std::byte> data,
-                 const std::vector<std::string>& known) const {
+  void describe_file(TimelineRequest& request, std::span<const std::byte> data,
+                     const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
     std::vector<std::string> files;
     for (std::size_t at = 0; at + workload::kStampBytes <= data.size();
@@ -342,7 +344,7 @@ class Timeline {
     }
   }
 
-  Result<void> tell_states() {
+  Result<void> describe_states() {
     std::string shown;
     if (options_.state) shown = states::format(*options_.state);
     std::vector<JudgedState> judged = options_.states;
@@ -363,8 +365,8 @@ class Timeline {
       if (state.event > run_.events())
         return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
-      TRY(auto told, tell_state(each, state));
-      page_.states.push_back(std::move(told));
+      TRY(auto described, describe_state(each, state));
+      page_.states.push_back(std::move(described));
     }
     return {};
   }
@@ -376,33 +378,33 @@ class Timeline {
     return TimelineState::Outcome::failed;
   }
 
-  Result<TimelineState> tell_state(const JudgedState& judged, const CrashState& state) {
-    TimelineState told{.name = judged.name,
-                       .strategy = judged.strategy,
-                       .verdict = judged.verdict,
-                       .summary = judged.summary,
-                       .outcome = outcome_of(judged),
-                       .event = state.event};
+  Result<TimelineState> describe_state(const JudgedState& judged, const CrashState& state) {
+    TimelineState described{.name = judged.name,
+                            .strategy = judged.strategy,
+                            .verdict = judged.verdict,
+                            .summary = judged.summary,
+                            .outcome = outcome_of(judged),
+                            .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
-      told.name = options_.state_name;
+      described.name = options_.state_name;
     // The parts of a write to an array are on its members.
-    told.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
+    described.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
-      told.stopped.emplace_back(device, Moment{event, time_before(event)});
+      described.stopped.emplace_back(device, Moment{event, time_before(event)});
       for (std::size_t i = 0; i < page_.media.size(); ++i) {
         const report::TimelineMediaWrite& media = page_.media[i];
         if (media.device == device && media.at.event >= event && media.at.event < state.event)
-          told.undone.push_back(i);
+          described.undone.push_back(i);
       }
     }
-    if (told.by_members || state.base == CrashState::Base::members) return told;
+    if (described.by_members || state.base == CrashState::Base::members) return described;
     if (state.base == CrashState::Base::writes) {
       for (const states::UnflushedWrite& one : run_.unflushed_of(state)) {
         const model::RequestId request = run_.writes(one.device)[one.write].request;
         if (const auto missing = missing_write(state, request))
-          add_missing(told, one.device, request, missing->torn);
+          add_missing(described, one.device, request, missing->torn);
       }
-      return told;
+      return described;
     }
     TRY(const auto lost, lost_writes(run_, state, disks_));
     for (const LostWrite& each : lost.writes) {
@@ -411,9 +413,9 @@ class Timeline {
       const auto id = each.disk.empty()
                           ? run_.devices_of(state).front()
                           : static_cast<model::DeviceId>(device - run_.header().devices.begin());
-      add_missing(told, id, each.write.request, each.torn);
+      add_missing(described, id, each.write.request, each.torn);
     }
-    return told;
+    return described;
   }
   void add_missing(TimelineState& state, model::DeviceId device, model::RequestId request,
                    const std::optional<states::TornWrite>& torn) {

@@ -107,7 +107,7 @@ ExtHistory::ExtHistory(ExtLayout layout, ReadSectors before)
   }
   std::ranges::sort(places_, {}, &Place::first);
   if (layout_.journal.empty()) return;
-  if (const Block super = this->before(Of::place, layout_.journal.front().first);
+  if (const Block super = this->before(Copy::place, layout_.journal.front().first);
       big(super, 0, 4) == kJournalMagic)
     learn_journal(super);
 }
@@ -129,7 +129,7 @@ void ExtHistory::folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t
   for (const ExtBlockMap::Node& node : map.nodes) {
     if (depth >= kDepthMost || blocks.size() >= kFolderBlocksMost || node.block >= layout_.blocks)
       return;
-    folder_blocks(block_map_of_node(before(Of::place, node.block), node), blocks, depth + 1);
+    folder_blocks(block_map_of_node(before(Copy::place, node.block), node), blocks, depth + 1);
   }
 }
 
@@ -146,7 +146,7 @@ void ExtHistory::begin() {
     folder_blocks(block_map_of_inode(*folder), blocks, 0);
     for (const std::uint64_t block : blocks) {
       if (++read > kFolderBlocksMost) return;
-      for (const Entry& each : entries_of(before(Of::place, block))) {
+      for (const Entry& each : entries_of(before(Copy::place, block))) {
         if (each.name == "." || each.name == ".." || !seen.insert(each.inode).second) continue;
         names_[each.inode].push_back({0, folders[i], each.name});
         const auto inode = inode_before(each.inode);
@@ -164,8 +164,8 @@ void ExtHistory::will_write(std::uint64_t lba, std::uint64_t sectors) {
     written_.insert(block);
 }
 
-ExtHistory::Block ExtHistory::before(Of of, std::uint64_t block) const {
-  if (const auto found = logged_.find(block); of == Of::journal && found != logged_.end())
+ExtHistory::Block ExtHistory::before(Copy copy, std::uint64_t block) const {
+  if (const auto found = logged_.find(block); copy == Copy::journal && found != logged_.end())
     return found->second;
   if (const auto found = in_place_.find(block); found != in_place_.end())
     return found->second.empty() ? Block(layout_.block_bytes) : found->second;
@@ -193,12 +193,12 @@ void ExtHistory::write(std::size_t request, std::uint64_t lba, Bytes data) {
     const std::uint64_t block = (lba + at / model::kSectorBytes) / per_block;
     const Bytes one = data.subspan(at, layout_.block_bytes);
     if (const auto place = place_in_journal(block)) {
-      if (auto story = in_journal(request, *place, one))
-        stories_[{request, block}] = std::move(*story);
+      if (auto explanation = in_journal(request, *place, one))
+        explanations_[{request, block}] = std::move(*explanation);
       continue;
     }
-    if (auto story = story_of(request, block, one, Of::place)) {
-      stories_[{request, block}] = std::move(*story);
+    if (auto explanation = explain(request, block, one, Copy::place)) {
+      explanations_[{request, block}] = std::move(*explanation);
       in_place_[block] = Block(one.begin(), one.end());
     } else {
       remember_pointers(block, one);
@@ -206,41 +206,43 @@ void ExtHistory::write(std::size_t request, std::uint64_t lba, Bytes data) {
   }
 }
 
-std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::uint64_t block,
-                                                      Bytes data, Of of) {
+std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, std::uint64_t block,
+                                                           Bytes data, Copy copy) {
   const auto after = std::ranges::upper_bound(places_, block, {}, &Place::first);
   if (after != places_.begin() && block < std::prev(after)->first + std::prev(after)->blocks) {
     const Place& place = *std::prev(after);
-    const Block old = before(of, block);
+    const Block old = before(copy, block);
     if (place.kind == Place::Kind::inode_table)
-      return inodes(request, place, block, data, old, known(of, block));
+      return inodes(request, place, block, data, old, known(copy, block));
     const ExtLayout::Group& group = layout_.groups[place.group];
     const bool unwritten = place.kind == Place::Kind::inode_bitmap ? group.inode_bitmap_unwritten
                                                                    : group.block_bitmap_unwritten;
-    if (unwritten && !known(of, block)) return first_bitmap(place);
+    if (unwritten && !known(copy, block)) return first_bitmap(place);
     return bitmap(place, data, old);
   }
   const auto node = nodes_.find(block);
   if (node != nodes_.end() || (data.size() > 12 && little(data, 0, 2) == 0xf30a)) {
-    Story story{.what = node != nodes_.end() && node->second.node.level > 0 ? "indirect block"
-                                                                            : "extent tree block"};
-    if (node != nodes_.end()) story.changes.push_back({node->second.inode, ""});
+    Explanation explanation{.what = node != nodes_.end() && node->second.node.level > 0
+                                        ? "indirect block"
+                                        : "extent tree block"};
+    if (node != nodes_.end()) explanation.changes.push_back({node->second.inode, ""});
     claim_node(request, block, data);
-    return story;
+    return explanation;
   }
-  if (is_ext_directory(data)) return directory(request, block, data, before(of, block));
+  if (is_ext_directory(data)) return directory(request, block, data, before(copy, block));
   return std::nullopt;
 }
 
 /// A copy in the journal says nothing about the block in place.
-bool ExtHistory::known(Of of, std::uint64_t block) const {
-  return in_place_.contains(block) || (of == Of::journal && logged_.contains(block));
+bool ExtHistory::known(Copy copy, std::uint64_t block) const {
+  return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
 
-ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, std::uint64_t block,
-                                     Bytes data, const Block& old, bool is_known) {
-  Story story{.what = fmt::format("inode table of group {}", place.group),
-              .block = BlockClass::inode};
+ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& place,
+                                           std::uint64_t block, Bytes data, const Block& old,
+                                           bool is_known) {
+  Explanation explanation{.what = fmt::format("inode table of group {}", place.group),
+                          .block = BlockClass::inode};
   const std::uint64_t first = place.group * layout_.inodes_per_group + 1 +
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
@@ -255,16 +257,16 @@ ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, st
     claim_inode(request, first + i, now);
     const std::string change = inode_change(now, then);
     if (change == "unused") continue;
-    story.changes.push_back({first + i, change});
+    explanation.changes.push_back({first + i, change});
   }
-  if (story.changes.empty())
-    story.changes.push_back({0, fmt::format("inodes {} to {}, unchanged", first,
-                                            first + layout_.inodes_per_block() - 1)});
-  return story;
+  if (explanation.changes.empty())
+    explanation.changes.push_back({0, fmt::format("inodes {} to {}, unchanged", first,
+                                                  first + layout_.inodes_per_block() - 1)});
+  return explanation;
 }
 
 /// There is no earlier content to compare with.
-ExtHistory::Story ExtHistory::first_bitmap(const Place& place) {
+ExtHistory::Explanation ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",
                           place.kind == Place::Kind::inode_bitmap ? "inode" : "block", place.group),
@@ -272,11 +274,11 @@ ExtHistory::Story ExtHistory::first_bitmap(const Place& place) {
       .changes = {{0, "the first one"}}};
 }
 
-ExtHistory::Story ExtHistory::bitmap(const Place& place, Bytes data, const Block& old) const {
+ExtHistory::Explanation ExtHistory::bitmap(const Place& place, Bytes data, const Block& old) const {
   const bool of_inodes = place.kind == Place::Kind::inode_bitmap;
   const char* one = of_inodes ? "inode" : "block";
-  Story story{.what = fmt::format("{} bitmap of group {}", one, place.group),
-              .block = BlockClass::bitmap};
+  Explanation explanation{.what = fmt::format("{} bitmap of group {}", one, place.group),
+                          .block = BlockClass::bitmap};
   const std::uint64_t bits = of_inodes ? layout_.inodes_per_group : layout_.blocks_per_group;
   const std::uint64_t first =
       of_inodes ? place.group * bits + 1 : layout_.first_block + place.group * bits;
@@ -288,15 +290,15 @@ ExtHistory::Story ExtHistory::bitmap(const Place& place, Bytes data, const Block
     if (now && !then) taken.push_back(first + bit);
     if (then && !now) freed.push_back(first + bit);
   }
-  if (!taken.empty()) story.changes.push_back({0, bits_text("allocated", one, taken)});
-  if (!freed.empty()) story.changes.push_back({0, bits_text("freed", one, freed)});
-  if (story.changes.empty()) story.changes.push_back({0, "unchanged"});
-  return story;
+  if (!taken.empty()) explanation.changes.push_back({0, bits_text("allocated", one, taken)});
+  if (!freed.empty()) explanation.changes.push_back({0, bits_text("freed", one, freed)});
+  if (explanation.changes.empty()) explanation.changes.push_back({0, "unchanged"});
+  return explanation;
 }
 
-ExtHistory::Story ExtHistory::directory(std::size_t request, std::uint64_t block, Bytes data,
-                                        const Block& old) {
-  Story story{.what = "directory", .block = BlockClass::directory};
+ExtHistory::Explanation ExtHistory::directory(std::size_t request, std::uint64_t block, Bytes data,
+                                              const Block& old) {
+  Explanation explanation{.what = "directory", .block = BlockClass::directory};
   const std::set<Entry> now = entries_of(data), then = entries_of(old);
   std::uint64_t parent = 0;
   if (little(data, 6, 1) == 1 && little(data, 8, 1) == '.') {
@@ -320,9 +322,9 @@ ExtHistory::Story ExtHistory::directory(std::size_t request, std::uint64_t block
       names.push_back({0, fmt::format("removes \"{}\"", shown(each.name)), each.inode});
   }
   if (names.empty()) names.push_back({0, "its names unchanged"});
-  if (parent != 0) story.changes.push_back({parent, ""});
-  story.changes.insert(story.changes.end(), names.begin(), names.end());
-  return story;
+  if (parent != 0) explanation.changes.push_back({parent, ""});
+  explanation.changes.insert(explanation.changes.end(), names.begin(), names.end());
+  return explanation;
 }
 
 std::optional<std::uint64_t> ExtHistory::place_in_journal(std::uint64_t block) const {
@@ -342,8 +344,8 @@ void ExtHistory::learn_journal(Bytes super) {
       third_tags_ ? 16 : 8 + ((features & kSecondChecksums) != 0 ? 2 : 0) + (wide_tags_ ? 4 : 0);
 }
 
-std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std::uint64_t place,
-                                                        Bytes data) {
+std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t request,
+                                                              std::uint64_t place, Bytes data) {
   if (big(data, 0, 4) == kJournalMagic) {
     const std::uint64_t type = big(data, 4, 4);
     if (type == 3 || type == 4) learn_journal(data);
@@ -355,25 +357,27 @@ std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std
   if (copy == copies_.end()) return std::nullopt;
   const std::uint64_t block = copy->second;
   copies_.erase(copy);
-  auto story = story_of(request, block, data, Of::journal);
-  if (story) {
+  auto explanation = explain(request, block, data, Copy::journal);
+  if (explanation) {
     logged_[block] = Block(data.begin(), data.end());
-    story->what = "journal: copy of " + story->what;
+    explanation->what = "journal: copy of " + explanation->what;
   } else {
     remember_pointers(block, data);
     const bool descriptors = block >= layout_.descriptors_at &&
                              block < layout_.descriptors_at + layout_.descriptors_blocks;
-    story = Story{.what = block == 0 || block == layout_.first_block ? "journal: copy of superblock"
-                          : descriptors ? "journal: copy of group descriptors"
-                                        : fmt::format("journal: copy of block {}", block)};
-    if (const auto claim = claim_at(request, block)) story->changes.push_back({claim->inode, ""});
+    explanation = Explanation{
+        .what = block == 0 || block == layout_.first_block ? "journal: copy of superblock"
+                : descriptors                              ? "journal: copy of group descriptors"
+                              : fmt::format("journal: copy of block {}", block)};
+    if (const auto claim = claim_at(request, block))
+      explanation->changes.push_back({claim->inode, ""});
   }
-  story->block = BlockClass::journal;
-  return story;
+  explanation->block = BlockClass::journal;
+  return explanation;
 }
 
 /// The tags name the blocks of the following copies.
-ExtHistory::Story ExtHistory::descriptor(std::uint64_t place, Bytes data) {
+ExtHistory::Explanation ExtHistory::descriptor(std::uint64_t place, Bytes data) {
   constexpr std::uint64_t kSameUuid = 2, kLast = 8;
   constexpr std::size_t kHeader = 12, kUuid = 16;
   const std::uint64_t length = layout_.journal.back().logical + layout_.journal.back().blocks;
@@ -443,7 +447,7 @@ void ExtHistory::remember_pointers(std::uint64_t block, Bytes data) {
 
 ExtHistory::Block ExtHistory::node_content(std::uint64_t block) const {
   const auto found = pointers_.find(block);
-  return found != pointers_.end() ? found->second : before(Of::journal, block);
+  return found != pointers_.end() ? found->second : before(Copy::journal, block);
 }
 
 void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data) {
@@ -486,27 +490,27 @@ std::string ExtHistory::named(std::size_t request, std::uint64_t inode) const {
                        : fmt::format("inode {}, {}", inode, shown(where));
 }
 
-std::optional<BlockKind> ExtHistory::told(std::size_t request, std::uint64_t lba) const {
+std::optional<BlockKind> ExtHistory::kind_of(std::size_t request, std::uint64_t lba) const {
   const std::uint64_t block = lba / layout_.sectors_per_block();
-  const auto found = stories_.find({request, block});
-  if (found == stories_.end()) {
+  const auto found = explanations_.find({request, block});
+  if (found == explanations_.end()) {
     const auto claim = claim_at(request, block);
     if (!claim || !claim->of_map) return std::nullopt;
     return BlockKind{BlockClass::metadata, "block map of " + named(request, claim->inode)};
   }
-  const Story& story = found->second;
-  std::string text = story.what;
-  for (std::size_t i = 0; i < story.changes.size() && i < kChangesShown; ++i) {
-    const Change& change = story.changes[i];
-    text +=
-        i == 0 ? (story.block == BlockClass::directory && change.inode != 0 ? ", " : ": ") : ", ";
+  const Explanation& explanation = found->second;
+  std::string text = explanation.what;
+  for (std::size_t i = 0; i < explanation.changes.size() && i < kChangesShown; ++i) {
+    const Change& change = explanation.changes[i];
+    text += i == 0 ? (explanation.block == BlockClass::directory && change.inode != 0 ? ", " : ": ")
+                   : ", ";
     if (change.inode != 0) text += named(request, change.inode);
     if (change.inode != 0 && !change.text.empty()) text += " (" + change.text + ")";
     if (change.inode == 0) text += change.text;
   }
-  if (story.changes.size() > kChangesShown)
-    text += fmt::format(" and {} more", story.changes.size() - kChangesShown);
-  return BlockKind{story.block, std::move(text)};
+  if (explanation.changes.size() > kChangesShown)
+    text += fmt::format(" and {} more", explanation.changes.size() - kChangesShown);
+  return BlockKind{explanation.block, std::move(text)};
 }
 
 std::string ExtHistory::owner(std::size_t request, std::uint64_t lba) const {
@@ -522,9 +526,9 @@ std::vector<std::string> ExtHistory::files(std::size_t request, std::uint64_t lb
     if (where.size() > 1 && std::ranges::find(files, where.substr(1)) == files.end())
       files.push_back(where.substr(1));
   };
-  for (auto story = stories_.lower_bound({request, 0});
-       story != stories_.end() && story->first.first == request; ++story) {
-    for (const Change& change : story->second.changes) {
+  for (auto explanation = explanations_.lower_bound({request, 0});
+       explanation != explanations_.end() && explanation->first.first == request; ++explanation) {
+    for (const Change& change : explanation->second.changes) {
       if (change.inode != 0) add(change.inode);
       if (change.about != 0) add(change.about);
     }

@@ -41,7 +41,7 @@ class ExtHistory {
 
   /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only its
   /// kind is known.
-  std::optional<BlockKind> told(std::size_t request, std::uint64_t lba) const;
+  std::optional<BlockKind> kind_of(std::size_t request, std::uint64_t lba) const;
   /// Returns the owner of a file's block: "inode 13, /foo"; empty for other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
   /// Returns the files whose data, inodes or names the write concerns, without the leading slash.
@@ -60,7 +60,7 @@ class ExtHistory {
     std::string text;
     std::uint64_t about = 0;  ///< an inode that the text concerns but does not begin with
   };
-  struct Story {
+  struct Explanation {
     std::string what;
     report::BlockClass block = report::BlockClass::metadata;
     std::vector<Change> changes;
@@ -97,18 +97,19 @@ class ExtHistory {
   std::optional<Block> inode_before(std::uint64_t inode) const;
   void folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const;
   /// Selects the journal's copies, or the blocks in place.
-  enum class Of : std::uint8_t { journal, place };
-  Block before(Of of, std::uint64_t block) const;
-  std::optional<Story> story_of(std::size_t request, std::uint64_t block, Bytes data, Of of);
+  enum class Copy : std::uint8_t { journal, place };
+  Block before(Copy copy, std::uint64_t block) const;
+  std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
+                                     Copy copy);
   /// Returns true if the block, or its copy in the journal, has been written.
-  bool known(Of of, std::uint64_t block) const;
-  Story inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
-               const Block& old, bool is_known);
-  static Story first_bitmap(const Place& place);
-  Story bitmap(const Place& place, Bytes data, const Block& old) const;
-  Story directory(std::size_t request, std::uint64_t block, Bytes data, const Block& old);
-  std::optional<Story> in_journal(std::size_t request, std::uint64_t place, Bytes data);
-  Story descriptor(std::uint64_t place, Bytes data);
+  bool known(Copy copy, std::uint64_t block) const;
+  Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
+                     const Block& old, bool is_known);
+  static Explanation first_bitmap(const Place& place);
+  Explanation bitmap(const Place& place, Bytes data, const Block& old) const;
+  Explanation directory(std::size_t request, std::uint64_t block, Bytes data, const Block& old);
+  std::optional<Explanation> in_journal(std::size_t request, std::uint64_t place, Bytes data);
+  Explanation descriptor(std::uint64_t place, Bytes data);
   void learn_journal(Bytes super);
 
   void claim_inode(std::size_t request, std::uint64_t inode, Bytes bytes);
@@ -131,7 +132,7 @@ class ExtHistory {
   std::set<std::uint64_t> written_;  ///< blocks of all writes
   Blocks pointers_;  ///< newest contents of possible indirect blocks, until their owner is known
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
-  std::map<std::pair<std::size_t, std::uint64_t>, Story> stories_;
+  std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
   std::map<std::uint64_t, std::vector<Claim>> claims_;        ///< by block, for written blocks
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: blocks
   std::map<std::uint64_t, NodeClaim> nodes_;                  ///< map blocks

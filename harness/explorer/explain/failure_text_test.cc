@@ -236,10 +236,10 @@ TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const auto lost = lost_writes(*run, named("a12-"), "ext4");
   ASSERT_TRUE(lost) << lost.error().message();
   EXPECT_EQ(lost->unflushed, 3U) << "request 2 is flushed on its own disk, request 1 is not";
-  std::vector<std::pair<model::RequestId, std::string>> told;
-  for (const LostWrite& each : lost->writes) told.emplace_back(each.write.request, each.disk);
-  EXPECT_EQ(told, (std::vector<std::pair<model::RequestId, std::string>>{
-                      {1, "hd0"}, {4, "log"}, {5, "hd0"}}));
+  std::vector<std::pair<model::RequestId, std::string>> described;
+  for (const LostWrite& each : lost->writes) described.emplace_back(each.write.request, each.disk);
+  EXPECT_EQ(described, (std::vector<std::pair<model::RequestId, std::string>>{
+                           {1, "hd0"}, {4, "log"}, {5, "hd0"}}));
   EXPECT_EQ(unflushed_requests(*run, named("a12-")), (std::vector<model::RequestId>{1, 4, 5}));
   EXPECT_EQ(lost_writes(*run, named("a12!3-"), "ext4")->flushes_ignored, 1U);
   const auto one = lost_writes(*run, named("w12-"), "ext4");

@@ -200,10 +200,10 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run,
     const auto one = run.image(physical, device), other = run.image(state, device);
     if (!one) return forward_error(one);
     if (!other) return forward_error(other);
-    const auto there = one->digest(), told = other->digest();
+    const auto there = one->digest(), expected = other->digest();
     if (!there) return forward_error(there);
-    if (!told) return forward_error(told);
-    if (*there != *told) return std::nullopt;
+    if (!expected) return forward_error(expected);
+    if (*there != *expected) return std::nullopt;
   }
   return state;
 }

@@ -186,7 +186,7 @@ class Series {
       last_ns_ = event->at;
       TRY(take(reader, *event, ordinal));
     }
-    return told();
+    return result();
   }
 
  private:
@@ -358,7 +358,7 @@ class Series {
     return values;
   }
 
-  RecordedSeries told() {
+  RecordedSeries result() {
     using Unit = TimelineSeries::Unit;
     using Shape = TimelineSeries::Shape;
     RecordedSeries all;

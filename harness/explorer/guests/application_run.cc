@@ -9,7 +9,7 @@
 namespace headcrash::explorer {
 namespace {
 
-run::Step<void> put_files(StageGuest& guest, const workload::Application& application) {
+run::Step<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {
     const auto put = guest.put(fmt::format("{}/{}", workload::kApplicationFolder, name), text);
     if (!put) return put;
@@ -30,7 +30,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
                       tool, application.name));
     }
   }
-  TRY(put_files(guest, application));
+  TRY(store_files(guest, application));
   auto commands = workload::commands(application, application.prepare, run::kMountPoint);
   commands.push_back({"sync"});
   for (const auto& argv : commands) {
@@ -44,18 +44,18 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   return {};
 }
 
-run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const workload::Application& application,
-                                    const std::vector<std::string>& told) {
+run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const workload::Application& application,
+                                       const std::vector<std::string>& marks) {
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
     return run::stop(oracle::Verdict::unmountable,
                      "refused when the application was about to verify: " + why);
-  if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
-  Verified all;
+  if (const auto put = store_files(guest, application); !put) return tl::unexpected(put.error());
+  VerifierResult all;
   for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {
-    TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));
+    TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(marks)));
     auto findings = application.verify_by_exit_code ? oracle::exit_code_findings(end)
                                                     : oracle::application_findings(end);
     if (!findings) return run::broken(findings.error());

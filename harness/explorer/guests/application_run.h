@@ -23,15 +23,15 @@ namespace headcrash::explorer {
 /// guest is a harness error with a hint.
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
-struct Verified {
+struct VerifierResult {
   std::vector<oracle::Finding> findings;
   std::string permitted;  ///< oracle::permitted_losses()
 };
 
-/// Mounts, verifies and unmounts. `told` holds the texts of the marks before the cut, in order.
-run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const workload::Application& application,
-                                    const std::vector<std::string>& told);
+/// Mounts, verifies and unmounts. `marks` holds the texts of the marks before the cut, in order.
+run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                       const workload::Application& application,
+                                       const std::vector<std::string>& marks);
 
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,

@@ -95,10 +95,10 @@ class StateCheck : private run::RecoveryGuest {
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
   bool check_stage_on_host();
-  run::Step<void> put_replayed_onto_stage();
+  run::Step<void> write_replayed_to_stage();
   run::Step<void> replay_in_guest();
   run::Step<void> repair_in_guest();
-  run::Step<void> look_after_replay();
+  run::Step<void> mount_after_replay();
   run::Step<void> ask_application();
   void judge();
 
@@ -159,12 +159,12 @@ run::Step<void> StateCheck::go() {
   } else if (recovers_twice()) {
     stage_as_cut_ = true;
   } else if (recovery_.state().replayed) {
-    if (const run::Step<void> put = put_replayed_onto_stage(); !put) return put;
+    if (const run::Step<void> put = write_replayed_to_stage(); !put) return put;
   }
   if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
-  if (const run::Step<void> looked = recovery_.look(); !looked) return looked;
+  if (const run::Step<void> looked = recovery_.inspect(); !looked) return looked;
   if (!recovery_.state().mounted) {
-    if (const run::Step<void> looked = look_after_replay(); !looked) return looked;
+    if (const run::Step<void> looked = mount_after_replay(); !looked) return looked;
   }
   if (const run::Step<void> asked = ask_application(); !asked) return asked;
   if (options_.wholly_in_guest) return recovery_.recover_again();
@@ -251,7 +251,7 @@ bool StateCheck::check_on_host() {
 
 /// Uses the result of the host's fsck. The guest's fsck would give the same result in ten times the
 /// time. With a separate log disk, the guest does it.
-run::Step<void> StateCheck::put_replayed_onto_stage() {
+run::Step<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
     const auto image = checker_.run_->image(state_, state_.device);
@@ -304,7 +304,7 @@ run::Step<void> StateCheck::replay_in_guest() {
 run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
   TRY(auto seen, guest_.inspect(filesystem, {}));
-  MountReplay replay{.look = seen.first,
+  MountReplay replay{.cycle = seen.first,
                      .verify_ms = seen.verify_ms,
                      .tree = std::nullopt,
                      .log = std::move(seen.log)};
@@ -325,21 +325,20 @@ run::Step<void> StateCheck::repair_in_guest() {
 /// The kernel refused the state as cut, for example because of a torn superblock of ext4, which
 /// e2fsck restores from its backup. Debian's boot runs the adapter's replay command before the
 /// mount. The result then counts, and the verdict records this.
-run::Step<void> StateCheck::look_after_replay() {
+run::Step<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;
   log("the kernel refused the state as the cut left it; replaying it first\n");
   TRY(recovery_.exec(filesystem_.replay, StepKind::replay));
-  return recovery_.look();
+  return recovery_.inspect();
 }
 
 /// An application may change its files when it verifies, so this follows the second mount.
 run::Step<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
-  auto found =
-      put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
+  auto found = run_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
   ms(StepKind::judge) += watch.ms();
   if (!found) return tl::unexpected(found.error());
   outcome_.findings = std::move(found->findings);

@@ -48,9 +48,9 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
 }
 
 /// States shared by the threads.
-class Source {
+class SharedEnumerator {
  public:
-  Source(states::StateEnumerator explorer, StateChecker checker)
+  SharedEnumerator(states::StateEnumerator explorer, StateChecker checker)
       : explorer_(std::move(explorer)), checker_(std::move(checker)) {}
 
   Result<std::optional<states::FoundState>> next() {
@@ -92,7 +92,7 @@ class Exploration {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
   /// Checks states until none are left. `strategy` overrides the reported strategy of the states.
-  void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
+  void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                std::optional<Strategy> strategy);
   bool drawn(std::uint64_t digest) const;
@@ -174,14 +174,15 @@ Result<ExplorationResult> Exploration::run() {
 
 Result<void> Exploration::explore_workload(const states::ExploreOptions& explore) {
   TRY(auto explorer, states::StateEnumerator::create(run_, explore));
-  Source source(std::move(explorer), *checker_);
+  SharedEnumerator source(std::move(explorer), *checker_);
   on_all_guests([&](StageGuest& guest) { work(guest, source, std::nullopt); });
   result_.coverage = source.coverage();
   result_.generate_ms += source.generate_ms();
   return {};
 }
 
-void Exploration::work(StageGuest& guest, Source& source, std::optional<Strategy> strategy) {
+void Exploration::work(StageGuest& guest, SharedEnumerator& source,
+                       std::optional<Strategy> strategy) {
   while (true) {
     {
       const std::lock_guard lock(mutex_);
@@ -339,7 +340,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
     if (mark.text == states::kCachesWrittenBackMark) explore.from_event = mark.event + 1;
   auto explorer = states::StateEnumerator::create(*history, explore);
   if (!explorer) return give_up(explorer.error());
-  Source source(std::move(*explorer), checker_->for_recovery(base, *history));
+  SharedEnumerator source(std::move(*explorer), checker_->for_recovery(base, *history));
   work(guest, source, Strategy::recovery);
   bool keep = false;
   {

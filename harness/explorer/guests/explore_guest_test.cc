@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "harness/explorer/guests/exploration.h"
-#include "harness/explorer/guests/lab.h"
+#include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/slow_writes.h"
 
 namespace headcrash::explorer {
@@ -37,21 +37,22 @@ std::filesystem::path cache_folder() {
   return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "headcrash";
 }
 
-class LabGuest : public testing::Test {
+class PooledGuest : public testing::Test {
  protected:
   static void SetUpTestSuite() { start(0); }
   static void start(std::uint64_t log_bytes) {
     const auto image = vm::guest_image(cache_folder());
     ASSERT_TRUE(image) << image.error().message();
-    auto lab = Lab::start(1, {.image = *image,
-                              .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
-                              .disk_bytes = kDiskBytes,
-                              .log_bytes = log_bytes,
-                              .cache = cache_folder()});
-    ASSERT_TRUE(lab) << lab.error().message();
-    lab_ = std::move(*lab);
+    auto pool =
+        GuestPool::start(1, {.image = *image,
+                             .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+                             .disk_bytes = kDiskBytes,
+                             .log_bytes = log_bytes,
+                             .cache = cache_folder()});
+    ASSERT_TRUE(pool) << pool.error().message();
+    pool_ = std::move(*pool);
   }
-  static void TearDownTestSuite() { lab_.reset(); }
+  static void TearDownTestSuite() { pool_.reset(); }
 
   static adapters::LinuxAdapter adapter(const std::string& name) {
     auto loaded = adapters::load_adapter(name);
@@ -61,15 +62,15 @@ class LabGuest : public testing::Test {
 
   static RecordedWorkload record(const adapters::LinuxAdapter& filesystem,
                                  const char* list = kOperations, const DiskOptions& options = {}) {
-    StageGuest& guest = lab_->guest(0);
+    StageGuest& guest = pool_->guest(0);
     const auto operations = workload::parse_operations(list, "test");
     EXPECT_TRUE(operations) << operations.error().message();
     const auto disk =
-        format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
+        format_disk(guest, filesystem, pool_->scratch() / (filesystem.name + "-formatted.hcrec"),
                     uuid_from(3), options);
     EXPECT_TRUE(disk) << disk.error().summary;
     auto recorded = record_workload(guest, filesystem, *disk, *operations,
-                                    lab_->scratch() / (filesystem.name + ".hcrec"));
+                                    pool_->scratch() / (filesystem.name + ".hcrec"));
     EXPECT_TRUE(recorded) << recorded.error().summary;
     EXPECT_FALSE(recorded->failure) << *recorded->failure;
     return std::move(*recorded);
@@ -80,7 +81,7 @@ class LabGuest : public testing::Test {
                                        std::vector<states::Strategy> strategies,
                                        std::uint64_t budget) {
     auto result =
-        explore(lab_->guests(), filesystem, workload,
+        explore(pool_->guests(), filesystem, workload,
                 {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
                  .in_guest_share = 0.3,  // none of 30 states: once in 40 000 runs
                  .failures_confirmed = 2,
@@ -89,11 +90,11 @@ class LabGuest : public testing::Test {
     return std::move(*result);
   }
 
-  static std::unique_ptr<Lab> lab_;
+  static std::unique_ptr<GuestPool> pool_;
 };
-std::unique_ptr<Lab> LabGuest::lab_;
+std::unique_ptr<GuestPool> PooledGuest::pool_;
 
-TEST_F(LabGuest, Ext4KeepsItsPromisesInEveryState) {
+TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   EXPECT_GT(workload.from_event, 0U);
@@ -118,12 +119,12 @@ TEST_F(LabGuest, Ext4KeepsItsPromisesInEveryState) {
                   << failure.disagreement << "\n"
                   << failure.outcome.log;
   }
-  EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
+  EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state costs no guest";
 }
 
 /// Ranges that move, separate store and msync of a mapping, a tmpfile that is linked when complete,
 /// remount and freeze; flags, writes by io_uring, a hole inside a block, an open directory.
-TEST_F(LabGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
+TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
       "msync a 0 4096\nsync-range a 4096 4096\ntmpfile %f\nwrite %f 0 4096 2 3\nlink %f b\nfsync %f\nclose %f\n"
@@ -146,7 +147,7 @@ TEST_F(LabGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
 /// ext2 recovers with e2fsck, which the host runs on its copy; the guest mounts the result. After a
 /// crash, the list continues with the recovered tree: unsynced data is gone and may be recreated,
 /// and recovered data is older than everything after it.
-TEST_F(LabGuest, AListContinuesAfterACrash) {
+TEST_F(PooledGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
       record(ext4,
@@ -171,14 +172,14 @@ TEST_F(LabGuest, AListContinuesAfterACrash) {
 }
 
 /// Exceeds the default limit of 1024 open files per process.
-TEST_F(LabGuest, ThousandsOfFilesMayBeOpen) {
+TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
   std::string list;
   for (int file = 0; file < 1500; ++file) list += fmt::format("tmpfile %f{}\n", file);
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
 /// F2FS reports that it has set the flag, but has not; this is not a loss.
-TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
+TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
   ASSERT_EQ(workload.failed_operations.size(), 1U);
@@ -186,7 +187,7 @@ TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
 }
 
 /// A loss at the crash is a verdict on the list, not on later operations.
-TEST_F(LabGuest, OnlyWritesOfTheKindAreSlow) {
+TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -215,28 +216,28 @@ TEST_F(LabGuest, OnlyWritesOfTheKindAreSlow) {
   EXPECT_GE(slow, 2U);
   EXPECT_GE(others, 2U);
 
-  StageGuest& guest = lab_->guest(0);
-  const auto disk = format_disk(guest, ext4, lab_->scratch() / "none-formatted.hcrec", uuid_from(3),
-                                {.slow = "node 3"});
+  StageGuest& guest = pool_->guest(0);
+  const auto disk = format_disk(guest, ext4, pool_->scratch() / "none-formatted.hcrec",
+                                uuid_from(3), {.slow = "node 3"});
   ASSERT_TRUE(disk);
   const auto none =
-      record_workload(guest, ext4, *disk, workload.operations, lab_->scratch() / "none.hcrec");
+      record_workload(guest, ext4, *disk, workload.operations, pool_->scratch() / "none.hcrec");
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().summary.find("this workload has no write of kind \"node 3\""),
             std::string::npos)
       << none.error().summary;
 }
 
-TEST_F(LabGuest, ACrashInsideAListIsJudged) {
+TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");
-  StageGuest& guest = lab_->guest(0);
+  StageGuest& guest = pool_->guest(0);
   const auto operations = workload::parse_operations(
       "create a\nwrite a 0 8192 1 1\nfsync a\ncrash power\ncreate b\nfsync b\n", "test");
   const auto disk =
-      format_disk(guest, loose, lab_->scratch() / "loose-formatted.hcrec", uuid_from(3));
+      format_disk(guest, loose, pool_->scratch() / "loose-formatted.hcrec", uuid_from(3));
   ASSERT_TRUE(disk) << disk.error().summary;
   const auto recorded =
-      record_workload(guest, loose, *disk, *operations, lab_->scratch() / "loose.hcrec");
+      record_workload(guest, loose, *disk, *operations, pool_->scratch() / "loose.hcrec");
   ASSERT_FALSE(recorded);
   EXPECT_EQ(recorded.error().verdict, oracle::Verdict::lost_synced_data)
       << recorded.error().summary;
@@ -245,7 +246,7 @@ TEST_F(LabGuest, ACrashInsideAListIsJudged) {
 
 /// A first mount without recovery that is declared to recover shows synced data as lost. A refused
 /// one is reported.
-TEST_F(LabGuest, AFirstMountIsJudgedSeparately) {
+TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
     EXPECT_TRUE(parsed) << parsed.error().message();
@@ -276,12 +277,12 @@ TEST_F(LabGuest, AFirstMountIsJudgedSeparately) {
   EXPECT_EQ(refused.failures.front().outcome.judgement.verdict, oracle::Verdict::unmountable);
 }
 
-TEST_F(LabGuest, TheGuestMountsTheResultOfTheHostsFsck) {
+TEST_F(PooledGuest, TheGuestMountsTheResultOfTheHostsFsck) {
   const adapters::LinuxAdapter ext2 = adapter("ext2");
   const RecordedWorkload workload = record(ext2);
   std::size_t mended = 0;
   const auto result =
-      explore(lab_->guests(), ext2, workload,
+      explore(pool_->guests(), ext2, workload,
               {.explore = {.strategies = {states::Strategy::prefix}, .seed = 5, .budget = 12},
                .in_guest_share = 1,
                .on_state = [&](const StateOutcome& outcome) {
@@ -296,7 +297,7 @@ TEST_F(LabGuest, TheGuestMountsTheResultOfTheHostsFsck) {
   EXPECT_EQ(result->disagreements, 0U) << "with the guest's own e2fsck";
 }
 
-TEST_F(LabGuest, Ext4WithoutFlushesFails) {
+TEST_F(PooledGuest, Ext4WithoutFlushesFails) {
   const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
   const RecordedWorkload workload = record(nobarrier);
   const ExplorationResult result =
@@ -311,35 +312,35 @@ TEST_F(LabGuest, Ext4WithoutFlushesFails) {
   }
 }
 
-TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystem) {
+TEST_F(PooledGuest, AnArrayRecoversBeforeTheFileSystem) {
   using enum states::Strategy;
   const adapters::LinuxAdapter ext4 = adapter("ext4");
-  StageGuest& guest = lab_->guest(0);
-  guest.put_under({"raid5-5", {}, {}});
+  StageGuest& guest = pool_->guest(0);
+  guest.set_machine({"raid5-5", {}, {}});
   const RecordedWorkload workload = record(ext4);
   const ExplorationResult whole = explore_all(ext4, workload, {member, physical, recovery}, 18);
   EXPECT_EQ(whole.checked, 18U);
   EXPECT_EQ(whole.clean, whole.checked);
 
-  guest.put_under({"raid5-5", {}, {"dead:hd0.1"}});
+  guest.set_machine({"raid5-5", {}, {"dead:hd0.1"}});
   const ExplorationResult refused = explore_all(ext4, workload, {member}, 2);
   ASSERT_EQ(refused.failures.size(), 2U);
   EXPECT_EQ(refused.failures[0].outcome.judgement.verdict, oracle::Verdict::unmountable);
   EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"),
             std::string::npos);
   EXPECT_TRUE(refused.failures[0].confirmed);
-  guest.put_under({});
+  guest.set_machine({});
 }
 
 /// A failure of the laboratory is reported as such, and a fresh guest checks the next state.
-TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
+TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   const auto run = states::RunHistory::load(workload.recording);
   ASSERT_TRUE(run) << run.error().message();
   const states::CrashState last{.event = workload.to_event};
 
-  StageGuest& guest = lab_->guest(0);
+  StageGuest& guest = pool_->guest(0);
   const std::size_t restores = guest.restores();
   adapters::LinuxAdapter broken = ext4;
   broken.check.argv = {"no-such-program"};
@@ -360,10 +361,10 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
 
 /// The first request after a load verifies that the guest sees the loaded state. Here it does not,
 /// because the stage is switched again behind its back.
-TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
+TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
-  StageGuest& guest = lab_->guest(0);
+  StageGuest& guest = pool_->guest(0);
   const device::StageLoad load{.stage = guest.stage(),
                                .recording = workload.recording,
                                .state = states::format({.event = workload.to_event})};
@@ -388,14 +389,14 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
 }
 
 /// The journal on a separate disk.
-class TwoDiskGuest : public LabGuest {
+class TwoDiskGuest : public PooledGuest {
  protected:
   static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
   static constexpr const char* kExternal = "ext4-external-journal";
 
   /// The guest's kernel sends flushes only to disks that it believes to have a volatile cache.
   static void set_data_write_through(bool write_through) {
-    StageGuest& guest = lab_->guest(0);
+    StageGuest& guest = pool_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
     const auto set = guest.set_write_through(write_through, StageGuest::SetDisks::data);
     ASSERT_TRUE(set) << set.error().summary;
@@ -463,19 +464,19 @@ exit $bad
 """
 )";
 
-TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
-  const std::filesystem::path file = lab_->scratch() / "tell.toml";
+TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
+  const std::filesystem::path file = pool_->scratch() / "tell.toml";
   std::ofstream(file) << kApplication;
   const auto application = workload::load_application(file);
   ASSERT_TRUE(application) << application.error().message();
-  StageGuest& guest = lab_->guest(0);
+  StageGuest& guest = pool_->guest(0);
   for (const char* name : {"ext4", "ext4-nobarrier"}) {
     const adapters::LinuxAdapter filesystem = adapter(name);
     const auto disk =
-        format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
+        format_disk(guest, filesystem, pool_->scratch() / "told-formatted.hcrec", uuid_from(4));
     ASSERT_TRUE(disk) << disk.error().summary;
     const auto recorded =
-        record_application(guest, filesystem, *disk, *application, lab_->scratch() / "told.hcrec");
+        record_application(guest, filesystem, *disk, *application, pool_->scratch() / "told.hcrec");
     ASSERT_TRUE(recorded) << recorded.error().summary;
     ASSERT_FALSE(recorded->failure) << *recorded->failure;
     const auto opened = open_recorded_workload(recorded->recording);

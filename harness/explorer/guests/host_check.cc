@@ -127,7 +127,7 @@ Result<base::Descriptor> private_copy(const states::StateImage& image, Unwritten
   TRY(visit_pieces(
       image,
       [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-        return put_sparse(*file, offset, bytes);
+        return write_sparse(*file, offset, bytes);
       },
       unwritten));
   return file;

@@ -109,8 +109,8 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes) {
   return file;
 }
 
-Result<void> put_sparse(const base::Descriptor& file, std::uint64_t offset,
-                        std::span<const std::byte> bytes) {
+Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
+                          std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t hole = run_length(bytes, true);
     bytes = bytes.subspan(hole);

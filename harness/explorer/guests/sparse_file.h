@@ -17,8 +17,8 @@ namespace headcrash::explorer {
 Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 
 /// Writes `bytes` to a file that holds zeroes there. Blocks of zeroes remain holes.
-Result<void> put_sparse(const base::Descriptor& file, std::uint64_t offset,
-                        std::span<const std::byte> bytes);
+Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
+                          std::span<const std::byte> bytes);
 
 /// The content of a copy where nothing was recorded: zeroes, or the previous content of a used disk
 /// (record/used_disk.h), which requires a copy of the disk's size.

@@ -103,7 +103,7 @@ Result<base::Descriptor> StageCopier::copy() {
       buffer.resize(std::min(range.bytes, kReadBytes));
       if (::nbd_pread(connection_->nbd, buffer.data(), buffer.size(), range.offset, 0) != 0)
         return nbd_failed("cannot be read");
-      TRY(put_sparse(*file, range.offset, buffer));
+      TRY(write_sparse(*file, range.offset, buffer));
       range.offset += buffer.size();
       range.bytes -= buffer.size();
     }

@@ -169,7 +169,7 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
   return loaded;
 }
 
-void StageGuest::put_under(StageMachine machine) {
+void StageGuest::set_machine(StageMachine machine) {
   state_->machine = std::move(machine);
 }
 const StageMachine& StageGuest::machine() const {
@@ -244,9 +244,9 @@ run::Step<run::RunOutcome> StageGuest::run_application(const workload::Applicati
 }
 
 run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
-                                                              const std::string& told) {
+                                                              const std::string& input) {
   return state_->see_and_ask(
-      [&](run::GuestSession& session) { return session.verify_application(argv, told); });
+      [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
 /// A kernel that has reported a crash receives no further requests.

@@ -47,7 +47,7 @@ class StageGuest {
   run::Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   /// Sets the machine from the next load() on. Its size must equal that of the guest's disk.
-  void put_under(StageMachine machine);
+  void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 
   /// Sets the cache mode that the guest's kernel assumes: it sends flushes only to write-back
@@ -66,7 +66,7 @@ class StageGuest {
   run::Step<void> put(const std::string& path, const std::string& text);
   run::Step<run::RunOutcome> run_application(const workload::Application& application);
   run::Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                                    const std::string& told);
+                                                    const std::string& input);
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
                                      const run::InspectOptions& options);
 

@@ -80,10 +80,10 @@ Result<StateChecker> StateChecker::create(
 }
 
 Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted,
-                                                              Way way, StepTimes& times) {
+                                                              CheckMode mode, StepTimes& times) {
   base::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
-  if (way == Way::quick) {
+  if (mode == CheckMode::quick) {
     const auto tree = judging_->tree.observe();
     step(StepKind::tree);
     if (!tree) return forward_error(tree);
@@ -138,7 +138,7 @@ void StateChecker::judge_findings(const adapters::CheckReport& first, const Stat
   }
 }
 
-StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& times) {
+StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTimes& times) {
   StateOutcome outcome{.persisted = facts.persisted};
   base::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
@@ -146,7 +146,8 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     outcome.judgement = {verdict, std::move(why)};
     return outcome;
   };
-  const auto contents = way == Way::quick ? disk_->digests() : std::span<const std::uint64_t>();
+  const auto contents =
+      mode == CheckMode::quick ? disk_->digests() : std::span<const std::uint64_t>();
   const adapters::CheckOptions looking{
       .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
   auto first = fsck_->check(*disk_, looking);
@@ -187,7 +188,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
                                                        ? "more"
                                                        : second->findings.front().text));
   }
-  auto findings = judge_tree(facts.persisted, way, times);
+  auto findings = judge_tree(facts.persisted, mode, times);
   if (!findings)
     return end(oracle::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + findings.error().message());

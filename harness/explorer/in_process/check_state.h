@@ -71,7 +71,7 @@ inline bool keeps_rules(const StateOutcome& outcome) {
 /// Returns the first difference in one line; empty if the outcomes agree.
 std::string difference(const StateOutcome& one, const StateOutcome& other);
 
-enum class Way : std::uint8_t { plain, quick };
+enum class CheckMode : std::uint8_t { plain, quick };
 
 /// Facts about a state from its run.
 struct StateFacts {
@@ -97,7 +97,7 @@ class StateChecker {
       const std::vector<workload::FailedOperation>& failed_operations);
 
   /// Checks the state that the disk shows. The repair changes the disk.
-  StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
+  StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
   /// Returns the counters of the system's other recovery over all states; empty without one.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
@@ -123,8 +123,8 @@ class StateChecker {
         fsck_(&fsck),
         recovery_(system.recovery_trial()),
         judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))) {}
-  Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted, Way way,
-                                                  StepTimes& times);
+  Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted,
+                                                  CheckMode mode, StepTimes& times);
   void judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                       StateOutcome& outcome) const;
 

@@ -74,7 +74,7 @@ class SecondRun {
   StateOutcome check(const states::CrashState& state) {
     disk_.show(state);
     StepTimes times = {};
-    return checker_->check(facts_of(recorded_, *points_, state), Way::plain, times);
+    return checker_->check(facts_of(recorded_, *points_, state), CheckMode::plain, times);
   }
 
   const FormattedDisk& formatted_;

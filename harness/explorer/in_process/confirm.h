@@ -9,7 +9,7 @@
 namespace headcrash::in_process {
 
 enum class Minimise : std::uint8_t { first, none };
-/// Confirms the failures in a result of Bench::explore() with the same arguments. Replaces
+/// Confirms the failures in a result of DiskExplorer::explore() with the same arguments. Replaces
 /// `recording`. Fails like explore().
 Result<void> confirm_failures(const FormattedDisk& formatted,
                               const adapters::SystemUnderTest& system,

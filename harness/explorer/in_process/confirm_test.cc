@@ -19,8 +19,8 @@ TEST(Confirm, RepeatsFailuresAndMinimisesTheFirst) {
   ASSERT_TRUE(formatted) << formatted.error().message();
   const auto operations = workload::Ace(2).workload(4711);
   const ExplorationOptions options{.budget = 300, .failures_kept = 5};
-  Bench bench(*formatted);
-  auto result = bench.explore(**scheme, operations, options, folder.path() / "run.hcrec");
+  DiskExplorer explorer(*formatted);
+  auto result = explorer.explore(**scheme, operations, options, folder.path() / "run.hcrec");
   ASSERT_TRUE(result) << result.error().message();
   ASSERT_GT(result->failures.size(), 1U);
   result->failures.back().digest ^= 1U;
@@ -34,7 +34,7 @@ TEST(Confirm, RepeatsFailuresAndMinimisesTheFirst) {
     EXPECT_TRUE(failure.confirmed) << failure.state << ": " << failure.disagreement;
   const std::string smaller = result->failures.front().minimised_state;
   ASSERT_NE(smaller, "");
-  const auto outcome = bench.check(**scheme, operations, result->run, again, smaller);
+  const auto outcome = explorer.check(**scheme, operations, result->run, again, smaller);
   ASSERT_TRUE(outcome) << outcome.error().message();
   EXPECT_EQ(outcome->outcome.judgement.verdict, result->failures.front().outcome.judgement.verdict);
 }

@@ -59,7 +59,7 @@ class Examination {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     disk_.show(found.state);
     step(StepKind::show);
-    StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
+    StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
     watch.lap();  // the checker reports the times of its steps
     if (disk_.sectors() <= kAlwaysAudited) {
       TRY(audit(found, outcome));
@@ -68,7 +68,7 @@ class Examination {
     if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
     StepTimes none = {};
     disk_.show(found.state);
-    StateOutcome plain = checker_.check(facts, Way::plain, none);
+    StateOutcome plain = checker_.check(facts, CheckMode::plain, none);
     ++result_.verified;
     TRY(audit(found, plain));
     step(StepKind::verify);
@@ -126,10 +126,10 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
 
 }  // namespace
 
-Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system,
-                                         std::span<const workload::Operation> operations,
-                                         const ExplorationOptions& options,
-                                         const std::filesystem::path& recording) {
+Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest& system,
+                                                std::span<const workload::Operation> operations,
+                                                const ExplorationOptions& options,
+                                                const std::filesystem::path& recording) {
   const base::Stopwatch all;
   base::Stopwatch watch;
   ExplorationResult result;
@@ -163,10 +163,10 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     TRY(check_held(settled.first, *run, examination, options, result));
     ++result.settled;
   }
-  for (const std::uint64_t event : result.run.met.telling) {
+  for (const std::uint64_t event : result.run.met.informative) {
     if (result.run.settled.contains(event)) continue;
     TRY(check_held(event, *run, examination, options, result));
-    ++result.telling;
+    ++result.informative;
   }
   watch.lap();
   std::map<states::Strategy, StrategyCoverage> by_strategy;
@@ -208,7 +208,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
 
 /// Damages the content of the disk after the unmount. If the unmount failed or left findings, a
 /// state has shown it.
-Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
+Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
   const std::vector<std::byte> sound(disk_.bytes().begin(), disk_.bytes().end());
@@ -220,11 +220,11 @@ Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult&
   return {};
 }
 
-Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
-                                   std::span<const workload::Operation> operations,
-                                   const RecordedRun& recorded,
-                                   const std::filesystem::path& recording,
-                                   const std::string& state) {
+Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& system,
+                                          std::span<const workload::Operation> operations,
+                                          const RecordedRun& recorded,
+                                          const std::filesystem::path& recording,
+                                          const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   const auto image = run->image(parsed, 0);  // returns an error if there is no such state
@@ -240,7 +240,7 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
   const base::Stopwatch watch;
   ExploredState explored{.state = state};
   explored.outcome =
-      checker.check(facts_of(recorded, PersistencePoints(*run), parsed), Way::plain, times);
+      checker.check(facts_of(recorded, PersistencePoints(*run), parsed), CheckMode::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

@@ -12,8 +12,8 @@
 // first failure on. Repairs by fsck are audited (FileSystemType::audit), on large disks only with
 // the full check, and a contradiction also ends the exploration. With ExplorationOptions::damage
 // the run ends with an unmount; its image is damaged, repaired and compared
-// (FileSystemType::repair_trials), and a wrong repair also ends the exploration. Use one Bench per
-// thread: it owns the flat image, and all its data belongs to this thread.
+// (FileSystemType::repair_trials), and a wrong repair also ends the exploration. Use one
+// DiskExplorer per thread: it owns the flat image, and all its data belongs to this thread.
 
 #include <atomic>
 #include <functional>
@@ -74,9 +74,9 @@ struct ExplorationResult {
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< of these, forbidden by the driver's rules
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;  ///< of the checked ones, in full
-  std::uint64_t settled = 0;   ///< checked in addition, with nothing pending
-  std::uint64_t telling = 0;   ///< checked in addition, for a run with faults
+  std::uint64_t verified = 0;     ///< of the checked ones, in full
+  std::uint64_t settled = 0;      ///< checked in addition, with nothing pending
+  std::uint64_t informative = 0;  ///< checked in addition, for a run with faults
   /// Number of states in which the first check found each kind.
   std::map<adapters::FindingKind, std::uint64_t> found;
   std::map<oracle::Verdict, std::uint64_t> verdicts;
@@ -87,10 +87,10 @@ struct ExplorationResult {
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };
 
-class Bench {
+class DiskExplorer {
  public:
   /// `formatted` must outlive this object.
-  explicit Bench(const FormattedDisk& formatted)
+  explicit DiskExplorer(const FormattedDisk& formatted)
       : formatted_(formatted),
         disk_(formatted.bytes, formatted.log_at),
         fsck_(formatted.type->checker()),

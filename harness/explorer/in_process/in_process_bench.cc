@@ -81,15 +81,15 @@ class Workload {
   std::uint32_t version_ = 0;
 };
 
-void measure(Bench& bench, const adapters::SystemUnderTest& system, const Workload& workload,
-             std::uint64_t states, const std::filesystem::path& folder) {
+void measure(DiskExplorer& explorer, const adapters::SystemUnderTest& system,
+             const Workload& workload, std::uint64_t states, const std::filesystem::path& folder) {
   const ExplorationOptions options{.budget = states,
                                    .reorder_per_cut = 256,
                                    .from_operation = workload.setup(),
                                    .failures_kept = 1};
   const std::clock_t before = std::clock();
   const auto explored =
-      bench.explore(system, workload.operations, options, folder / "in_process_bench.hcrec");
+      explorer.explore(system, workload.operations, options, folder / "in_process_bench.hcrec");
   const double busy = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   if (!explored) {
     fmt::print("{:20} {}\n", system.name(), explored.error().message());
@@ -129,9 +129,9 @@ int main(int argc, char** argv) {
   const auto* const type = must(adapters::find_file_system_type(argc > 5 ? argv[5] : "ufs"));
   const auto formatted =
       must(format_disk(*type, {.bytes = kDiskBytes}, folder / "in_process_bench_formatted.hcrec"));
-  Bench bench(formatted);
+  DiskExplorer explorer(formatted);
   const Workload workload(files);
   for (const auto& system : type->systems())
-    if (argc < 5 || system->name() == argv[4]) measure(bench, *system, workload, states, folder);
+    if (argc < 5 || system->name() == argv[4]) measure(explorer, *system, workload, states, folder);
   return 0;
 }

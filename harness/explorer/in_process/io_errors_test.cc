@@ -91,13 +91,13 @@ std::uint64_t seeds() {
 TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
   const std::uint64_t first = number_from_environment("HEADCRASH_IO_ERRORS_FROM", 1);
   const std::uint64_t end = first + seeds();
-  Bench bench(formatted_);
+  DiskExplorer explorer(formatted_);
   Sums sums;
   for (std::uint64_t seed = first; seed < end; ++seed) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
-    const auto seen = bench.explore(*GetParam(), operations_of(seed),
-                                    {.budget = kIoErrorStates, .run = run}, recording_);
+    const auto seen = explorer.explore(*GetParam(), operations_of(seed),
+                                       {.budget = kIoErrorStates, .run = run}, recording_);
     ASSERT_TRUE(seen) << seen.error().message();
     const MetFaults& met = seen->run.met;
     EXPECT_FALSE(seen->run.failure) << *seen->run.failure;

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "fs-adapters/registry.h"
-#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
@@ -40,7 +40,7 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
 
 /// All parameters of a seed are drawn. Seeds alternate among schemes, so no parameter may be tied
 /// to one scheme.
-void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& system,
+void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);
   std::string disk(kLabDisks.at(draw() % kLabDisks.size()));
@@ -50,8 +50,8 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
   SCOPED_TRACE(fmt::format(
       "HEADCRASH_HISTORIES_TYPE={} HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})",
       only_type(), seed, system.full_name(), disk));
-  const auto bench = benches.get(disk, system);
-  ASSERT_TRUE(bench) << bench.error().message();
+  const auto explorer = explorers.get(disk, system);
+  ASSERT_TRUE(explorer) << explorer.error().message();
   const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
   const auto operations =
       workload::random_operations({.seed = seed,
@@ -59,7 +59,7 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
                                    .largest_blocks = largest,
                                    .threads = static_cast<std::uint8_t>(users ? 3 : 1),
                                    .longest_target = 400});
-  const auto result = (*bench)->bench.explore(
+  const auto result = (*explorer)->explorer.explore(
       system, operations,
       {.budget = kStates,
        .run = {.seed = seed, .cache_bytes = small_cache ? 512U << 10 : 4U << 20, .order = order}},
@@ -77,13 +77,13 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
 
 TEST(RandomHistories, AreFreeOfFindings) {
   const TemporaryFolder folder;
-  Benches benches(folder.path());
+  DiskExplorers explorers(folder.path());
   const auto systems = systems_that_keep_rules();
   ASSERT_FALSE(systems.empty()) << "there is no type " << only_type();
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
   const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", systems.size());
   for (std::uint64_t seed = first; seed < end; ++seed) {
-    expect_without_a_flaw(benches, *systems.at(seed % systems.size()), seed,
+    expect_without_a_flaw(explorers, *systems.at(seed % systems.size()), seed,
                           folder.path() / "run.hcrec");
     // progress of a long run
     if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;

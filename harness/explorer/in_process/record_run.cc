@@ -32,7 +32,7 @@ constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
-constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // per run
+constexpr std::size_t kInformativeFailures = 3, kTellingSyncs = 5;  // per run
 
 /// So slow that a time slice ends after a few steps. Several users then interleave inside
 /// operations.
@@ -104,7 +104,7 @@ class Run {
     system_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
     if (options_.order % 4 == 2)
-      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { take_memory(); });
+      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { drop_clean_buffers(); });
     executor_.run();
     recorder_.answered().wake_all();
     executor_.halt();
@@ -148,17 +148,17 @@ class Run {
   bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
 
   /// Simulates memory pressure: an operation cannot rely on data cached by its previous step.
-  void take_memory() {
+  void drop_clean_buffers() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
       system_.cache.drop_clean();
   }
 
   void unmount() {
-    recorded_.met.telling.push_back(recorder_.events());
+    recorded_.met.informative.push_back(recorder_.events());
     open_files_.reset();
     recorded_.unmount = mounted_->unmount() ? Unmount::succeeded : Unmount::failed;
     system_.queue.drain();
-    recorded_.met.telling.push_back(recorder_.events());
+    recorded_.met.informative.push_back(recorder_.events());
     if (recorded_.unmount == Unmount::succeeded) settle();
   }
 
@@ -171,10 +171,11 @@ class Run {
     met.failed_requests = machine_.faulty_disk.failed();
     const auto& failed_at = recorder_.failed_at();
     if (!failed_at.empty()) met.first_failure = failed_at.front();
-    met.telling.insert(met.telling.end(), failed_at.begin(),
-                       failed_at.begin() + std::min(failed_at.size(), kTellingFailures));
-    std::ranges::sort(met.telling);
-    met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
+    met.informative.insert(met.informative.end(), failed_at.begin(),
+                           failed_at.begin() + std::min(failed_at.size(), kInformativeFailures));
+    std::ranges::sort(met.informative);
+    met.informative.erase(std::unique(met.informative.begin(), met.informative.end()),
+                          met.informative.end());
   }
 
   /// Does nothing if there is no space for a snapshot.
@@ -285,7 +286,7 @@ class Run {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
     if (!recorder_.failed_at().empty() && telling_syncs_++ < kTellingSyncs)
-      recorded_.met.telling.push_back(recorder_.events() + 1);
+      recorded_.met.informative.push_back(recorder_.events() + 1);
     recorder_.mark(workload::persisted_mark(point));
     untold_.erase(point);
     changed_.wake_all();

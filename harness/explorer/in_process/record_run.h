@@ -84,7 +84,7 @@ struct MetFaults {
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after it
   /// Cuts at which the medium's content is most informative: after a failure, after a later
   /// successful sync, and before and after the unmount.
-  std::vector<std::uint64_t> telling;
+  std::vector<std::uint64_t> informative;
 };
 
 struct RecordedRun {

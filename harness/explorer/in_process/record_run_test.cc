@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/registry.h"
-#include "harness/explorer/in_process/benches.h"
 #include "harness/explorer/in_process/check_state.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "harness/workload/families.h"
 #include "plugin/base/testing/temporary_folder.h"
@@ -18,10 +18,10 @@ class RecordedRuns : public testing::Test {
   RecordedRun record(const char* scheme_name, const std::vector<workload::Operation>& operations,
                      const RunOptions& options) {
     const auto scheme = adapters::find_system("ufs", scheme_name);
-    const auto bench = benches_.get("tiny", **scheme);
-    EXPECT_TRUE(bench) << bench.error().message();
-    StateDisk disk((*bench)->formatted.bytes);
-    auto run = record_run((*bench)->formatted, disk, **scheme, operations, options, recording_);
+    const auto explorer = explorers_.get("tiny", **scheme);
+    EXPECT_TRUE(explorer) << explorer.error().message();
+    StateDisk disk((*explorer)->formatted.bytes);
+    auto run = record_run((*explorer)->formatted, disk, **scheme, operations, options, recording_);
     EXPECT_TRUE(run) << run.error().message();
     EXPECT_FALSE(run->failure) << *run->failure;
     return *std::move(run);
@@ -43,7 +43,7 @@ class RecordedRuns : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  Benches benches_{folder_.path()};
+  DiskExplorers explorers_{folder_.path()};
   std::filesystem::path recording_ = folder_.path() / "run.hcrec";
 };
 
@@ -67,19 +67,19 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreReportedInListOrder) {
     const auto history = states::RunHistory::load(recording_);
     ASSERT_TRUE(history);
     std::optional<std::size_t> last;
-    std::size_t told = 0, points = 0;
+    std::size_t reported = 0, points = 0;
     for (const states::RecordedMark& mark : (*history)->marks()) {
       const auto operation = workload::parse_persisted_mark(mark.text);
       if (!operation) continue;
       EXPECT_TRUE(!last || *operation > *last);
       last = *operation;
-      ++told;
+      ++reported;
     }
     for (const workload::Operation& one : operations)
       points += workload::is_persistence_point(one) ? 1 : 0;
     for (const workload::FailedOperation& failed : run.failed_operations)
       points -= workload::is_persistence_point(operations[failed.operation]) ? 1 : 0;
-    EXPECT_EQ(told, points);
+    EXPECT_EQ(reported, points);
   }
 }
 
@@ -109,10 +109,10 @@ TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndUnlessANamelessFileIsOpen) {
 
 TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
-  const auto bench = benches_.get("tiny", **scheme);
+  const auto explorer = explorers_.get("tiny", **scheme);
   const auto operations =
       parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nrmdir d\nsync\n");
-  const auto result = (*bench)->bench.explore(**scheme, operations, {}, recording_);
+  const auto result = (*explorer)->explorer.explore(**scheme, operations, {}, recording_);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
@@ -126,7 +126,7 @@ TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
   const RecordedRun recorded = record("soft-updates", operations, {});
   const auto run = states::RunHistory::load(recording_);
   ASSERT_TRUE(run);
-  StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
+  StateDisk disk((*explorers_.get("tiny", **scheme))->formatted.bytes);
   ASSERT_TRUE(disk.begin_run(*run));
   const auto fsck = (*scheme)->type().checker();
   auto checker =
@@ -140,10 +140,10 @@ TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
     disk.show(state);
     StateFacts facts = facts_of(recorded, points, state);
     ASSERT_TRUE(facts.settled);
-    EXPECT_TRUE(keeps_rules(checker->check(facts, Way::plain, times)));
+    EXPECT_TRUE(keeps_rules(checker->check(facts, CheckMode::plain, times)));
     --facts.settled->front().value;
     disk.show(state);
-    const StateOutcome miscounted = checker->check(facts, Way::plain, times);
+    const StateOutcome miscounted = checker->check(facts, CheckMode::plain, times);
     EXPECT_FALSE(keeps_rules(miscounted));
     EXPECT_NE(miscounted.judgement.summary.find("the mounted file system counts"),
               std::string::npos);
@@ -184,7 +184,7 @@ TEST_F(RecordedRuns, AForbiddenFindingAfterThousandsIsFound) {
   const RecordedRun recorded = record("soft-updates", operations, {});
   const auto run = states::RunHistory::load(recording_);
   ASSERT_TRUE(run);
-  StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
+  StateDisk disk((*explorers_.get("tiny", **scheme))->formatted.bytes);
   ASSERT_TRUE(disk.begin_run(*run));
   const auto fsck = (*scheme)->type().checker();
   VerboseChecker verbose(*fsck);
@@ -195,7 +195,8 @@ TEST_F(RecordedRuns, AForbiddenFindingAfterThousandsIsFound) {
   const states::CrashState state{.event = recorded.settled.begin()->first};
   disk.show(state);
   StepTimes times{};
-  const StateOutcome outcome = checker->check(facts_of(recorded, points, state), Way::plain, times);
+  const StateOutcome outcome =
+      checker->check(facts_of(recorded, points, state), CheckMode::plain, times);
   EXPECT_EQ(outcome.judgement.verdict, oracle::Verdict::repaired_by_fsck)
       << outcome.judgement.summary;
 }

@@ -77,8 +77,8 @@ Sum explore_sample(const adapters::SystemUnderTest& system) {
       ADD_FAILURE() << formatted.error().message();
       return sum;
     }
-    Bench bench(*formatted);
-    const auto result = bench.explore(
+    DiskExplorer explorer(*formatted);
+    const auto result = explorer.explore(
         system, *operations, {.budget = 5000, .run = {.order = one.order}, .verify_one_in = 4},
         folder.path() / "run.hcrec");
     if (!result) {

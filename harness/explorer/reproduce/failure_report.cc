@@ -250,7 +250,7 @@ Result<FailureReport> FailureReporter::run() {
   }
 
   const double minimise_ms = minimising.ms();
-  Failing& told = smaller_ ? *smaller_ : here_;
+  Failing& reported = smaller_ ? *smaller_ : here_;
   FailureReport report{
       .confirmed = failure_.confirmed,
       .disagreement = failure_.disagreement,
@@ -258,7 +258,7 @@ Result<FailureReport> FailureReporter::run() {
       .minimised_state = states::format(here_.state),
       .replay = replay_command(here_.state),
       .minimise_ms = minimise_ms};
-  for (const workload::Operation& operation : told.workload.operations)
+  for (const workload::Operation& operation : reported.workload.operations)
     report.operations += workload::format(operation) + "\n";
   std::vector<std::string> commands{report.replay};
   if (smaller_) {
@@ -269,10 +269,10 @@ Result<FailureReport> FailureReporter::run() {
                                    guest_.machine().as_options(), report.recording_state));
   }
   TRY(auto account, failure_text({.filesystem = &filesystem_,
-                                  .workload = &told.workload,
-                                  .run = told.run.get(),
-                                  .state = told.state,
-                                  .outcome = &told.outcome,
+                                  .workload = &reported.workload,
+                                  .run = reported.run.get(),
+                                  .state = reported.state,
+                                  .outcome = &reported.outcome,
                                   .kind = kind_,
                                   .faults = guest_.machine().faults_in_recovery(),
                                   .notes = notes_,

@@ -17,15 +17,15 @@ namespace {
 using Chosen = std::vector<std::size_t>;
 
 /// The predicates of the search. `usable` removes elements that cannot exist without omitted ones.
-struct Questions {
+struct Predicates {
   std::function<Chosen(const Chosen&)> usable;
   std::function<bool(const Chosen&)> still_fails;
 };
 
 class DeltaDebugging {
  public:
-  DeltaDebugging(Questions questions, const MinimiseLimits& limits)
-      : questions_(std::move(questions)), limits_(limits) {}
+  DeltaDebugging(Predicates predicates, const MinimiseLimits& limits)
+      : predicates_(std::move(predicates)), limits_(limits) {}
 
   Chosen run(std::size_t items) {
     for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
@@ -79,19 +79,19 @@ class DeltaDebugging {
 
   bool fails(const Chosen& chosen) {
     if (stopped_) return false;
-    Chosen used = questions_.usable(chosen);
+    Chosen used = predicates_.usable(chosen);
     if (!asked_.insert(used).second) return false;
     if (checks_ >= limits_.checks || (limits_.out_of_time && limits_.out_of_time())) {
       stopped_ = true;
       return false;
     }
     ++checks_;
-    if (!questions_.still_fails(used)) return false;
+    if (!predicates_.still_fails(used)) return false;
     current_ = std::move(used);
     return true;
   }
 
-  Questions questions_;
+  Predicates predicates_;
   const MinimiseLimits& limits_;
   Chosen current_;
   std::set<Chosen> asked_;  // at most one entry per check

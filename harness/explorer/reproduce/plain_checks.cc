@@ -20,7 +20,7 @@ using workload::Operation;
 
 /// The permitted checksums of a block: of stamps, complete or as far as written, with zeroes after
 /// their end (a write may end inside a block), and of zeroes.
-class Sums {
+class PermittedChecksums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {
     std::vector<std::byte> bytes(block.begin(), block.end());
@@ -42,7 +42,8 @@ class Sums {
 };
 
 void add_versions(std::span<const Operation> operations, std::uint32_t file,
-                  std::uint32_t from_version, std::uint64_t block, Content content, Sums& sums) {
+                  std::uint32_t from_version, std::uint64_t block, Content content,
+                  PermittedChecksums& sums) {
   const std::uint64_t at = block * kStampBytes;
   for (const Operation& operation : operations) {
     const std::uint64_t end = operation.offset + operation.length;
@@ -100,7 +101,7 @@ std::string block_check(const oracle::Finding& finding, const Expectation& expec
                         std::span<const Operation> operations, Content content) {
   if (moves_blocks(operations)) return "";
   const std::uint64_t block = expected.block;
-  Sums sums;
+  PermittedChecksums sums;
   if (expected.kind == Expectation::Kind::version) {
     const auto version = static_cast<std::uint32_t>(expected.least);
     const std::uint32_t file = file_of_version(operations, version);

@@ -135,7 +135,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {
     piece.resize(std::min(kSectorsAtATime, image.sectors() - lba) * model::kSectorBytes);
     TRY(image.read(lba, piece));
-    if (!put_sparse(file, lba * model::kSectorBytes, piece))
+    if (!write_sparse(file, lba * model::kSectorBytes, piece))
       return fail(path.string(), std::strerror(errno), "free space or choose another folder");
   }
   return {};

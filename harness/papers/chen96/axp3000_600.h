@@ -11,8 +11,8 @@
 //               copied: if it were locked, a writer would wait for its inode's block every second,
 //               behind all sequential reads (C-LOOK)
 
-#include "harness/papers/bench.h"
 #include "harness/papers/judge.h"
+#include "harness/papers/loaded_machine.h"
 
 namespace headcrash::experiment::chen96 {
 

@@ -36,52 +36,55 @@ Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_b
     options->syncer.policy = asked.policy;
     options->syncer.interval_ns = asked.interval_ns;
   }
-  Bench bench(options);
-  if (bench.good()) bench.make_cold_file("read", file_bytes);
-  if (bench.good()) bench.make_cold_file("written", file_bytes);
-  if (!bench.good()) return {{}, {}, {}, {}, bench.error()};
-  const TimeNs begin = bench.now(), warm = begin + 60 * model::kSecondNs, end = warm + measured_ns;
+  LoadedMachine machine(options);
+  if (machine.good()) machine.make_cold_file("read", file_bytes);
+  if (machine.good()) machine.make_cold_file("written", file_bytes);
+  if (!machine.good()) return {{}, {}, {}, {}, machine.error()};
+  const TimeNs begin = machine.now(), warm = begin + 60 * model::kSecondNs,
+               end = warm + measured_ns;
   std::vector<double> responses_ms;
   double dirty_byte_s = 0, written_bytes = 0;
   const auto arrivals = [&](double per_s, std::uint64_t stream,
                             const std::function<bool(std::uint64_t)>& each) {
     std::mt19937_64 random(seed * 4 + stream);
     auto due = static_cast<double>(begin);
-    while (bench.now() < end) {
+    while (machine.now() < end) {
       due += -std::log(uniform_of(random())) / per_s * static_cast<double>(model::kSecondNs);
-      if (due > static_cast<double>(bench.now())) bench.sleep_until(static_cast<TimeNs>(due));
+      if (due > static_cast<double>(machine.now())) machine.sleep_until(static_cast<TimeNs>(due));
       if (!each(random() % (file_bytes / kBlockBytes) * kBlockBytes)) return;
     }
   };
-  bench.run({[&] {
-               const auto file = bench.vfs().open("read", {});
-               if (!bench.ok(file)) return;
-               arrivals(kReadsPerS, 0, [&](std::uint64_t at) {
-                 const TimeNs from = bench.now();
-                 if (!bench.read(*file, at, kBlockBytes)) return false;
-                 if (from >= warm) responses_ms.push_back(seconds_of(bench.now() - from) * 1000);
-                 return true;
-               });
-             },
-             [&] {
-               const auto file = bench.vfs().open("written", {.data_sync = asked.write_through});
-               if (!bench.ok(file)) return;
-               arrivals(kWritesPerS, 1, [&](std::uint64_t at) {
-                 if (bench.now() >= warm) written_bytes += kBlockBytes;
-                 return bench.write(*file, at, kBlockBytes);
-               });
-             },
-             [&] {
-               constexpr TimeNs kStep = model::kSecondNs / 10;
-               for (TimeNs at = warm; at < end; at += kStep) {
-                 bench.sleep_until(at);
-                 std::uint64_t bytes = 0;
-                 for (const auto& dirty : bench.machine().system().cache.dirty())
-                   if (dirty.content == os::Content::data) bytes += dirty.bytes;
-                 dirty_byte_s += static_cast<double>(bytes) * seconds_of(kStep);
-               }
-             }});
-  if (!bench.good() || responses_ms.empty()) return {{}, {}, {}, {}, bench.error()};
+  machine.run({[&] {
+                 const auto file = machine.vfs().open("read", {});
+                 if (!machine.ok(file)) return;
+                 arrivals(kReadsPerS, 0, [&](std::uint64_t at) {
+                   const TimeNs from = machine.now();
+                   if (!machine.read(*file, at, kBlockBytes)) return false;
+                   if (from >= warm)
+                     responses_ms.push_back(seconds_of(machine.now() - from) * 1000);
+                   return true;
+                 });
+               },
+               [&] {
+                 const auto file =
+                     machine.vfs().open("written", {.data_sync = asked.write_through});
+                 if (!machine.ok(file)) return;
+                 arrivals(kWritesPerS, 1, [&](std::uint64_t at) {
+                   if (machine.now() >= warm) written_bytes += kBlockBytes;
+                   return machine.write(*file, at, kBlockBytes);
+                 });
+               },
+               [&] {
+                 constexpr TimeNs kStep = model::kSecondNs / 10;
+                 for (TimeNs at = warm; at < end; at += kStep) {
+                   machine.sleep_until(at);
+                   std::uint64_t bytes = 0;
+                   for (const auto& dirty : machine.modelled().system().cache.dirty())
+                     if (dirty.content == os::Content::data) bytes += dirty.bytes;
+                   dirty_byte_s += static_cast<double>(bytes) * seconds_of(kStep);
+                 }
+               }});
+  if (!machine.good() || responses_ms.empty()) return {{}, {}, {}, {}, machine.error()};
   const auto summary = statistics::summarise(responses_ms, seed);
   return {summary.mean,
           summary.deviation,

@@ -47,52 +47,52 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   const std::uint64_t large = kLargeBytes / scale, rewritten = kRewrittenBytes / scale;
   auto options = axp3000_600(delay_ns);
   if (options) options->cache_bytes /= scale;
-  Bench bench(options);
-  if (bench.good()) bench.make_cold_file("read", large);
+  LoadedMachine machine(options);
+  if (machine.good()) machine.make_cold_file("read", large);
   // The written file exists and is cached, as after earlier rounds.
-  bench.run({[&] {
-    const auto file = bench.vfs().open("written", {.create = true});
-    if (bench.ok(file) && bench.write(*file, 0, rewritten)) bench.ok(bench.vfs().syncfs());
+  machine.run({[&] {
+    const auto file = machine.vfs().open("written", {.create = true});
+    if (machine.ok(file) && machine.write(*file, 0, rewritten)) machine.ok(machine.vfs().syncfs());
   }});
-  if (!bench.good()) return {{}, {}, {}, bench.error()};
-  const TimeNs begin = bench.now() + warm_ns, end = begin + measured_ns;
+  if (!machine.good()) return {{}, {}, {}, machine.error()};
+  const TimeNs begin = machine.now() + warm_ns, end = begin + measured_ns;
   std::uint64_t read = 0, written = 0, disk_before = 0, disk_after = 0;
   const auto disk_written = [&] {
-    return bench.machine().device_counters().sectors_written * model::kSectorBytes;
+    return machine.modelled().device_counters().sectors_written * model::kSectorBytes;
   };
-  const auto in_time = [&] { return bench.now() >= begin && bench.now() < end; };
-  bench.run({[&] {
-               const auto file = bench.vfs().open("read", {});
-               for (std::uint64_t at = 0; bench.ok(file) && bench.now() < end;) {
-                 const std::uint64_t unit = std::min(Bench::kUnitBytes, large - at);
-                 if (!bench.read(*file, at, unit)) return;
-                 if (in_time()) read += unit;
-                 at = at + unit == large ? 0 : at + unit;
-               }
-             },
-             [&] {
-               const auto file = bench.vfs().open("written", {});
-               const auto turn_ns = static_cast<double>(Bench::kUnitBytes) /
-                                    (kTargetMbPerS / static_cast<double>(scale)) /
-                                    static_cast<double>(kMb) *
-                                    static_cast<double>(model::kSecondNs);
-               auto due = static_cast<double>(bench.now());
-               for (std::uint64_t at = 0; bench.ok(file) && bench.now() < end;) {
-                 const std::uint64_t unit = std::min(Bench::kUnitBytes, rewritten - at);
-                 if (!bench.write(*file, at, unit)) return;
-                 if (in_time()) written += unit;
-                 at = at + unit == rewritten ? 0 : at + unit;
-                 due += turn_ns;  // a late writer catches up
-                 bench.sleep_until(static_cast<TimeNs>(due));
-               }
-             },
-             [&] {
-               bench.sleep_until(begin);
-               disk_before = disk_written();
-               bench.sleep_until(end);
-               disk_after = disk_written();
-             }});
-  if (!bench.good()) return {{}, {}, {}, bench.error()};
+  const auto in_time = [&] { return machine.now() >= begin && machine.now() < end; };
+  machine.run({[&] {
+                 const auto file = machine.vfs().open("read", {});
+                 for (std::uint64_t at = 0; machine.ok(file) && machine.now() < end;) {
+                   const std::uint64_t unit = std::min(LoadedMachine::kUnitBytes, large - at);
+                   if (!machine.read(*file, at, unit)) return;
+                   if (in_time()) read += unit;
+                   at = at + unit == large ? 0 : at + unit;
+                 }
+               },
+               [&] {
+                 const auto file = machine.vfs().open("written", {});
+                 const auto turn_ns = static_cast<double>(LoadedMachine::kUnitBytes) /
+                                      (kTargetMbPerS / static_cast<double>(scale)) /
+                                      static_cast<double>(kMb) *
+                                      static_cast<double>(model::kSecondNs);
+                 auto due = static_cast<double>(machine.now());
+                 for (std::uint64_t at = 0; machine.ok(file) && machine.now() < end;) {
+                   const std::uint64_t unit = std::min(LoadedMachine::kUnitBytes, rewritten - at);
+                   if (!machine.write(*file, at, unit)) return;
+                   if (in_time()) written += unit;
+                   at = at + unit == rewritten ? 0 : at + unit;
+                   due += turn_ns;  // a late writer catches up
+                   machine.sleep_until(static_cast<TimeNs>(due));
+                 }
+               },
+               [&] {
+                 machine.sleep_until(begin);
+                 disk_before = disk_written();
+                 machine.sleep_until(end);
+                 disk_after = disk_written();
+               }});
+  if (!machine.good()) return {{}, {}, {}, machine.error()};
   const double seconds = seconds_of(measured_ns);
   return {megabytes(read) / seconds,
           megabytes(written) / seconds,

@@ -25,7 +25,7 @@ class Turnover {
       : vfs_(vfs), options_(options), random_(options.seed) {}
 
   VfsResult<AgedDisk> run() {
-    if (auto looked = look(); !looked) return pass_on_errno(looked);
+    if (auto measured = measure(); !measured) return pass_on_errno(measured);
     folders_ = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(static_cast<double>(total_) * options_.full / kMeanBytes) /
                kFilesPerFolder);
@@ -37,7 +37,7 @@ class Turnover {
       const std::uint64_t missing = files_missing();
       for (std::uint64_t i = 0; i <= std::min<std::uint64_t>(missing, kTogether); ++i)
         if (auto made = make(); !made) return pass_on_errno(made);
-      if (auto looked = look(); !looked) return pass_on_errno(looked);
+      if (auto measured = measure(); !measured) return pass_on_errno(measured);
     }
     const double in_use = static_cast<double>(bytes_);
     written_ = 0;
@@ -54,7 +54,7 @@ class Turnover {
   };
 
   /// Syncs first, since some systems free space late.
-  VfsResult<void> look() {
+  VfsResult<void> measure() {
     TRY(vfs_.syncfs());
     const auto space = vfs_.space();
     if (!space) return pass_on_errno(space);
@@ -79,7 +79,7 @@ class Turnover {
       TRY(remove());
       TRY(make());
     }
-    return look();
+    return measure();
   }
 
   std::uint64_t draw_bytes() {

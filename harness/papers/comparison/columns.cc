@@ -24,12 +24,12 @@ std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
     writes += static_cast<double>(each.drive_writes);
     operations += static_cast<double>(each.operations);
   }
-  const PhaseOutcome* const told = outcome.phase(phase);
+  const PhaseOutcome* const found = outcome.phase(phase);
   return {user_s,
           quiet_s,
           busy_s,
-          told == nullptr ? 0 : told->operation_ms,
-          told == nullptr ? 0 : told->operation_p99_ms,
+          found == nullptr ? 0 : found->operation_ms,
+          found == nullptr ? 0 : found->operation_p99_ms,
           operations > 0 ? writes / operations : 0};
 }
 

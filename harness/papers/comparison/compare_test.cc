@@ -45,10 +45,10 @@ TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
 }
 
 TEST(Interval, IsShownIfRelevant) {
-  EXPECT_EQ(told({}), "-");
-  EXPECT_EQ(told({3, 3, 3}), "3.00");
-  EXPECT_EQ(told({2, 4}), "3.00");
-  EXPECT_NE(told({10, 11, 12}).find("11.0 ±"), std::string::npos) << told({10, 11, 12});
+  EXPECT_EQ(text_of({}), "-");
+  EXPECT_EQ(text_of({3, 3, 3}), "3.00");
+  EXPECT_EQ(text_of({2, 4}), "3.00");
+  EXPECT_NE(text_of({10, 11, 12}).find("11.0 ±"), std::string::npos) << text_of({10, 11, 12});
 }
 
 TEST(Summary, CountsDifferencesThatHoldOverTheSeeds) {

@@ -26,7 +26,7 @@ Figure mean_of(const Sample& sample) {
   return std::accumulate(sample.begin(), sample.end(), 0.) / static_cast<double>(sample.size());
 }
 
-std::string told(const Sample& sample) {
+std::string text_of(const Sample& sample) {
   if (sample.empty()) return "-";
   const auto summary = statistics::summarise(sample);
   std::string text = number(summary.mean);

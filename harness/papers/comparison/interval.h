@@ -18,7 +18,7 @@ inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);
 /// Returns "12.3 +-.4": the mean and half the width of the interval, if any.
-std::string told(const Sample& sample);
+std::string text_of(const Sample& sample);
 /// Adds a sample with its interval to the numbers of a claim.
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error);

@@ -87,9 +87,9 @@ RateOutcome measure_rate(const Context& context, const Row& row, MachineChoice c
   return outcome;
 }
 
-std::string told_of(const RateOutcome& outcome, const Sample& sample) {
+std::string description_of(const RateOutcome& outcome, const Sample& sample) {
   if (!outcome.error.empty()) return "-";
-  return outcome.saturated ? "saturated" : told(sample);
+  return outcome.saturated ? "saturated" : text_of(sample);
 }
 
 }  // namespace
@@ -140,8 +140,8 @@ std::vector<ClaimAnswer> laddis(Context& context) {
         const std::string why = outcome.saturated ? "saturated" : outcome.error;
         add_sample(answer, cell, "mean response", "ms", outcome.response_ms, why);
         add_sample(answer, cell, "99 of 100 responses", "ms", outcome.p99_ms, why);
-        cells.push_back(told_of(outcome, outcome.response_ms));
-        cells.push_back(told_of(outcome, outcome.p99_ms));
+        cells.push_back(description_of(outcome, outcome.response_ms));
+        cells.push_back(description_of(outcome, outcome.p99_ms));
         if (outcome.counts()) highest = fmt::format("{:.0f}/s", kRates.at(i));
         if (!outcome.error.empty())
           answer.remarks.push_back(fmt::format("{}: {}", cell, outcome.error));

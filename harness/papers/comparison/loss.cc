@@ -127,8 +127,8 @@ std::vector<ClaimAnswer> loss(Context& context) {
     add_sample(answer, full_name(row), "oldest lost, median", "s", one.median_s, one.error);
     add_sample(answer, full_name(row), "lost", "kB", one.kb, one.error);
     add_sample(answer, full_name(row), "lost changes", "", one.changes, one.error);
-    shown.rows.push_back({row.name, name(row.durability), told(one.worst_s), told(one.median_s),
-                          told(one.kb), told(one.changes),
+    shown.rows.push_back({row.name, name(row.durability), text_of(one.worst_s),
+                          text_of(one.median_s), text_of(one.kb), text_of(one.changes),
                           fmt::format("{} of {}", one.broken, one.promised),
                           fmt::format("{} of {}", one.damaged, one.instants)});
     judge_loss(answer, context, one);

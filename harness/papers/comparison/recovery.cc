@@ -89,25 +89,25 @@ LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryC
 RowRecovery recover_row(const Context& context, std::size_t number, const RecoveryCase& what,
                         const std::shared_ptr<const MachineImage>& image, double& modelled_s) {
   const Row& row = rows()[number];
-  RowRecovery told{.row = number};
+  RowRecovery result{.row = number};
   for (std::size_t seed = 0; seed < seeds_of(context); ++seed) {
     const LossSeen first = cut_and_recover(context, row, what, image, seed, row.first_mount);
     modelled_s += first.modelled_s;
     if (!first.recovery) return {.row = number, .error = first.error};
-    told.mount_s.push_back(seconds_of_recovery(*first.recovery));
-    told.mount_cpu_s.push_back(
+    result.mount_s.push_back(seconds_of_recovery(*first.recovery));
+    result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
         row.first_mount != Repair::fast) {  // already measured as a full check
-      told.consistent_s.push_back(told.mount_s.back());
+      result.consistent_s.push_back(result.mount_s.back());
       continue;
     }
     const LossSeen whole = cut_and_recover(context, row, what, image, seed, Repair::always);
     modelled_s += whole.modelled_s;
     if (!whole.recovery) return {.row = number, .error = whole.error};
-    told.consistent_s.push_back(seconds_of_recovery(*whole.recovery));
+    result.consistent_s.push_back(seconds_of_recovery(*whole.recovery));
   }
-  return told;
+  return result;
 }
 
 Plot plot_of(const std::vector<RecoveryTable>& all) {
@@ -181,7 +181,8 @@ std::vector<ClaimAnswer> recovery(Context& context) {
       add_sample(answer, cell, "first mount", "s", one.mount_s, one.error);
       add_sample(answer, cell, "of it the processor", "s", one.mount_cpu_s, one.error);
       add_sample(answer, cell, "full consistency", "s", one.consistent_s, one.error);
-      shown.rows.push_back({row, told(one.mount_s), told(one.mount_cpu_s), told(one.consistent_s)});
+      shown.rows.push_back(
+          {row, text_of(one.mount_s), text_of(one.mount_cpu_s), text_of(one.consistent_s)});
       if (!one.error.empty()) answer.remarks.push_back(fmt::format("{}: {}", cell, one.error));
     }
     answer.tables.push_back(std::move(shown));

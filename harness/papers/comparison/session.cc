@@ -160,7 +160,7 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
     for (const Quantity quantity : kQuantities) {
       add_sample(answer, full_name(row), name(quantity), unit(quantity), outcome.of(quantity),
                  outcome.error);
-      cells.push_back(told(outcome.of(quantity)));
+      cells.push_back(text_of(outcome.of(quantity)));
     }
     if (!table.notes.empty()) cells.push_back(table.notes[i]);
     shown.rows.push_back(std::move(cells));

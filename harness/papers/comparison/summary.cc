@@ -74,7 +74,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
     for (std::size_t i = 0; i < names.size(); ++i)
       if (mean_of(*contest.samples[i]) > mean_of(*contest.samples[last])) last = i;
     shown.rows.push_back({contest.machine, contest.workload, winners,
-                          told(*contest.samples[best.front()]), names[last],
+                          text_of(*contest.samples[best.front()]), names[last],
                           ratio_told(*contest.samples[last], *contest.samples[best.front()])});
   }
   return shown;
@@ -157,12 +157,12 @@ Table one_line_each(const std::vector<const TimedTable*>& tables,
       if (largest != nullptr)
         if (const auto one = std::ranges::find_if(largest->rows, same_system);
             one != largest->rows.end())
-          mount = told(one->mount_s), whole = told(one->consistent_s);
+          mount = text_of(one->mount_s), whole = text_of(one->consistent_s);
       shown.rows.push_back(
           {rows()[number].name, name(durability),
            fmt::format("{} of {}", times_best(by_user, i), by_user.size()),
            fmt::format("{} of {}", times_best(by_work, i), by_work.size()),
-           lost == losses.end() ? "-" : told(lost->worst_s),
+           lost == losses.end() ? "-" : text_of(lost->worst_s),
            lost == losses.end() ? "-" : fmt::format("{} of {}", lost->broken, lost->promised),
            mount, whole});
     }

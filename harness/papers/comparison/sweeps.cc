@@ -106,7 +106,7 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
           context.modelled_s += quantity == Quantity::user ? its[s].modelled_s : 0;
           add_sample(answer, fmt::format("{}; {}", row, sweep.settings[s].name), name(quantity),
                      unit(quantity), its[s].of(quantity), its[s].error);
-          cells.push_back(told(its[s].of(quantity)));
+          cells.push_back(text_of(its[s].of(quantity)));
         }
         if (quantity == Quantity::user) cells.push_back(best_setting(sweep, its));
         shown.rows.push_back(std::move(cells));

@@ -8,7 +8,7 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-double told(const PrintedTime& time, const std::vector<double>& costs) {
+double modelled_s(const PrintedTime& time, const std::vector<double>& costs) {
   double seconds = 0;
   for (std::size_t i = 0; i < costs.size(); ++i) seconds += time.counts[i] * costs[i];
   return seconds;
@@ -20,7 +20,7 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (const std::vector<double>& counts :
        {std::vector<double>{1000, 5, 1}, {10, 40'000, 0}, {200, 300, 400}, {500, 2000, 30}}) {
     times.push_back({.counts = counts});
-    times.back().seconds = told(times.back(), real);
+    times.back().seconds = modelled_s(times.back(), real);
   }
   const std::vector<FittedCost> nothing_known{{0.001, false}, {0.001, false}, {0.001, false}};
   const auto fitted = fit_costs(times, nothing_known);

@@ -22,7 +22,7 @@ struct Candidate {
 };
 
 UfsSetup nvram_setup() {
-  UfsSetup setup = usual(Compared::conventional);
+  UfsSetup setup = usual(ComparedScheme::conventional);
   setup.name = "conventional (NVRAM)";
   setup.machine.profile = "hp-c2447-nvram";
   return setup;
@@ -72,8 +72,8 @@ std::vector<ClaimAnswer> future_work(Context& context) {
       .part = "future",
       .title = "Write-ahead log and NVRAM beside Soft Updates, 4 users: elapsed time"};
   const std::vector<Candidate> logs = journals();
-  const Candidate soft{"Soft Updates", usual(Compared::soft_updates)};
-  const Candidate conventional{"Conventional", usual(Compared::conventional)};
+  const Candidate soft{"Soft Updates", usual(ComparedScheme::soft_updates)};
+  const Candidate conventional{"Conventional", usual(ComparedScheme::conventional)};
   const Candidate nvram{"Conventional on NVRAM", nvram_setup()};
   for (const auto& [workload, phase] :
        {std::pair{"n-user-copy", "copy"}, std::pair{"n-user-remove", "remove"}}) {

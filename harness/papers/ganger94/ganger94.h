@@ -19,9 +19,10 @@ namespace headcrash::experiment::ganger94 {
 Paper paper();
 
 // The schemes compared in section 5.
-enum class Compared : std::uint8_t { conventional, flag, chains, soft_updates, no_order };
-inline constexpr Compared kCompared[] = {Compared::conventional, Compared::flag, Compared::chains,
-                                         Compared::soft_updates, Compared::no_order};
+enum class ComparedScheme : std::uint8_t { conventional, flag, chains, soft_updates, no_order };
+inline constexpr ComparedScheme kCompared[] = {ComparedScheme::conventional, ComparedScheme::flag,
+                                               ComparedScheme::chains, ComparedScheme::soft_updates,
+                                               ComparedScheme::no_order};
 enum class Initialization : std::uint8_t { off, on };
 /// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
@@ -53,7 +54,7 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
 /// Returns the variant of that name in scheme_variants.h, which must exist.
 UfsSetup ufs_setup(const char* variant);
 
-UfsSetup setup_of(Compared scheme, Initialization initialization);
+UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
 /// "Each datum is an average of several independent executions": our number of them. The
 /// throughputs of figures 5 and 6 are sums over thousands of files, so one is sufficient.
 inline constexpr std::uint32_t kExecutions = 3;
@@ -71,7 +72,7 @@ inline constexpr std::int64_t kCommandCpuMs = 40;
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the usual setup: only Soft Updates initializes.
-UfsSetup usual(Compared scheme);
+UfsSetup usual(ComparedScheme scheme);
 /// Returns Scheduler Flag with a meaning of its flag, with or without -NR and -CB.
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);

@@ -32,14 +32,15 @@ struct CrashSum {
   std::string remark;
 };
 
-CrashSum cut_everywhere(in_process::Bench& bench, const adapters::SystemUnderTest& system,
+CrashSum cut_everywhere(in_process::DiskExplorer& explorer, const adapters::SystemUnderTest& system,
                         std::uint64_t workloads, std::uint64_t budget,
                         const std::filesystem::path& folder) {
   CrashSum sum;
   const workload::Ace ace(2);
   for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads, kSampleSeed)) {
     const auto operations = ace.workload(number);
-    const auto result = bench.explore(system, operations, {.budget = budget}, folder / "run.hcrec");
+    const auto result =
+        explorer.explore(system, operations, {.budget = budget}, folder / "run.hcrec");
     if (!result) {
       sum.remark = result.error().message();
       return sum;
@@ -75,7 +76,7 @@ Freed probe_free_after_write() {
   constexpr os::TimeNs kLook = 10 * model::kMillisecondNs;
   constexpr os::TimeNs kLongest = 300 * model::kSecondNs;
   Freed freed;
-  const auto machine = usual(Compared::soft_updates).start();
+  const auto machine = usual(ComparedScheme::soft_updates).start();
   if (!machine) {
     freed.remark = machine.error().message();
     return freed;
@@ -115,7 +116,7 @@ struct Drawn {
 };
 
 Drawn draw_dependencies(const WorkloadRun& run) {
-  const auto machine = usual(Compared::no_order).start();
+  const auto machine = usual(ComparedScheme::no_order).start();
   if (!machine) return {.remark = machine.error().message()};
   ufs::Volume& volume = mounted_ufs(**machine).volume();
   auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
@@ -148,14 +149,14 @@ std::vector<ClaimAnswer> integrity(Context& context) {
                                                    "set TMPDIR to a writable folder"))
           : in_process::format_disk(ufs::file_system_type(), {.bytes = kCrashDiskBytes},
                                     folder.path() / "formatted.hcrec");
-  std::optional<in_process::Bench> bench;
-  if (formatted) bench.emplace(*formatted);
+  std::optional<in_process::DiskExplorer> explorer;
+  if (formatted) explorer.emplace(*formatted);
   for (const auto& system : ufs::file_system_type().systems()) {
     if (context.interrupted()) break;
     if (!is_of_this_paper(*system)) continue;
     CrashSum sum;
-    if (bench)
-      sum = cut_everywhere(*bench, *system, workloads, budget, folder.path());
+    if (explorer)
+      sum = cut_everywhere(*explorer, *system, workloads, budget, folder.path());
     else
       sum.remark = formatted.error().message();
     const auto states =

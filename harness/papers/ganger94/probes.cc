@@ -9,7 +9,7 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-const char* scheme_name(Compared scheme) {
+const char* scheme_name(ComparedScheme scheme) {
   constexpr const char* kNames[] = {"Conventional", "Flag", "Chains", "Soft Updates", "No Order"};
   return kNames[static_cast<std::size_t>(scheme)];
 }
@@ -27,7 +27,7 @@ bool has_name(const model::SectorStore& medium, const std::string& name) {
 
 constexpr std::uint64_t kByte = 0x5a;  // content of files
 
-AtReturn probe_returns(Compared scheme) {
+AtReturn probe_returns(ComparedScheme scheme) {
   AtReturn at;
   const auto machine = usual(scheme).start();
   if (!machine) {
@@ -55,7 +55,7 @@ AtReturn probe_returns(Compared scheme) {
 }
 
 /// Returns the time of fsync of one more file directly after a number of creations.
-Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
+Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   const auto machine = usual(scheme).start();
   if (!machine) {
     remark = machine.error().message();
@@ -112,12 +112,12 @@ std::vector<ClaimAnswer> semantics(Context&) {
                      .part = "semantics",
                      .title = "At a call's return: on the medium? free for others? (1 yes)"};
   const struct {
-    Compared scheme;
+    ComparedScheme scheme;
     double removed, reusable;
-  } kPaper[] = {{Compared::conventional, 1, 1},
-                {Compared::flag, 0, 1},
-                {Compared::chains, 0, 1},
-                {Compared::soft_updates, 0, 0}};
+  } kPaper[] = {{ComparedScheme::conventional, 1, 1},
+                {ComparedScheme::flag, 0, 1},
+                {ComparedScheme::chains, 0, 1},
+                {ComparedScheme::soft_updates, 0, 0}};
   for (const auto& row : kPaper) {
     const AtReturn at = probe_returns(row.scheme);
     const std::string name = scheme_name(row.scheme);
@@ -143,7 +143,7 @@ std::vector<ClaimAnswer> fsync_after_burst(Context& context) {
                      .part = "fsync",
                      .title = fmt::format("fsync of one more file after {} creations", files)};
   std::vector<Named> values;
-  for (const Compared scheme : kCompared) {
+  for (const ComparedScheme scheme : kCompared) {
     std::string remark;
     const Figure seconds = fsync_seconds(scheme, files, remark);
     values.push_back({scheme_name(scheme), seconds});
@@ -224,7 +224,7 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
        [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
   };
   for (const auto& change : kChanges) {
-    for (const Compared scheme : {Compared::conventional, Compared::no_order}) {
+    for (const ComparedScheme scheme : {ComparedScheme::conventional, ComparedScheme::no_order}) {
       UfsSetup setup = usual(scheme);
       change.change(setup);
       if (&change != kChanges) setup.name += fmt::format(" ({})", change.name);

@@ -86,17 +86,17 @@ UfsSetup paper_setup(const char* variant) {
   return setup;
 }
 
-UfsSetup compared_setup(Compared scheme) {
+UfsSetup compared_setup(ComparedScheme scheme) {
   switch (scheme) {
-    case Compared::conventional:
+    case ComparedScheme::conventional:
       break;
-    case Compared::flag:
+    case ComparedScheme::flag:
       return flag_setup(FlagMeaning::part, true, true);
-    case Compared::chains:
+    case ComparedScheme::chains:
       return chains_setup(ufs::Deallocation::tracked, true);
-    case Compared::soft_updates:
+    case ComparedScheme::soft_updates:
       return paper_setup("soft-updates");
-    case Compared::no_order:
+    case ComparedScheme::no_order:
       return paper_setup("no-order");
   }
   return paper_setup("conventional");
@@ -104,7 +104,7 @@ UfsSetup compared_setup(Compared scheme) {
 
 }  // namespace
 
-UfsSetup setup_of(Compared scheme, Initialization initialization) {
+UfsSetup setup_of(ComparedScheme scheme, Initialization initialization) {
   const bool initializes = initialization == Initialization::on;
   UfsSetup setup = compared_setup(scheme);
   setup.scheme.mount.options.allocation_initialization = initializes;
@@ -112,9 +112,9 @@ UfsSetup setup_of(Compared scheme, Initialization initialization) {
   return setup;
 }
 
-UfsSetup usual(Compared scheme) {
-  return setup_of(scheme,
-                  scheme == Compared::soft_updates ? Initialization::on : Initialization::off);
+UfsSetup usual(ComparedScheme scheme) {
+  return setup_of(
+      scheme, scheme == ComparedScheme::soft_updates ? Initialization::on : Initialization::off);
 }
 
 UfsSetup flag_setup(FlagMeaning meaning, bool reads_bypass, bool block_copy) {

@@ -80,7 +80,7 @@ class Table {
   }
   void add_close_percentages(ClaimAnswer& answer, bool init, bool no_init = true) const {
     for (const PrintedRow& row : paper_) {
-      if (row.scheme == Compared::no_order || !wanted(row, init, no_init)) continue;
+      if (row.scheme == ComparedScheme::no_order || !wanted(row, init, no_init)) continue;
       const Named ours = percent(row.name);
       add_rule(
           answer,
@@ -159,10 +159,11 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
       setup.name += fmt::format(" ({})", machine.name);
       return &cell_of(cells, setup, "n-user-copy", four);
     };
-    const Figure free = on_it(setup_of(Compared::no_order, off))->of("copy", elapsed_seconds);
+    const Figure free = on_it(setup_of(ComparedScheme::no_order, off))->of("copy", elapsed_seconds);
     for (const PrintedRow& row : kTable1) {
-      const bool waits_for_nothing = row.scheme == Compared::soft_updates && initialization == off;
-      if (row.initialization != initialization || row.scheme == Compared::no_order ||
+      const bool waits_for_nothing =
+          row.scheme == ComparedScheme::soft_updates && initialization == off;
+      if (row.initialization != initialization || row.scheme == ComparedScheme::no_order ||
           waits_for_nothing)
         continue;
       const Cell* cell = on_it(setup_of(row.scheme, initialization));
@@ -193,21 +194,21 @@ class MemorySweep {
 
   /// `change` sets the memory and the name of a setup.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
-    const UfsSetup chains = change(usual(Compared::chains));
+    const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
     const auto elapsed = [&](const UfsSetup& setup, const char* workload,
                              const timed::Arguments& users) {
       const std::uint32_t executions = std::min(executions_, executions_of(workload));
       return cells_.get(setup.setup(), workload, users, executions).of("remove", elapsed_seconds);
     };
-    const Figure bound = elapsed(change(usual(Compared::conventional)), "remove-1k", kEight);
-    table_.rows.push_back({room,
-                           text(elapsed(change(usual(Compared::flag)), "n-user-remove", kFour)),
-                           text(removal.of("remove", elapsed_seconds)),
-                           text(elapsed(change(chains_setup(ufs::Deallocation::barrier, true)),
-                                        "n-user-remove", kFour)),
-                           text(removal.of("remove", requests), 0),
-                           text(part_of(bound, elapsed(chains, "remove-1k", kEight), 100))});
+    const Figure bound = elapsed(change(usual(ComparedScheme::conventional)), "remove-1k", kEight);
+    table_.rows.push_back(
+        {room, text(elapsed(change(usual(ComparedScheme::flag)), "n-user-remove", kFour)),
+         text(removal.of("remove", elapsed_seconds)),
+         text(elapsed(change(chains_setup(ufs::Deallocation::barrier, true)), "n-user-remove",
+                      kFour)),
+         text(removal.of("remove", requests), 0),
+         text(part_of(bound, elapsed(chains, "remove-1k", kEight), 100))});
   }
   experiment::Table&& take() && { return std::move(table_); }
 
@@ -268,8 +269,9 @@ void add_requests_of_chains(ClaimAnswer& answer, Cells& cells) {
                    {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
                    {"no concatenation", [](UfsSetup& s) { s.machine.concatenated_sectors = 0; }}};
   for (const auto& machine : kMachines) {
-    for (const auto& [scheme, name, paper] : {std::tuple{Compared::chains, "Chains", 4618.0},
-                                              {Compared::soft_updates, "Soft Updates", 391.0}}) {
+    for (const auto& [scheme, name, paper] :
+         {std::tuple{ComparedScheme::chains, "Chains", 4618.0},
+          {ComparedScheme::soft_updates, "Soft Updates", 391.0}}) {
       UfsSetup setup = usual(scheme);
       machine.change(setup);
       setup.name += fmt::format(" ({})", machine.name);
@@ -440,8 +442,8 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
     timed::Arguments arguments = andrew_arguments(cells);
     arguments["programs"] = 0;
     arguments["passes"] = passes;
-    const Cell& bound = cell_of(cells, usual(Compared::conventional), "andrew", arguments);
-    const Cell& free = cell_of(cells, usual(Compared::no_order), "andrew", arguments);
+    const Cell& bound = cell_of(cells, usual(ComparedScheme::conventional), "andrew", arguments);
+    const Cell& free = cell_of(cells, usual(ComparedScheme::no_order), "andrew", arguments);
     const Figure share =
         part_of(free.of("compile", elapsed_seconds), bound.of("compile", elapsed_seconds), 100);
     add_number(gain, free, fmt::format("No Order; a compiler with {} temporary files", passes),
@@ -455,15 +457,15 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
 
 /// As printed.
 constexpr struct {
-  Compared scheme;
+  ComparedScheme scheme;
   const char* name;
   std::array<double, 6> seconds;  // the phases, then the total
 } kAndrewPrinted[] = {
-    {Compared::conventional, "Conventional", {2.49, 4.07, 4.08, 5.91, 295.8, 312.4}},
-    {Compared::flag, "Flag", {.54, 4.45, 4.09, 5.91, 279.1, 294.1}},
-    {Compared::chains, "Chains", {.53, 3.72, 4.09, 5.86, 280.6, 294.8}},
-    {Compared::soft_updates, "Soft Updates", {.34, 2.77, 4.25, 5.84, 276.3, 289.5}},
-    {Compared::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
+    {ComparedScheme::conventional, "Conventional", {2.49, 4.07, 4.08, 5.91, 295.8, 312.4}},
+    {ComparedScheme::flag, "Flag", {.54, 4.45, 4.09, 5.91, 279.1, 294.1}},
+    {ComparedScheme::chains, "Chains", {.53, 3.72, 4.09, 5.86, 280.6, 294.8}},
+    {ComparedScheme::soft_updates, "Soft Updates", {.34, 2.77, 4.25, 5.84, 276.3, 289.5}},
+    {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
 /// Adds phase 2 with copied files read from the disk instead of the cache.
@@ -537,7 +539,7 @@ std::vector<ClaimAnswer> table_3(Context& context) {
                    .part = "table3",
                    .title = "Andrew benchmark, compile phase against Conventional"};
   for (const auto& row : kAndrewPrinted) {
-    if (row.scheme == Compared::conventional) continue;
+    if (row.scheme == ComparedScheme::conventional) continue;
     const Figure share = part_of(ours[row.name][4], ours["Conventional"][4], 100);
     const Figure saved = share ? Figure(100 - *share) : std::nullopt;
     gain.numbers.push_back({.cell = row.name,

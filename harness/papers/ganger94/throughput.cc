@@ -15,17 +15,17 @@ constexpr std::int64_t kUsers[] = {1, 2, 4, 8};
 constexpr std::int64_t kScripts[] = {1, 2, 4, 8, 16};
 constexpr double kSecondsPerHour = 3600;
 
-const char* name_of(Compared scheme) {
+const char* name_of(ComparedScheme scheme) {
   switch (scheme) {
-    case Compared::conventional:
+    case ComparedScheme::conventional:
       return "Conventional";
-    case Compared::flag:
+    case ComparedScheme::flag:
       return "Flag";
-    case Compared::chains:
+    case ComparedScheme::chains:
       return "Chains";
-    case Compared::soft_updates:
+    case ComparedScheme::soft_updates:
       return "Soft Updates";
-    case Compared::no_order:
+    case ComparedScheme::no_order:
       return "No Order";
   }
   return "";
@@ -44,7 +44,7 @@ class Curves {
   using Of = double (*)(const PhaseOutcome&);
   Curves(Cells& cells, const char* workload, const char* phase, const char* parameter,
          std::span<const std::int64_t> users, Of quantity, const timed::Arguments& more = {}) {
-    for (const Compared scheme : kCompared) {
+    for (const ComparedScheme scheme : kCompared) {
       for (const std::int64_t count : users) {
         timed::Arguments arguments = more;
         arguments[parameter] = count;
@@ -53,10 +53,10 @@ class Curves {
       }
     }
   }
-  std::string remark(Compared scheme, std::int64_t users) const {
+  std::string remark(ComparedScheme scheme, std::int64_t users) const {
     return points_.at({scheme, users}).first->remark;
   }
-  Named at(Compared scheme, std::int64_t users) const {
+  Named at(ComparedScheme scheme, std::int64_t users) const {
     return {fmt::format("{} {}", name_of(scheme), users), points_.at({scheme, users}).second};
   }
   void add(ClaimAnswer& answer, const char* quantity, const char* unit) const {
@@ -66,24 +66,24 @@ class Curves {
   }
 
  private:
-  std::map<std::pair<Compared, std::int64_t>, std::pair<const Cell*, Figure>> points_;
+  std::map<std::pair<ComparedScheme, std::int64_t>, std::pair<const Cell*, Figure>> points_;
 };
 
-using enum Compared;
+using enum ComparedScheme;
 
 Curves kilobyte_curves(Cells& cells, const char* workload, const char* phase) {
   return {cells, workload, phase, "users", kUsers, files_per_second};
 }
 
-std::vector<Named> at_users(const Curves& curves, std::initializer_list<Compared> schemes,
+std::vector<Named> at_users(const Curves& curves, std::initializer_list<ComparedScheme> schemes,
                             std::int64_t users) {
   std::vector<Named> values;
-  for (const Compared scheme : schemes) values.push_back(curves.at(scheme, users));
+  for (const ComparedScheme scheme : schemes) values.push_back(curves.at(scheme, users));
   return values;
 }
 
-void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, Compared above,
-               Compared below, std::int64_t users, double times) {
+void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, ComparedScheme above,
+               ComparedScheme below, std::int64_t users, double times) {
   const auto values = at_users(curves, {above, below}, users);
   add_rule(answer, std::move(text), values,
            [&] { return *values[0].value > times * *values[1].value; });
@@ -100,7 +100,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
 /// Adds the gain of Chains' users with more memory for delayed writes.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
-    UfsSetup setup = usual(Compared::chains);
+    UfsSetup setup = usual(ComparedScheme::chains);
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
     const Cell& cell = cell_of(cells, setup, "remove-1k", {{"users", 8}});
@@ -127,7 +127,7 @@ void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const Figure removal =
       cell_of(cells, usual(conventional), "n-user-remove", four).of("remove", elapsed);
   for (const std::uint64_t megabytes : {18U, 30U}) {
-    for (const Compared scheme : {flag, Compared::chains}) {
+    for (const ComparedScheme scheme : {flag, ComparedScheme::chains}) {
       UfsSetup setup = usual(scheme);
       setup.name += fmt::format(" (copies in {} MiB)", megabytes);
       setup.machine.copies_bytes = megabytes << 20;
@@ -167,8 +167,8 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
       .id = "GP-11", .part = "figure5", .title = "10 000 creations of 1 KB, split among users"};
   creates.add(create, "throughput", "files/s");
   add_falling(create, "8 users: No Order > Chains > Flag > Conventional",
-              at_users(creates, {no_order, Compared::chains, flag, conventional}, 8), 0.02);
-  for (const Compared scheme : {no_order, soft_updates}) {
+              at_users(creates, {no_order, ComparedScheme::chains, flag, conventional}, 8), 0.02);
+  for (const ComparedScheme scheme : {no_order, soft_updates}) {
     std::vector<Named> rising;
     for (const std::int64_t users : {8, 4, 2, 1}) rising.push_back(creates.at(scheme, users));
     add_falling(create, fmt::format("{}: throughput rises with users", name_of(scheme)), rising);
@@ -179,10 +179,10 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
                      .part = "figure5",
                      .title = "10 000 removals of 1 KB files, split among users"};
   removes.add(remove, "throughput", "files/s");
-  add_times(remove, removes, "8 users: Chains more than twice Conventional", Compared::chains,
+  add_times(remove, removes, "8 users: Chains more than twice Conventional", ComparedScheme::chains,
             conventional, 8, 2);
   add_falling(remove, "8 users: No Order > Chains > Flag",
-              at_users(removes, {no_order, Compared::chains, flag}, 8));
+              at_users(removes, {no_order, ComparedScheme::chains, flag}, 8));
   const auto near = at_users(removes, {flag, conventional}, 8);
   add_rule(remove, "8 users: Flag within 30 % of Conventional", near,
            [&] { return std::abs(*near[0].value / *near[1].value - 1) < 0.3; });
@@ -193,8 +193,8 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
                    .part = "figure5",
                    .title = "10 000 times create and remove, split among users"};
   both.add(pair, "throughput", "files/s");
-  for (const Compared fast : {no_order, soft_updates}) {
-    for (const Compared slow : {Compared::chains, flag, conventional})
+  for (const ComparedScheme fast : {no_order, soft_updates}) {
+    for (const ComparedScheme slow : {ComparedScheme::chains, flag, conventional})
       add_times(pair, both,
                 fmt::format("8 users: {} more than five times {}", name_of(fast), name_of(slow)),
                 fast, slow, 8, 5);
@@ -262,10 +262,10 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
       "written while the next ones run.",
       kCommandCpuMs, static_cast<double>(kNcr3433.process_created) / 1e6, kScriptsEach));
   const struct {
-    Compared scheme;
+    ComparedScheme scheme;
     double paper, low, high;
   } kGains[] = {{flag, 104, 100, 110},
-                {Compared::chains, 105, 100, 112},
+                {ComparedScheme::chains, 105, 100, 112},
                 {soft_updates, 159, 140, 180},
                 {no_order, 160, 140, 180}};
   for (const auto& gain : kGains) {
@@ -325,12 +325,12 @@ std::vector<ClaimAnswer> overall(Context& context) {
               {"remove-1k", "remove", {{"users", 8}}},
               {"create-remove-1k", "create-remove", {{"users", 8}}}};
   const struct {
-    Compared scheme;
+    ComparedScheme scheme;
     double paper, often;
     const char* words;
   } kMost[] = {
       {flag, 6, 1.3, "more than 30 percent in many cases, up to a maximum of 500 percent"},
-      {Compared::chains, 6, 1.3,
+      {ComparedScheme::chains, 6, 1.3,
        "more than 30 percent in many cases, up to a maximum of 500 percent"},
       {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
   constexpr std::size_t kMany = 2;

@@ -198,7 +198,7 @@ void LaddisLoad::generate() {
     if (stops_ || executor.halted()) break;
     if (!counts && executor.now() >= counts_from_) {
       counts = true;
-      look(true);
+      take_snapshot(true);
     }
     if (executor.now() >= counts_until_) break;
     arrived_ += counts ? 1 : 0;
@@ -210,7 +210,7 @@ void LaddisLoad::generate() {
     }
   }
   counts_until_ = std::min(counts_until_, executor.now());
-  if (counts) look(false);
+  if (counts) take_snapshot(false);
   if ((outcome_.saturated && !options_.goes_on) || stops_)
     front_->abort();
   else
@@ -337,16 +337,16 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
   writes_ns_ += static_cast<double>(response);
 }
 
-void LaddisLoad::look(bool begins) {
+void LaddisLoad::take_snapshot(bool begins) {
   // Not a braced list assigned to the conditional: g++ 12 loses `this` there.
-  Looked& looked = begins ? before_ : after_;
-  looked.drives = machine_.device_counters();
-  looked.array =
+  Snapshot& snapshot = begins ? before_ : after_;
+  snapshot.drives = machine_.device_counters();
+  snapshot.array =
       machine_.array() == nullptr ? model::ArrayCounters() : machine_.array()->array_counters();
-  looked.hits = machine_.write_hits();
-  looked.front = front_->counters();
-  looked.cpu_ns = machine_.system().cpu.busy_ns();
-  looked.at = machine_.now();
+  snapshot.hits = machine_.write_hits();
+  snapshot.front = front_->counters();
+  snapshot.cpu_ns = machine_.system().cpu.busy_ns();
+  snapshot.at = machine_.now();
 }
 
 LaddisOutcome LaddisLoad::outcome() const {
@@ -396,7 +396,7 @@ LaddisOutcome LaddisLoad::run_out() {
 LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   machine_.system().executor.run_until(machine_.now() + for_ns);
   counts_until_ = std::min(counts_until_, machine_.now());
-  look(false);
+  take_snapshot(false);
   stops_ = true;
   front_->abort();
   machine_.cut();

@@ -124,7 +124,7 @@ class LaddisLoad {
   void draw_write(NfsRequest& request, std::uint64_t at);
   void replied(const NfsRequest& request, const NfsReply& reply);
   bool measuring(os::TimeNs at) const { return at >= counts_from_ && at < counts_until_; }
-  void look(bool begins);
+  void take_snapshot(bool begins);
   LaddisOutcome outcome() const;
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
@@ -144,7 +144,7 @@ class LaddisLoad {
   double writes_ns_ = 0;
   std::uint64_t arrived_ = 0, replied_ = 0;  ///< during the measurement
   LaddisOutcome outcome_;
-  struct Looked {
+  struct Snapshot {
     model::DeviceCounters drives;
     model::ArrayCounters array;
     std::vector<WriteHits> hits;

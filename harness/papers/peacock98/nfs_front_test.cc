@@ -46,13 +46,13 @@ struct Burst {
 };
 Burst burst(bool gathers, std::size_t writes, std::size_t nfsds) {
   const auto machine = small_server("conventional-bsd", 10);
-  Burst told;
+  Burst burst;
   os::Account account{.name = "test"};
   os::System& system = machine->system();
   NfsFront front(
       system.executor, machine->vfs(), {.nfsds = nfsds, .gathers = gathers},
       [&](const NfsRequest& request, const NfsReply& reply) {
-        told.answers.push_back({request.tag, reply.error, machine->now() - request.arrived_at});
+        burst.answers.push_back({request.tag, reply.error, machine->now() - request.arrived_at});
       });
   front.start();
   const std::uint64_t before = machine->device_counters().writes;
@@ -70,9 +70,9 @@ Burst burst(bool gathers, std::size_t writes, std::size_t nfsds) {
     EXPECT_FALSE(front.submit({}));
   });
   system.executor.run();
-  told.counters = front.counters();
-  told.writes = machine->device_counters().writes - before;
-  return told;
+  burst.counters = front.counters();
+  burst.writes = machine->device_counters().writes - before;
+  return burst;
 }
 
 TEST(NfsFront, GathersWritesOfOneFile) {

@@ -191,7 +191,7 @@ void CleaningSimulator::write_batch(std::span<const std::uint32_t> files) {
     ensure_room(0);
     Log& log = logs_[0];
     const std::size_t count = std::min<std::size_t>(files.size(), log.end - log.next);
-    put_run(log, files.first(count));
+    store_run(log, files.first(count));
     files = files.subspan(count);
   }
 }
@@ -200,12 +200,12 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
   for (const std::uint32_t& file : files) {
     const std::uint32_t log = log_of(file);
     ensure_room(log);
-    put_run(logs_[log], {&file, 1});
+    store_run(logs_[log], {&file, 1});
   }
 }
 
 /// Puts `files` into the slots from `log.next` on. REQUIRES: there are enough before `log.end`.
-void CleaningSimulator::put_run(Log& log, std::span<const std::uint32_t> files) {
+void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
   // Marks all slots first: a file that is written twice in this run dies in a slot that is already

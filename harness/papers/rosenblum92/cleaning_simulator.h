@@ -202,7 +202,7 @@ class CleaningSimulator {
   std::span<const std::uint32_t> next_files(std::uint64_t most);
   void write_batch(std::span<const std::uint32_t> files);
   void write_separated(std::span<const std::uint32_t> files);
-  void put_run(Log& log, std::span<const std::uint32_t> files);
+  void store_run(Log& log, std::span<const std::uint32_t> files);
   void bury(std::uint32_t slot);
   std::uint32_t log_of(std::uint32_t file) const;
   void ensure_room(std::uint32_t log);

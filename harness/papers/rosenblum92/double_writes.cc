@@ -45,7 +45,7 @@ MemberRequests between(const model::DeviceCounters& before, const model::DeviceC
 MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   const auto machine = ModelledMachine::start(on_array(LfsSetup{}).setup().machine);
   if (!machine) return {{}, {}, machine.error().message()};
-  MemberRequests told;
+  MemberRequests result;
   run_as_user(**machine, [&] {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
@@ -54,10 +54,10 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
-    told = between(before, (*machine)->device_counters());
-    if (!written) told.remark = written.error().message();
+    result = between(before, (*machine)->device_counters());
+    if (!written) result.remark = written.error().message();
   });
-  return told;
+  return result;
 }
 
 /// Counts the requests of work on a file system until all its data has been written.
@@ -81,16 +81,16 @@ MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&
   return between(before, (*machine)->device_counters());
 }
 
-void add(ClaimAnswer& answer, const std::string& cell, const MemberRequests& told,
+void add(ClaimAnswer& answer, const std::string& cell, const MemberRequests& result,
          double divided_by, const Figure& paper_reads, const Figure& paper_writes) {
   answer.numbers.push_back(
-      {cell, "members' reads", "", paper_reads, part_of(told.reads, divided_by), told.remark});
-  answer.numbers.push_back(
-      {cell, "members' writes", "", paper_writes, part_of(told.writes, divided_by), told.remark});
+      {cell, "members' reads", "", paper_reads, part_of(result.reads, divided_by), result.remark});
+  answer.numbers.push_back({cell, "members' writes", "", paper_writes,
+                            part_of(result.writes, divided_by), result.remark});
 }
 
-Figure all_of(const MemberRequests& told) {
-  return told.reads && told.writes ? Figure(*told.reads + *told.writes) : std::nullopt;
+Figure all_of(const MemberRequests& result) {
+  return result.reads && result.writes ? Figure(*result.reads + *result.writes) : std::nullopt;
 }
 
 }  // namespace
@@ -210,14 +210,18 @@ std::vector<ClaimAnswer> logging(Context& context) {
   const SequentialWrite without = sequential_write("conventional", context.scaled),
                         metadata = sequential_write("journal", context.scaled),
                         data = sequential_write("journal-data", context.scaled);
-  const auto add_row = [&](const char* cell, const SequentialWrite& told, const Figure& paper) {
+  const auto add_row = [&](const char* cell, const SequentialWrite& result, const Figure& paper) {
+    answer.numbers.push_back({cell,
+                              "rate while the disk is busy",
+                              "KB/s",
+                              {},
+                              result.kilobytes_per_busy_s,
+                              result.remark});
     answer.numbers.push_back(
-        {cell, "rate while the disk is busy", "KB/s", {}, told.kilobytes_per_busy_s, told.remark});
-    answer.numbers.push_back(
-        {cell, "written for each byte", "", {}, told.written_for_each_byte, told.remark});
+        {cell, "written for each byte", "", {}, result.written_for_each_byte, result.remark});
     answer.numbers.push_back({cell, "rate over that without a log", "", paper,
-                              part_of(told.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
-                              told.remark});
+                              part_of(result.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
+                              result.remark});
   };
   add_row("no log", without, 1.);
   add_row("a log of metadata", metadata, {});

@@ -124,8 +124,8 @@ ClaimAnswer generator(const Runs& runs) {
   bool close = true;
   Figure worst;
   std::string where;
-  const auto told = [&](const ProducedRun& one, const char* quantity, const char* unit,
-                        double paper, double ours) {
+  const auto compare = [&](const ProducedRun& one, const char* quantity, const char* unit,
+                           double paper, double ours) {
     add(answer, one, quantity, unit, paper, ours);
     if (!one.run.good()) return;
     const double off = std::abs(ours / paper - 1);
@@ -136,12 +136,12 @@ ClaimAnswer generator(const Runs& runs) {
   for (const ProductionDisk& disk : production_disks()) {
     const ProducedRun& one = runs.get(disk.name);
     constexpr double kKilobyte = 1024, kHour = 3600;
-    told(one, "in use", "%", percent(disk.in_use),
-         percent(one.run.bytes_in_use, one.run.disk_bytes));
-    told(one, "mean file", "KB", disk.file_kilobytes,
-         one.options.load.bytes_in_use /
-             static_cast<double>(std::max<std::uint64_t>(one.run.files, 1)) / kKilobyte);
-    told(
+    compare(one, "in use", "%", percent(disk.in_use),
+            percent(one.run.bytes_in_use, one.run.disk_bytes));
+    compare(one, "mean file", "KB", disk.file_kilobytes,
+            one.options.load.bytes_in_use /
+                static_cast<double>(std::max<std::uint64_t>(one.run.files, 1)) / kKilobyte);
+    compare(
         one, "traffic", "MB/hour", one.options.disk.megabytes_per_hour,
         one.run.model_s == 0 ? 0 : one.run.all_bytes_written / one.run.model_s * kHour / kMegabyte);
   }

@@ -10,16 +10,16 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr int kLooks = 20;
+constexpr int kSamples = 20;
 
 /// The log's counters at some moment.
-struct Counted {
+struct LogCounters {
   lfs::Counters log;
   os::TimeNs at = 0, busy = 0;
   std::uint64_t written_by_users = 0;
 };
 
-Counted look(ModelledMachine& machine, const Ageing& load) {
+LogCounters count(ModelledMachine& machine, const Ageing& load) {
   return {mounted_lfs(machine).log().counters(), machine.now(), machine.device_counters().busy_ns,
           load.bytes_written()};
 }
@@ -63,18 +63,18 @@ void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counter
       static_cast<double>((after.segments_read - before.segments_read) * s.segment_bytes());
   run.cleaner_live_bytes =
       static_cast<double>(after.cleaned_live_bytes - before.cleaned_live_bytes);
-  double told = 0;
+  double known_bytes = 0;
   for (std::size_t i = 0; i < lfs::kContents; ++i) {
     const double bytes =
         static_cast<double>(after.sectors_of[i] - before.sectors_of[i]) * lfs::kSectorBytes;
     of(run.log, type_of(static_cast<lfs::Content>(i))) += bytes;
-    told += bytes;
+    known_bytes += bytes;
   }
-  of(run.log, BlockType::summary) = run.log_bytes - told;
+  of(run.log, BlockType::summary) = run.log_bytes - known_bytes;
 }
 
 void add_utilization(ProductionRun& run, const lfs::Store& log) {
-  const double each = 1.0 / kLooks / static_cast<double>(log.usage().size());
+  const double each = 1.0 / kSamples / static_cast<double>(log.usage().size());
   const auto bins = static_cast<double>(run.utilization.size());
   for (const lfs::SegmentUsage& usage : log.usage()) {
     const double u = usage.live_bytes / static_cast<double>(log.superblock().segment_bytes());
@@ -142,15 +142,15 @@ class Production {
     lfs::Store& log = mounted_lfs(machine_).log();
     const double begin = options_.free_spaces_before * hours_each_;
     if (!go_on_until(begin)) return refused();
-    const Counted before = look(machine_, load_);
-    Counted middle = before;
-    for (int i = 1; i <= kLooks; ++i) {
-      if (!go_on_until(begin + options_.free_spaces_measured * hours_each_ * i / kLooks))
+    const LogCounters before = count(machine_, load_);
+    LogCounters middle = before;
+    for (int i = 1; i <= kSamples; ++i) {
+      if (!go_on_until(begin + options_.free_spaces_measured * hours_each_ * i / kSamples))
         return refused();
       add_utilization(run, log);
-      if (i == kLooks / 2) middle = look(machine_, load_);
+      if (i == kSamples / 2) middle = count(machine_, load_);
     }
-    const Counted after = look(machine_, load_);
+    const LogCounters after = count(machine_, load_);
     add_log(run, before.log, after.log, log.superblock());
     run.half_costs = {cost_between(before.log, middle.log, log.superblock()),
                       cost_between(middle.log, after.log, log.superblock())};

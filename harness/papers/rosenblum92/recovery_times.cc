@@ -38,35 +38,35 @@ VfsResult<void> make(Vfs& vfs, const FileSet& files) {
 
 /// With `all_there`, every file must survive.
 Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
-  Crash told;
+  Crash result;
   auto machine = setup.start();
   if (!machine) {
-    told.remark = machine.error().message();
-    return told;
+    result.remark = machine.error().message();
+    return result;
   }
   VfsResult<void> made;
   run_as_user(**machine, [&] { made = make((*machine)->vfs(), files); });
   if (!made) {
-    told.remark = "the file system refused";
-    return told;
+    result.remark = "the file system refused";
+    return result;
   }
   (*machine)->system().executor.run_until((*machine)->now() + kUntilCrash);
   (*machine)->cut();
   const auto recovery = (*machine)->recover(Repair::as_needed);
   if (!recovery) {
-    told.remark = recovery.error().message();
-    return told;
+    result.remark = recovery.error().message();
+    return result;
   }
   VfsResult<bool> complete = true;
   if (all_there) run_as_user(**machine, [&] { complete = files.complete((*machine)->vfs()); });
   if (!complete || !*complete) {
-    told.remark = "files are missing after recovery";
-    return told;
+    result.remark = "files are missing after recovery";
+    return result;
   }
-  told.seconds = seconds_of(recovery->mount.elapsed_ns);
-  told.cpu_s = seconds_of(recovery->mount.cpu_ns);
-  told.disk_s = seconds_of(recovery->mount.device_busy_ns);
-  return told;
+  result.seconds = seconds_of(recovery->mount.elapsed_ns);
+  result.cpu_s = seconds_of(recovery->mount.cpu_ns);
+  result.disk_s = seconds_of(recovery->mount.device_busy_ns);
+  return result;
 }
 
 struct Size {
@@ -103,24 +103,26 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
       if (context.interrupted()) return answer;
       const std::string cell =
           fmt::format("{} KB files, {} MB", kTable61[row].kilobytes, kMegabytes[column]);
-      const Crash told = crash(
+      const Crash result = crash(
           without_checkpoints(),
           files_of(kTable61[row].kilobytes, kMegabytes[column], context.scaled, files_per_folder),
           true);
-      ours[row][column] = told.seconds;
+      ours[row][column] = result.seconds;
       const double printed = kTable61[row].printed_s[column];
-      add(answer, cell, "recovery", printed, told.seconds, told.remark);
-      add(answer, cell, "processor", {}, told.cpu_s, told.remark);
-      add(answer, cell, "disk", {}, told.disk_s, told.remark);
+      add(answer, cell, "recovery", printed, result.seconds, result.remark);
+      add(answer, cell, "processor", {}, result.cpu_s, result.remark);
+      add(answer, cell, "disk", {}, result.disk_s, result.remark);
       constexpr double kFactor = 1.5;
       if (printed > 1)
         add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed),
-                 {in_unit(told.seconds, "s")}, [&] {
-                   return *told.seconds <= printed * kFactor && *told.seconds >= printed / kFactor;
+                 {in_unit(result.seconds, "s")}, [&] {
+                   return *result.seconds <= printed * kFactor &&
+                          *result.seconds >= printed / kFactor;
                  });
       else
         add_rule(answer, fmt::format("{}: {:g} s at most (a factor of 1.5)", cell, printed),
-                 {in_unit(told.seconds, "s")}, [&] { return *told.seconds <= printed * kFactor; });
+                 {in_unit(result.seconds, "s")},
+                 [&] { return *result.seconds <= printed * kFactor; });
     }
   }
   const std::vector<Named> by_files{

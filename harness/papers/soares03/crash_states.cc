@@ -28,9 +28,9 @@ struct Judged {
 };
 
 /// New disks of the in-process lab, one for each workload.
-class Lab {
+class StateJudge {
  public:
-  explicit Lab(const adapters::SystemUnderTest& system) : system_(system) {}
+  explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
 
   /// Judges the states of all workloads. An error becomes the remark and ends this.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
@@ -54,11 +54,11 @@ class Lab {
     TRY(const auto operations, workload::make_workload({.name = workload.name}));
     TRY(const auto formatted,
         in_process::format_disk(system_.type(), *lab_disk, folder_.path() / "formatted.hcrec"));
-    in_process::Bench bench(formatted);
+    in_process::DiskExplorer explorer(formatted);
     in_process::ExplorationOptions options{.budget = budget};
     options.run.order = workload.order;
     TRY(const auto result,
-        bench.explore(system_, operations, options, folder_.path() / "run.hcrec"));
+        explorer.explore(system_, operations, options, folder_.path() / "run.hcrec"));
     if (result.run.failure) return fail(workload.name, *result.run.failure);
     sum.checked += result.checked;
     sum.broken += result.checked - result.clean;
@@ -81,23 +81,23 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
     return;
   }
   const adapters::SystemUnderTest& system = **found;
-  const Judged seen = Lab(system).judge(workloads, budget);
-  const auto told = [&](std::uint64_t count) {
+  const Judged seen = StateJudge(system).judge(workloads, budget);
+  const auto figure_of = [&](std::uint64_t count) {
     return seen.remark.empty() ? Figure(static_cast<double>(count)) : std::nullopt;
   };
   answer.numbers.push_back({.cell = system.name(),
                             .quantity = "states checked",
-                            .ours = told(seen.checked),
+                            .ours = figure_of(seen.checked),
                             .remark = seen.remark});
   answer.numbers.push_back({.cell = system.name(),
                             .quantity = "break a rule",
                             .paper = system.control() ? std::nullopt : Figure(0),
-                            .ours = told(seen.broken),
+                            .ours = figure_of(seen.broken),
                             .remark = seen.remark});
   add_rule(answer,
            fmt::format("{}: {}", system.name(),
                        system.control() ? "is caught" : "no state breaks a rule"),
-           {{"checked", told(seen.checked)}, {"broken", told(seen.broken)}},
+           {{"checked", figure_of(seen.checked)}, {"broken", figure_of(seen.broken)}},
            [&] { return seen.checked > 0 && (seen.broken > 0) == system.control(); });
 }
 

@@ -49,8 +49,8 @@ struct Ages {
 };
 
 /// Returns the user's office after `age` days.
-Office office_at(const User& user, std::uint64_t age) {
-  Office office(user);
+OfficeWorker office_at(const User& user, std::uint64_t age) {
+  OfficeWorker office(user);
   (void)office.move_in(nullptr);
   (void)office.work_days(0, age, nullptr);
   return office;
@@ -63,19 +63,19 @@ PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_lay
     if (const auto same = work.operation([&] { return work.read(file); }); !same) return same;
   }
   for (const TimedFile& file : with_layout ? files : std::span<const TimedFile>()) {
-    TRY(work.look_at_layout(file));
+    TRY(work.inspect_layout(file));
   }
   return {};
 }
 
-enum class Part : std::uint8_t { oldest, newest, all };
+enum class FileShare : std::uint8_t { oldest, newest, all };
 
-PhaseResult read_files(User& user, std::uint64_t age, Part share) {
+PhaseResult read_files(User& user, std::uint64_t age, FileShare share) {
   const std::vector<TimedFile> files = office_at(user, age).files();
   const std::size_t count =
-      share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
-  const std::size_t first = share == Part::newest ? files.size() - count : 0;
-  return read_all(user, std::span(files).subspan(first, count), share != Part::all);
+      share == FileShare::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
+  const std::size_t first = share == FileShare::newest ? files.size() - count : 0;
+  return read_all(user, std::span(files).subspan(first, count), share != FileShare::all);
 }
 
 std::string probe_folder(const User& user) {
@@ -86,7 +86,7 @@ std::string probe_folder(const User& user) {
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;
-  Dice dice(mixed_seed(user.seed, user.number, 2 + age));
+  RandomSource random(mixed_seed(user.seed, user.number, 2 + age));
   std::vector<TimedFile> files;
   const auto add = [&](std::uint64_t bytes) {
     files.push_back({.path = fmt::format("{}/{}", probe_folder(user), files.size()),
@@ -96,7 +96,7 @@ std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
                      .rewritten = static_cast<std::uint32_t>(age)});
   };
   for (std::uint64_t given = 0; given < half; given += files.back().bytes)
-    add(std::min(office_file_bytes(dice), half - given));
+    add(std::min(office_file_bytes(random), half - given));
   add(half);
   return files;
 }
@@ -127,11 +127,11 @@ void measure_at(std::uint64_t age, std::size_t users, std::vector<Phase>& phases
   const auto name = [age](const char* what) { return fmt::format("{} day {}", what, age); };
   phases.push_back(
       {.name = name("read-old"), .users = users, .cold = true, .body = [age](User& user) {
-         return read_files(user, age, Part::oldest);
+         return read_files(user, age, FileShare::oldest);
        }});
   phases.push_back(
       {.name = name("read-new"), .users = users, .cold = true, .body = [age](User& user) {
-         return read_files(user, age, Part::newest);
+         return read_files(user, age, FileShare::newest);
        }});
   phases.push_back({.name = name("write"), .users = users, .body = [age](User& user) {
                       return write_probe(user, age);
@@ -151,7 +151,7 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
   std::vector<Phase> phases{
       {.name = "move-in", .users = users, .measured = false, .body = [](User& user) {
          FileWork work(user);
-         return Office(user).move_in(&work);
+         return OfficeWorker(user).move_in(&work);
        }}};
   measure_at(0, users, phases);
   for (std::uint64_t age = 0; age < ages.days;) {
@@ -166,11 +166,12 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
                       }});
     measure_at(age, users, phases);
   }
-  phases.push_back({.name = "verify",
-                    .users = users,
-                    .measured = false,
-                    .cold = true,
-                    .body = [ages](User& user) { return read_files(user, ages.days, Part::all); }});
+  phases.push_back(
+      {.name = "verify",
+       .users = users,
+       .measured = false,
+       .cold = true,
+       .body = [ages](User& user) { return read_files(user, ages.days, FileShare::all); }});
   return phases;
 }
 

@@ -87,7 +87,8 @@ class Client {
       case DbenchKind::write:
         return work_.write_at(handle, file, operation.offset, operation.length);
       case DbenchKind::flush:
-        return flush_ ? FileWork::told(user_.vfs.fsync(handle), "fsync", file.path) : PhaseResult{};
+        return flush_ ? FileWork::phase_result(user_.vfs.fsync(handle), "fsync", file.path)
+                      : PhaseResult{};
       default:
         return act(operation);
     }
@@ -102,14 +103,15 @@ class Client {
       case DbenchKind::unlink:
         return work_.remove(file.path);
       case DbenchKind::rename:
-        return FileWork::told(
+        return FileWork::phase_result(
             user_.vfs.rename(file.path, named(operation.number, operation.renames + 1).path,
                              RenameMode::replace),
             "rename", file.path);
       case DbenchKind::list:
         return work_.list(folder(operation.number));
       case DbenchKind::query_space:
-        return FileWork::told(user_.vfs.space().map([](const SpaceStatus&) {}), "statfs", home());
+        return FileWork::phase_result(user_.vfs.space().map([](const SpaceStatus&) {}), "statfs",
+                                      home());
       default:
         return work_.stat(file.path);
     }

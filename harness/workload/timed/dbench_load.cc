@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/random_source.h"
 
 namespace headcrash::timed {
 namespace {
@@ -61,7 +61,7 @@ class Generator {
   DbenchLoad make() {
     const std::uint64_t sessions = sessions_.total();
     for (std::uint64_t i = 0; i < sessions; ++i) {
-      look_around(i, sessions);
+      browse(i, sessions);
       if (creates_.due(i, sessions) > 0) {
         create_session();
       } else {
@@ -82,14 +82,14 @@ class Generator {
                                 .offset = static_cast<std::uint32_t>(offset),
                                 .length = static_cast<std::uint32_t>(length)});
   }
-  DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[dice_.below(files_.size())]; }
+  DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[random_.below(files_.size())]; }
 
   /// Adds look-ups before the session's own work. The first file exists from the first session on.
-  void look_around(std::uint64_t step, std::uint64_t steps) {
+  void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
-      add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(dice_.below(1000))});
+      add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(random_.below(1000))});
     for (std::uint64_t n = lists_.due(step, steps); n > 0; --n)
-      add(DbenchKind::list, {.number = static_cast<std::uint32_t>(dice_.below(kDbenchFolders))});
+      add(DbenchKind::list, {.number = static_cast<std::uint32_t>(random_.below(kDbenchFolders))});
     for (std::uint64_t n = query_space_.due(step, steps); n > 0; --n)
       add(DbenchKind::query_space, {});
   }
@@ -126,7 +126,7 @@ class Generator {
     add(DbenchKind::open, file);
     for (std::uint64_t n = 0; n < large_reads; ++n) {
       const std::uint64_t pieces = file.bytes / kLargePiece;
-      add(DbenchKind::read, file, dice_.below(pieces) * kLargePiece, kLargePiece);
+      add(DbenchKind::read, file, random_.below(pieces) * kLargePiece, kLargePiece);
     }
     std::uint64_t at = 0;
     for (std::uint64_t n = small_reads_.due(index, sessions); n > 0; --n) {
@@ -149,7 +149,7 @@ class Generator {
 
   void remove_and_rename(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = renames_.due(step, steps); n > 0; --n) {
-      DbenchFile& file = files_[dice_.below(files_.size())];
+      DbenchFile& file = files_[random_.below(files_.size())];
       add(DbenchKind::rename, file);
       ++file.renames;
     }
@@ -158,7 +158,7 @@ class Generator {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;
       if (files_.size() <= keep) break;
-      std::size_t at = dice_.below(files_.size());
+      std::size_t at = random_.below(files_.size());
       if (files_[at].number == newest_large_number()) at = at == 0 ? 1 : at - 1;
       add(DbenchKind::unlink, files_[at]);
       files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -175,7 +175,7 @@ class Generator {
   static constexpr std::size_t kKept = 4;
 
   std::uint64_t percent_;
-  Dice dice_{kLoadSeed};
+  RandomSource random_{kLoadSeed};
   Quota sessions_{10'067, percent_}, creates_{1'752, percent_}, missing_{2'190, percent_};
   Quota large_writes_{1'664, percent_}, small_writes_{14'074 - 1'664, percent_};
   Quota large_reads_{1'804, percent_}, small_reads_{65'933 - 1'804, percent_};

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "harness/workload/timed/dice.h"
+#include "harness/workload/timed/random_source.h"
 
 namespace headcrash::timed {
 namespace {
@@ -16,12 +16,13 @@ constexpr std::uint64_t kShapeSeed = 0x74726565;
 constexpr std::size_t kBranches = 3;
 constexpr double kSigma = 1.5;
 
-std::vector<std::uint64_t> log_normal_sizes(std::size_t files, std::uint64_t bytes, Dice& dice) {
+std::vector<std::uint64_t> log_normal_sizes(std::size_t files, std::uint64_t bytes,
+                                            RandomSource& random) {
   std::vector<double> drawn(files);
   constexpr std::uint64_t kSteps = 1U << 20;
   for (double& size : drawn) {
     std::uint64_t sum = 0;
-    for (int i = 0; i < 12; ++i) sum += dice.below(kSteps);
+    for (int i = 0; i < 12; ++i) sum += random.below(kSteps);
     size = std::exp(kSigma * (static_cast<double>(sum) / kSteps - 6));
   }
   const double total = std::accumulate(drawn.begin(), drawn.end(), 0.0);
@@ -44,10 +45,10 @@ std::size_t parent_of(std::size_t folder) {
 
 FileTree::FileTree(std::size_t files, std::uint64_t bytes, std::size_t folders)
     : content_(folders) {
-  Dice dice(kShapeSeed);
-  sizes_ = log_normal_sizes(files, bytes, dice);
+  RandomSource random(kShapeSeed);
+  sizes_ = log_normal_sizes(files, bytes, random);
   for (std::size_t i = 0; i < files; ++i) {
-    folder_of_.push_back(dice.below(folders));
+    folder_of_.push_back(random.below(folders));
     content_[folder_of_.back()].push_back(i);
   }
 }

@@ -53,25 +53,25 @@ PhaseResult FileWork::go_on() const {
   return tl::unexpected(PhaseError{.what = "another user failed", .error = ECANCELED});
 }
 
-PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb,
-                           const std::string& path) {
+PhaseResult FileWork::phase_result(const VfsResult<void>& done, std::string_view verb,
+                                   const std::string& path) {
   if (!done) return phase_error(verb, path, done.error().value);
   return {};
 }
 
 PhaseResult FileWork::make_folder(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.mkdir(path, 0755), "mkdir", path);
+  return phase_result(user_.vfs.mkdir(path, 0755), "mkdir", path);
 }
 
 PhaseResult FileWork::remove_folder(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.rmdir(path), "rmdir", path);
+  return phase_result(user_.vfs.rmdir(path), "rmdir", path);
 }
 
 PhaseResult FileWork::remove(const std::string& path) {
   TRY(go_on());
-  return told(user_.vfs.unlink(path), "unlink", path);
+  return phase_result(user_.vfs.unlink(path), "unlink", path);
 }
 
 PhaseResult FileWork::stat(const std::string& path) {
@@ -91,7 +91,7 @@ PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& option
     (void)user_.vfs.close(*handle);
     return done;
   }
-  return told(user_.vfs.close(*handle), "close", file.path);
+  return phase_result(user_.vfs.close(*handle), "close", file.path);
 }
 
 PhaseResult FileWork::list(const std::string& path) {
@@ -103,12 +103,12 @@ PhaseResult FileWork::list(const std::string& path) {
 
 PhaseResult FileWork::fsync(const TimedFile& file) {
   return with_open(file, {}, "open", [&](FileHandle handle) {
-    return told(user_.vfs.fsync(handle), "fsync", file.path);
+    return phase_result(user_.vfs.fsync(handle), "fsync", file.path);
   });
 }
 
 PhaseResult FileWork::sync() {
-  return told(user_.vfs.syncfs(), "sync", "/");
+  return phase_result(user_.vfs.syncfs(), "sync", "/");
 }
 
 PhaseResult FileWork::create(const TimedFile& file) {
@@ -129,7 +129,7 @@ PhaseResult FileWork::read(const TimedFile& file) {
   });
 }
 
-PhaseResult FileWork::look_at_layout(const TimedFile& file) {
+PhaseResult FileWork::inspect_layout(const TimedFile& file) {
   const std::uint64_t blocks = (file.bytes + Layout::kBlockBytes - 1) / Layout::kBlockBytes;
   if (blocks < 2) return {};
   return with_open(file, {}, "open", [&](FileHandle handle) -> PhaseResult {
@@ -151,7 +151,7 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
       const auto piece =
           std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
       TRY(read_at(source, from, offset, piece.size()));
-      TRY(put_at(target, copied, offset, piece));
+      TRY(write_piece(target, copied, offset, piece));
     }
     return {};
   };
@@ -161,8 +161,8 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   });
 }
 
-PhaseResult FileWork::put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
-                             std::span<const std::byte> piece) {
+PhaseResult FileWork::write_piece(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                                  std::span<const std::byte> piece) {
   if (const auto put = user_.vfs.pwrite(handle, offset, piece); !put)
     return phase_error("write", file.path, put.error().value);
   user_.tally.bytes_written += piece.size();
@@ -175,7 +175,7 @@ PhaseResult FileWork::write_at(FileHandle handle, const TimedFile& file, std::ui
     TRY(go_on());
     const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), bytes - done));
     fill(file, offset + done, piece);
-    TRY(put_at(handle, file, offset + done, piece));
+    TRY(write_piece(handle, file, offset + done, piece));
     done += piece.size();
   }
   return {};

@@ -42,7 +42,7 @@ class FileWork {
   /// Opens the file, reads it to its end, verifies the content and closes it.
   PhaseResult read(const TimedFile& file);
   /// Adds the file's layout to the tally if the file system reports it.
-  PhaseResult look_at_layout(const TimedFile& file);
+  PhaseResult inspect_layout(const TimedFile& file);
   /// Copies like cp: reads `from` and writes the same bytes to a new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
@@ -65,8 +65,8 @@ class FileWork {
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
   /// Converts the result of any other call to a PhaseResult.
-  static PhaseResult told(const VfsResult<void>& done, std::string_view verb,
-                          const std::string& path);
+  static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
+                                  const std::string& path);
   /// Fails if another user has failed.
   PhaseResult go_on() const;
 
@@ -87,8 +87,8 @@ class FileWork {
 
  private:
   void fill(const TimedFile& file, std::uint64_t offset, std::span<std::byte> data) const;
-  PhaseResult put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
-                     std::span<const std::byte> piece);
+  PhaseResult write_piece(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                          std::span<const std::byte> piece);
   PhaseResult compare(const TimedFile& file, std::uint64_t offset,
                       std::span<const std::byte> found);
 

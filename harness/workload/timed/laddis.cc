@@ -23,9 +23,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
 #include "harness/workload/timed/laddis_mix.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -40,7 +40,7 @@ class Thread {
  public:
   explicit Thread(const User& user)
       : number_(user.number),
-        dice_(mixed_seed(user.seed, user.number, 1)),
+        random_(mixed_seed(user.seed, user.number, 1)),
         file_bytes_(argument(user.arguments, "file-kib") * kKibBytes),
         rate_(argument(user.arguments, "operations-per-s")),
         threads_(argument(user.arguments, "threads")),
@@ -64,17 +64,17 @@ class Thread {
   /// Returns nullopt at the end of the load.
   std::optional<Request> next() {
     const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
-    arrives_ns_ += static_cast<std::int64_t>(dice_.below(2 * mean_ns + 1));
+    arrives_ns_ += static_cast<std::int64_t>(random_.below(2 * mean_ns + 1));
     if (arrives_ns_ >= end_ns_) return {};
     Request request{
-        .arrives_ns = arrives_ns_, .kind = kind_of(dice_.below(100)), .file = {}, .offset = 0};
-    const std::uint64_t at = dice_.below(sizes_.size() / kUsedShare);
+        .arrives_ns = arrives_ns_, .kind = kind_of(random_.below(100)), .file = {}, .offset = 0};
+    const std::uint64_t at = random_.below(sizes_.size() / kUsedShare);
     std::uint64_t& size = sizes_[at];
     request.file = file(at);
     request.folder = folder(at / kFilesPerFolder);
     request.link = link(at / kFilesPerLink);
-    request.offset = dice_.below(size / kTransferBytes) * kTransferBytes;
-    const bool appends = dice_.below(100) < kAppendPercent;
+    request.offset = random_.below(size / kTransferBytes) * kTransferBytes;
+    const bool appends = random_.below(100) < kAppendPercent;
     if (request.kind == Kind::write && appends && size < 2 * file_bytes_) {
       request.offset = size;
       size += kTransferBytes;
@@ -105,7 +105,7 @@ class Thread {
 
  private:
   std::uint64_t number_;
-  Dice dice_;
+  RandomSource random_;
   std::uint64_t file_bytes_, rate_, threads_;
   std::int64_t end_ns_;
   std::vector<std::uint64_t> sizes_;
@@ -122,7 +122,7 @@ PhaseResult prepare(User& user) {
     TRY(work.create(thread.file(at)));
     if (at % kFilesPerLink != 0) continue;
     const std::string link = thread.link(at / kFilesPerLink);
-    TRY(FileWork::told(user.vfs.symlink(thread.file(at).path, link), "symlink", link));
+    TRY(FileWork::phase_result(user.vfs.symlink(thread.file(at).path, link), "symlink", link));
   }
   return work.sync();
 }
@@ -130,13 +130,13 @@ PhaseResult prepare(User& user) {
 /// Waits until the change is on the disk: fsync of the file, and of the directory whose names have
 /// changed.
 PhaseResult commit_names(User& user, const std::string& folder) {
-  return FileWork::told(user.vfs.fsync_directory(folder), "fsync", folder);
+  return FileWork::phase_result(user.vfs.fsync_directory(folder), "fsync", folder);
 }
 
 PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
   const auto made = work.with_open(
       request.file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) {
-        return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+        return FileWork::phase_result(user.vfs.fsync(handle), "fsync", request.file.path);
       });
   return made ? commit_names(user, request.folder) : made;
 }
@@ -144,20 +144,20 @@ PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
 PhaseResult write(User& user, FileWork& work, const Thread::Request& request) {
   return work.with_open(request.file, {}, "open", [&](FileHandle handle) -> PhaseResult {
     TRY(work.write_at(handle, request.file, request.offset, kTransferBytes));
-    return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+    return FileWork::phase_result(user.vfs.fsync(handle), "fsync", request.file.path);
   });
 }
 
 PhaseResult set_attributes(User& user, FileWork& work, const Thread::Request& request) {
-  const auto changed =
-      FileWork::told(user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600),
-                     "chmod", request.file.path);
+  const auto changed = FileWork::phase_result(
+      user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600), "chmod",
+      request.file.path);
   return changed ? work.fsync(request.file) : changed;
 }
 
 template <typename T>
 PhaseResult looked(const VfsResult<T>& found, std::string_view verb, const std::string& path) {
-  return FileWork::told(found.map([](const T&) {}), verb, path);
+  return FileWork::phase_result(found.map([](const T&) {}), verb, path);
 }
 
 PhaseResult answer(User& user, FileWork& work, const Thread::Request& request) {

@@ -10,8 +10,8 @@
 
 #include <numeric>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -33,7 +33,8 @@ PhaseResult go_through(User& user, const Pass& pass) {
   std::vector<std::uint64_t> blocks((bytes + unit - 1) / unit);
   std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
   if (pass.order == Order::random)
-    Dice(mixed_seed(user.seed, 0, static_cast<std::uint64_t>(pass.direction) + 1)).shuffle(blocks);
+    RandomSource(mixed_seed(user.seed, 0, static_cast<std::uint64_t>(pass.direction) + 1))
+        .shuffle(blocks);
   FileWork work(user, unit);
   const TimedFile file{.path = "large", .number = 1, .bytes = bytes, .rewritten = pass.rewritten};
   const OpenOptions options{.create = pass.create, .exclusive = pass.create};
@@ -49,7 +50,7 @@ PhaseResult go_through(User& user, const Pass& pass) {
           if (!done) return done;
         }
         if (pass.direction == Direction::read) return {};
-        return FileWork::told(user.vfs.fsync(handle), "fsync", file.path);
+        return FileWork::phase_result(user.vfs.fsync(handle), "fsync", file.path);
       });
 }
 

@@ -8,8 +8,8 @@
 // delivery also reads and removes its oldest one.
 #include <fmt/format.h>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -50,10 +50,10 @@ class Mailbox {
  private:
   std::string box() const { return fmt::format("box{}", number_); }
   TimedFile message(const char* folder, std::uint64_t number) const {
-    Dice dice(mixed_seed(seed_, number_, number + 1));
+    RandomSource random(mixed_seed(seed_, number_, number + 1));
     return {.path = fmt::format("{}/{}/{}", box(), folder, number),
             .number = static_cast<std::uint32_t>(number_ * messages_ + number),
-            .bytes = least_bytes_ + dice.below(most_bytes_ - least_bytes_ + 1)};
+            .bytes = least_bytes_ + random.below(most_bytes_ - least_bytes_ + 1)};
   }
 
   PhaseResult deliver(std::uint64_t number) {
@@ -61,10 +61,10 @@ class Mailbox {
     const auto safe = work_.with_open(
         file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
           TRY(work_.write_at(handle, file, 0, file.bytes));
-          return FileWork::told(work_.user().vfs.fsync(handle), "fsync", file.path);
+          return FileWork::phase_result(work_.user().vfs.fsync(handle), "fsync", file.path);
         });
     if (!safe) return safe;
-    const auto moved = FileWork::told(
+    const auto moved = FileWork::phase_result(
         work_.user().vfs.rename(file.path, message("new", number).path, RenameMode::no_replace),
         "rename", file.path);
     if (!moved || number < kept_) return moved;

@@ -24,45 +24,45 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 
 }  // namespace
 
-std::uint64_t office_file_bytes(Dice& dice) {
+std::uint64_t office_file_bytes(RandomSource& random) {
   // Base-2 logarithm in units of 1/4096: a mean of 11.25 and a deviation of 3.17, with a sum of
   // twelve uniform draws as a normal one.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
-  for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(dice.below(kOne));
+  for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(random.below(kOne));
   const auto logarithm = static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(kMean + kDeviation * sum / kOne, kOne, 21 * kOne));
   const std::uint64_t power = std::uint64_t{1} << (logarithm / kOne);
   return std::min(power + power * (logarithm % kOne) / kOne, kLongestFile);
 }
 
-Office::Office(const User& user)
+OfficeWorker::OfficeWorker(const User& user)
     : user_(user),
       kept_bytes_((argument(user.arguments, "in-use-kib") << 10) /
                   argument(user.arguments, "users")),
       day_bytes_((argument(user.arguments, "written-kib") << 10) /
                  argument(user.arguments, "users")),
       day_ns_(static_cast<std::int64_t>(argument(user.arguments, "day-s")) * kNsPerSecond),
-      dice_(mixed_seed(user.seed, user.number, 1)) {}
+      random_(mixed_seed(user.seed, user.number, 1)) {}
 
-std::string Office::home() const {
+std::string OfficeWorker::home() const {
   return fmt::format("u{}", user_.number);
 }
 
-TimedFile Office::named(const File& file) const {
+TimedFile OfficeWorker::named(const File& file) const {
   return {.path = fmt::format("{}/{}", folder_of(home(), file.folder), file.serial),
           .number = static_cast<std::uint32_t>(user_.number) * kSerialsOfAUser + file.serial,
           .bytes = file.bytes,
           .rewritten = file.rewritten};
 }
 
-TimedFile Office::temporary(const File& file) const {
+TimedFile OfficeWorker::temporary(const File& file) const {
   TimedFile named_so = named(file);
   named_so.path = fmt::format("{}/tmp/{}", home(), file.serial);
   return named_so;
 }
 
-std::vector<TimedFile> Office::files() const {
+std::vector<TimedFile> OfficeWorker::files() const {
   std::vector<File> sorted = files_;
   std::ranges::sort(sorted, {}, &File::changed);
   std::vector<TimedFile> all;
@@ -71,24 +71,24 @@ std::vector<TimedFile> Office::files() const {
   return all;
 }
 
-Office::File Office::new_file(std::uint64_t bytes) {
+OfficeWorker::File OfficeWorker::new_file(std::uint64_t bytes) {
   return {.serial = serial_++,
-          .folder = static_cast<std::uint32_t>(dice_.below(kFolders)),
+          .folder = static_cast<std::uint32_t>(random_.below(kFolders)),
           .bytes = bytes,
           .changed = ++changes_};
 }
 
 /// Draws four files and returns the one changed last.
-std::size_t Office::worked_on() {
-  std::size_t latest = kLogs + dice_.below(files_.size() - kLogs);
+std::size_t OfficeWorker::worked_on() {
+  std::size_t latest = kLogs + random_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
-    const std::size_t other = kLogs + dice_.below(files_.size() - kLogs);
+    const std::size_t other = kLogs + random_.below(files_.size() - kLogs);
     if (files_[other].changed > files_[latest].changed) latest = other;
   }
   return latest;
 }
 
-PhaseResult Office::move_in(FileWork* work) {
+PhaseResult OfficeWorker::move_in(FileWork* work) {
   if (work != nullptr) {
     std::vector<std::string> folders{home(), home() + "/tmp"};
     for (std::uint32_t i = 0; i < kFolders; ++i) folders.push_back(folder_of(home(), i));
@@ -109,7 +109,7 @@ PhaseResult Office::move_in(FileWork* work) {
   return {};
 }
 
-PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* work) {
+PhaseResult OfficeWorker::work_days(std::uint64_t first, std::uint64_t end, FileWork* work) {
   const std::int64_t start_ns = work == nullptr ? 0 : user_.pace.now_ns();
   for (std::uint64_t day = first; day < end; ++day) {
     const std::int64_t midnight_ns = start_ns + static_cast<std::int64_t>(day - first) * day_ns_;
@@ -119,7 +119,7 @@ PhaseResult Office::work_days(std::uint64_t first, std::uint64_t end, FileWork* 
   return {};
 }
 
-PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWork* work) {
+PhaseResult OfficeWorker::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWork* work) {
   if (day % kDaysOfAWeek >= kWorkingDays) return {};
   written_ = 0;
   while (written_ < day_bytes_) {
@@ -135,10 +135,10 @@ PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWo
   return remove_temporaries(work, true);
 }
 
-PhaseResult Office::job(FileWork* work) {
+PhaseResult OfficeWorker::job(FileWork* work) {
   ++jobs_;
   const auto doing = [&]() -> PhaseResult {
-    const std::uint64_t which = dice_.below(20);
+    const std::uint64_t which = random_.below(20);
     if (which < 7) return make_temporary(work);
     if (which < 11) return make_file(work);
     if (which < 16) return edit(work);
@@ -150,14 +150,14 @@ PhaseResult Office::job(FileWork* work) {
   return tidy_up(work);
 }
 
-PhaseResult Office::make_temporary(FileWork* work) {
-  const File file = new_file(office_file_bytes(dice_));
-  temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + dice_.below(kTemporaryJobs)});
+PhaseResult OfficeWorker::make_temporary(FileWork* work) {
+  const File file = new_file(office_file_bytes(random_));
+  temporaries_.push_back({.file = file, .until_job = jobs_ + 1 + random_.below(kTemporaryJobs)});
   written_ += file.bytes;
   return work == nullptr ? PhaseResult{} : work->create(temporary(file));
 }
 
-PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
+PhaseResult OfficeWorker::remove_temporaries(FileWork* work, bool all) {
   for (std::size_t i = 0; i < temporaries_.size();) {
     if (!all && temporaries_[i].until_job > jobs_) {
       ++i;
@@ -171,17 +171,17 @@ PhaseResult Office::remove_temporaries(FileWork* work, bool all) {
   return {};
 }
 
-PhaseResult Office::make_file(FileWork* work) {
-  files_.push_back(new_file(office_file_bytes(dice_)));
+PhaseResult OfficeWorker::make_file(FileWork* work) {
+  files_.push_back(new_file(office_file_bytes(random_)));
   bytes_ += files_.back().bytes;
   written_ += files_.back().bytes;
   return work == nullptr ? PhaseResult{} : work->create(named(files_.back()));
 }
 
-PhaseResult Office::edit(FileWork* work) {
+PhaseResult OfficeWorker::edit(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t before = file.bytes, quarter = before / 4;
-  file.bytes = std::min(before - quarter + dice_.below(2 * quarter + 1), kLongestFile);
+  file.bytes = std::min(before - quarter + random_.below(2 * quarter + 1), kLongestFile);
   file.changed = ++changes_;
   ++file.rewritten;
   bytes_ = bytes_ - before + file.bytes;
@@ -193,17 +193,17 @@ PhaseResult Office::edit(FileWork* work) {
   const auto safe = work->with_open(
       next, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
         TRY(work->write_at(handle, next, 0, next.bytes));
-        return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
+        return FileWork::phase_result(user_.vfs.fsync(handle), "fsync", next.path);
       });
   if (!safe) return safe;
-  return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename",
-                        next.path);
+  return FileWork::phase_result(user_.vfs.rename(next.path, target.path, RenameMode::replace),
+                                "rename", next.path);
 }
 
-PhaseResult Office::append_to_log(FileWork* work) {
-  const std::size_t which = dice_.below(kLogs);
+PhaseResult OfficeWorker::append_to_log(FileWork* work) {
+  const std::size_t which = random_.below(kLogs);
   File& log = files_[which];
-  const std::uint64_t bytes = kBlock / 8 + dice_.below(2 * kBlock);
+  const std::uint64_t bytes = kBlock / 8 + random_.below(2 * kBlock);
   written_ += bytes;
   if (log.bytes > kLogBytes) {
     const std::string old = named(log).path;
@@ -225,11 +225,11 @@ PhaseResult Office::append_to_log(FileWork* work) {
 
 /// Rewrites the same bytes. This keeps verification simple, and no file system here compares
 /// contents.
-PhaseResult Office::overwrite(FileWork* work) {
+PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
-  const std::uint64_t offset = dice_.below(file.bytes / kBlock + 1) * kBlock;
+  const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;
   const std::uint64_t bytes =
-      std::min(file.bytes - std::min(offset, file.bytes), kBlock + dice_.below(kMostInPlace));
+      std::min(file.bytes - std::min(offset, file.bytes), kBlock + random_.below(kMostInPlace));
   file.changed = ++changes_;
   written_ += bytes;
   if (work == nullptr) return {};
@@ -239,9 +239,9 @@ PhaseResult Office::overwrite(FileWork* work) {
   });
 }
 
-PhaseResult Office::tidy_up(FileWork* work) {
+PhaseResult OfficeWorker::tidy_up(FileWork* work) {
   while (bytes_ > kept_bytes_ && files_.size() > kLogs + 1) {
-    const std::size_t which = kLogs + dice_.below(files_.size() - kLogs);
+    const std::size_t which = kLogs + random_.below(files_.size() - kLogs);
     const std::string path = named(files_[which]).path;
     bytes_ -= files_[which].bytes;
     files_[which] = files_.back();

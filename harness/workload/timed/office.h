@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/timed_workload.h"
 
 namespace headcrash::timed {
@@ -32,11 +32,11 @@ namespace headcrash::timed {
 /// Draws a log-normal size with a mean of about 23 KB and at most 2 MiB. The width is that of a
 /// survey of Unix systems (Irlam 1993: 3.17 in powers of two). Uses integers only, so it is equal
 /// on every host.
-std::uint64_t office_file_bytes(Dice& dice);
+std::uint64_t office_file_bytes(RandomSource& random);
 
-class Office {
+class OfficeWorker {
  public:
-  explicit Office(const User& user);
+  explicit OfficeWorker(const User& user);
 
   /// Creates the number of files that the user keeps.
   PhaseResult move_in(FileWork* work);
@@ -77,7 +77,7 @@ class Office {
   const User& user_;
   std::uint64_t kept_bytes_, day_bytes_;
   std::int64_t day_ns_;
-  Dice dice_;
+  RandomSource random_;
   std::vector<File> files_;  ///< logs first
   std::vector<Temporary> temporaries_;
   std::uint64_t bytes_ = 0;    ///< total size of files_

@@ -12,8 +12,8 @@
 // later phases repeat the draws of earlier ones.
 #include <fmt/format.h>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_work.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -30,7 +30,7 @@ struct PoolFile {
 class Pool {
  public:
   explicit Pool(const User& user)
-      : dice_(mixed_seed(user.seed, 0, 1)),
+      : random_(mixed_seed(user.seed, 0, 1)),
         least_bytes_(argument(user.arguments, "least-bytes")),
         most_bytes_(std::max(argument(user.arguments, "most-bytes"), least_bytes_)),
         folders_(argument(user.arguments, "folders")),
@@ -48,18 +48,18 @@ class Pool {
   };
   Transaction draw() {
     Transaction drawn;
-    PoolFile& used = files_[dice_.below(files_.size())];
+    PoolFile& used = files_[random_.below(files_.size())];
     drawn.used = used;
-    drawn.read = dice_.below(10) < read_bias_;
+    drawn.read = random_.below(10) < read_bias_;
     if (!drawn.read && used.bytes < most_bytes_) {
-      drawn.appended_bytes = 1 + dice_.below(most_bytes_ - used.bytes);
+      drawn.appended_bytes = 1 + random_.below(most_bytes_ - used.bytes);
       used.bytes += drawn.appended_bytes;
     }
-    drawn.create = dice_.below(10) < create_bias_ || files_.size() < 2;
+    drawn.create = random_.below(10) < create_bias_ || files_.size() < 2;
     if (drawn.create) {
       drawn.changed = add();
     } else {
-      const std::size_t at = dice_.below(files_.size());
+      const std::size_t at = random_.below(files_.size());
       drawn.changed = files_[at];
       files_[at] = files_.back();
       files_.pop_back();
@@ -79,11 +79,11 @@ class Pool {
  private:
   PoolFile add() {
     files_.push_back({.number = next_number_++,
-                      .bytes = least_bytes_ + dice_.below(most_bytes_ - least_bytes_ + 1)});
+                      .bytes = least_bytes_ + random_.below(most_bytes_ - least_bytes_ + 1)});
     return files_.back();
   }
 
-  Dice dice_;
+  RandomSource random_;
   std::uint64_t least_bytes_, most_bytes_, folders_, read_bias_, create_bias_;
   std::vector<PoolFile> files_;
   std::uint32_t next_number_ = 0;

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "harness/workload/timed/dice.h"
 #include "harness/workload/timed/file_tree.h"
+#include "harness/workload/timed/random_source.h"
 #include "harness/workload/timed/workloads.h"
 
 namespace headcrash::timed {
@@ -54,14 +54,14 @@ struct Step {
 
 /// Returns the commands of one script in their order, each with its files.
 std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
-  Dice dice(mixed_seed(user.seed, user.number, 1 + script));
+  RandomSource random(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
   for (const Frequency& each : kMix) {
     for (int i = 0; i < each.times; ++i)
       steps.push_back(
-          {.command = each.command, .file = dice.below(files), .other = dice.below(files)});
+          {.command = each.command, .file = random.below(files), .other = random.below(files)});
   }
-  dice.shuffle(steps);
+  random.shuffle(steps);
   return steps;
 }
 
@@ -151,9 +151,9 @@ class Developer {
       case Command::ed:
         return edit(step.file);
       case Command::ls:
-        return look_at_folder(step.file % tree_.folders());
+        return read_folder(step.file % tree_.folders());
       case Command::find:
-        return look_everywhere();
+        return read_all_folders();
     }
     return {};
   }
@@ -223,7 +223,7 @@ class Developer {
     return {};
   }
 
-  PhaseResult look_at_folder(std::size_t number) {
+  PhaseResult read_folder(std::size_t number) {
     TRY(work_.list(tree_.folder(home_, number)));
     for (const std::size_t i : tree_.files_in(number)) {
       TRY(work_.stat(file(i).path));
@@ -231,9 +231,9 @@ class Developer {
     return {};
   }
 
-  PhaseResult look_everywhere() {
+  PhaseResult read_all_folders() {
     for (std::size_t i = 0; i < tree_.folders(); ++i) {
-      TRY(look_at_folder(i));
+      TRY(read_folder(i));
     }
     return {};
   }

@@ -11,7 +11,7 @@
 #include "harness/workload/timed/file_tree.h"
 #include "harness/workload/timed/memory_vfs.h"
 #include "harness/workload/timed/office.h"
-#include "harness/workload/timed/small_ones.h"
+#include "harness/workload/timed/small_workloads.h"
 
 namespace headcrash::timed {
 namespace {
@@ -66,7 +66,7 @@ struct Trial {
 
 TEST(TimedWorkloads, AreAllTested) {
   std::vector<std::string> tried, known;
-  for (const Small& each : small_ones()) tried.push_back(each.name);
+  for (const SmallWorkload& each : small_workloads()) tried.push_back(each.name);
   for (const TimedWorkload& each : timed_workloads()) known.emplace_back(each.name);
   EXPECT_EQ(tried, known);
 }
@@ -94,7 +94,7 @@ TEST(TimedWorkloads, HaveDescriptionsWithinBounds) {
 }
 
 TEST(TimedWorkloads, AreDeterministicForASeed) {
-  for (const Small& each : small_ones()) {
+  for (const SmallWorkload& each : small_workloads()) {
     SCOPED_TRACE(each.name);
     Trial one(each.name, each.arguments), same(each.name, each.arguments);
     const PhaseResult done = one.from(0);
@@ -107,7 +107,7 @@ TEST(TimedWorkloads, AreDeterministicForASeed) {
 }
 
 TEST(TimedWorkloads, CountTheirOperations) {
-  for (const Small& each : small_ones()) {
+  for (const SmallWorkload& each : small_workloads()) {
     SCOPED_TRACE(each.name);
     Trial run(each.name, each.arguments);
     for (std::size_t i = 0; i < run.phases.size(); ++i) {
@@ -126,7 +126,7 @@ TEST(TimedWorkloads, CountTheirOperations) {
 }
 
 TEST(TimedWorkloads, DetectEveryDamagedFile) {
-  for (const Small& each : small_ones()) {
+  for (const SmallWorkload& each : small_workloads()) {
     if (each.damage_after < 0) continue;
     SCOPED_TRACE(each.name);
     Trial model(each.name, each.arguments);
@@ -185,8 +185,8 @@ TEST(TimedWorkloads, DetectFilesThatWereNotRemoved) {
                                                         {"empty-files", "d2/x"},
                                                         {"n-user-remove", "copy1"}}) {
     SCOPED_TRACE(name);
-    const auto& small = *std::find_if(small_ones().begin(), small_ones().end(),
-                                      [&](const Small& each) { return each.name == name; });
+    const auto& small = *std::find_if(small_workloads().begin(), small_workloads().end(),
+                                      [&](const SmallWorkload& each) { return each.name == name; });
     Trial run(name, small.arguments);
     for (std::size_t i = 0; i + 1 < run.phases.size(); ++i) ASSERT_TRUE(run.phase(i));
     ASSERT_TRUE(run.vfs.open(leftover, {.create = true}));
@@ -197,7 +197,7 @@ TEST(TimedWorkloads, DetectFilesThatWereNotRemoved) {
 }
 
 TEST(TimedWorkloads, FailWhenTheDiskIsFull) {
-  for (const Small& each : small_ones()) {
+  for (const SmallWorkload& each : small_workloads()) {
     SCOPED_TRACE(each.name);
     Trial no_names(each.name, each.arguments);
     no_names.vfs.capacity_names = 0;
@@ -218,7 +218,7 @@ TEST(TimedWorkloads, FailWhenTheDiskIsFull) {
 
 TEST(TimedWorkloads, StopAfterAnotherUsersFailure) {
   const std::atomic<bool> interrupted = true;
-  for (const Small& each : small_ones()) {
+  for (const SmallWorkload& each : small_workloads()) {
     SCOPED_TRACE(each.name);
     Trial run(each.name, each.arguments);
     const PhaseResult done = run.phase(0, &interrupted);
@@ -365,12 +365,12 @@ TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
 }
 
 TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
-  Dice dice(1);
+  RandomSource random(1);
   double sum = 0;
   std::size_t small = 0;
   constexpr int kFiles = 200'000;
   for (int i = 0; i < kFiles; ++i) {
-    const std::uint64_t bytes = office_file_bytes(dice);
+    const std::uint64_t bytes = office_file_bytes(random);
     ASSERT_GE(bytes, 2U);
     ASSERT_LE(bytes, 2U << 20);
     sum += static_cast<double>(bytes);

@@ -8,7 +8,7 @@
 #include "fs-adapters/ufs/damage/trial_disk.h"
 #include "fs-adapters/ufs/lab_disks.h"
 #include "fs-adapters/ufs/under_test.h"
-#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/temporary_folder.h"
 

@@ -10,7 +10,7 @@
 #include "fs-adapters/substrate/tree/directory_block.h"
 #include "fs-adapters/ufs/damage/damage_trials.h"
 #include "fs-adapters/ufs/damage/trial_disk.h"
-#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/workload/families.h"
 #include "plugin/base/little_endian.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -69,7 +69,7 @@ class Damage : public testing::Test {
                                   std::span<const workload::Operation> operations,
                                   const std::string& scheme = "soft-updates") {
     const auto variant = adapters::find_system("ufs", scheme);
-    const auto made = benches_.get(disk, **variant);
+    const auto made = explorers_.get(disk, **variant);
     EXPECT_TRUE(made) << made.error().message();
     StateDisk store((*made)->formatted.bytes, (*made)->formatted.log_at);
     const auto run = record_run((*made)->formatted, store, **variant, operations, {.unmount = true},
@@ -87,7 +87,7 @@ class Damage : public testing::Test {
   }
   /// Returns the first sector of the image's log device; 0 without one.
   std::uint64_t log_at(const std::string& disk, const std::string& scheme) {
-    const auto made = benches_.get(disk, **adapters::find_system("ufs", scheme));
+    const auto made = explorers_.get(disk, **adapters::find_system("ufs", scheme));
     EXPECT_TRUE(made) << made.error().message();
     return (*made)->formatted.log_at;
   }
@@ -98,7 +98,7 @@ class Damage : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  Benches benches_{folder_.path()};
+  DiskExplorers explorers_{folder_.path()};
   ufs::Fsck fsck_;
   Audit audit_;
 };
@@ -180,8 +180,8 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 /// A modification of a correct repair.
 struct Broken {
-  std::string_view kind;  ///< kind of damage
-  std::string_view told;  ///< part of the expected message
+  std::string_view kind;     ///< kind of damage
+  std::string_view message;  ///< part of the expected message
   DamageTrials::Repair repair;
 };
 
@@ -299,8 +299,8 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
        })},
   };
   for (const Broken& broken : all)
-    EXPECT_NE(said_of(broken).find(broken.told), std::string::npos)
-        << broken.told << ", and not: " << said_of(broken);
+    EXPECT_NE(said_of(broken).find(broken.message), std::string::npos)
+        << broken.message << ", and not: " << said_of(broken);
 }
 
 TEST_F(BrokenRepair, IsDetectedByItsLosses) {
@@ -313,7 +313,7 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
                                          [](ufs::Inode& inode) { inode.links = 0; });
                         return sound(store);
                       }};
-  EXPECT_NE(said_of(broken).find(broken.told), std::string::npos) << said_of(broken);
+  EXPECT_NE(said_of(broken).find(broken.message), std::string::npos) << said_of(broken);
 }
 
 TEST_F(BrokenRepair, IsDetectedByACut) {
@@ -325,25 +325,25 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
                   [](auto sector, auto at) { little_endian::store8(sector, at, 1); });
     return sound(store);
   });
-  std::size_t told = 0;
+  std::size_t reported = 0;
   DamageCounts counts;
   for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
     const auto done = trials.run(seed, counts);
     if (!done && done.error().message().find("it says that it is clean") != std::string::npos)
-      ++told;
+      ++reported;
   }
-  EXPECT_GT(told, kDamageSeeds / 4) << "of most images the flag was not set";
+  EXPECT_GT(reported, kDamageSeeds / 4) << "of most images the flag was not set";
 }
 
 TEST_F(Damage, IsPartOfAnExploration) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
-  const auto made = benches_.get("tiny", **scheme);
+  const auto made = explorers_.get("tiny", **scheme);
   ASSERT_TRUE(made);
   const auto operations = workload::family_member("histories", 3);
   const ExplorationOptions how{
       .budget = 10, .run = {.unmount = true}, .damage = DamageOptions{.seed = 7, .images = 5}};
   const auto explored =
-      (*made)->bench.explore(**scheme, *operations, how, folder_.path() / "run.hcrec");
+      (*made)->explorer.explore(**scheme, *operations, how, folder_.path() / "run.hcrec");
   ASSERT_TRUE(explored) << explored.error().message();
   EXPECT_TRUE(explored->failures.empty());
   EXPECT_EQ(explored->run.unmount, Unmount::succeeded);

@@ -7,7 +7,7 @@
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "fs-adapters/ufs/format/journal_format.h"
 #include "fs-adapters/ufs/fsck/fsck.h"
-#include "harness/explorer/in_process/benches.h"
+#include "harness/explorer/in_process/disk_explorers.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::in_process {
@@ -15,13 +15,13 @@ namespace {
 
 TEST(FormattedDisks, AUsedDiskIsEmptyAndCleanWithALaterJournalEpoch) {
   const TemporaryFolder folder;
-  Benches benches(folder.path());
+  DiskExplorers explorers(folder.path());
   for (const std::string scheme : {"soft-updates", "journal"}) {
     const auto variant = adapters::find_system("ufs", scheme);
     ASSERT_TRUE(variant);
     std::vector<std::uint64_t> epochs;
     for (const std::string kind : {"deep", "used"}) {
-      const auto made = benches.get(kind, **variant);
+      const auto made = explorers.get(kind, **variant);
       ASSERT_TRUE(made) << made.error().message();
       StateDisk disk((*made)->formatted.bytes);
       ufs::Fsck fsck;

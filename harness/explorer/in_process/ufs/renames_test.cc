@@ -16,64 +16,66 @@ constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
 /// Objects that are removed for good, or created, and may have no name in between. A moved object
 /// always has a name (R1): lost+found would preserve it, and the oracle would find it there.
-enum class Goes : std::uint8_t { nothing, file, directory };
+enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
   const char* what;
   const char* set_up;  ///< followed by a sync
   const char* operations;
-  Goes goes = Goes::nothing;
+  MayVanish may_vanish = MayVanish::nothing;
 };
 
 const std::vector<Renames>& kinds_of_rename() {
   static const std::vector<Renames> kinds{
       {"file", "create A/f", "rename A/f A/g"},
       {"file, another parent", "create A/f", "rename A/f B/g"},
-      {"file over file", "create A/f\ncreate A/g", "rename A/f A/g", Goes::file},
-      {"file over file, another parent", "create A/f\ncreate B/g", "rename A/f B/g", Goes::file},
-      {"file, on and on", "create A/f", "rename A/f B/f\nrename B/f C/f\nrename C/f A/f"},
+      {"file over file", "create A/f\ncreate A/g", "rename A/f A/g", MayVanish::file},
+      {"file over file, another parent", "create A/f\ncreate B/g", "rename A/f B/g",
+       MayVanish::file},
+      {"file, repeatedly", "create A/f", "rename A/f B/f\nrename B/f C/f\nrename C/f A/f"},
       {"directory", "mkdir A/d\ncreate A/d/f", "rename A/d A/e"},
       {"directory, another parent", "mkdir A/d\ncreate A/d/f", "rename A/d B/d"},
       {"directory over directory", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename A/d A/e",
-       Goes::directory},
+       MayVanish::directory},
       {"directory over directory, another parent", "mkdir A/d\nmkdir B/e\ncreate A/d/f",
-       "rename A/d B/e", Goes::directory},
-      {"directory, on and on", "mkdir A/d\ncreate A/d/f",
+       "rename A/d B/e", MayVanish::directory},
+      {"directory, repeatedly", "mkdir A/d\ncreate A/d/f",
        "rename A/d B/d\nrename B/d C/d\nrename C/d A/d"},
-      {"directory over directories, on and on", "mkdir A/d\nmkdir B/d\nmkdir C/d\ncreate A/d/f",
-       "rename A/d B/d\nrename B/d C/d", Goes::directory},
-      {"file, and its old parent goes", "create A/f", "rename A/f B/f\nrmdir A", Goes::directory},
-      {"file that lies elsewhere, and its old parent goes", "create C/f\nrename C/f A/f",
-       "rename A/f B/f\nrmdir A", Goes::directory},
-      {"file that lies elsewhere, and its old parent is replaced",
-       "create C/f\nrename C/f A/f\nmkdir D", "rename A/f B/f\nrename D A", Goes::directory},
-      {"directory, and its old parent goes", "mkdir A/d\ncreate A/d/f", "rename A/d B/d\nrmdir A",
-       Goes::directory},
+      {"directory over directories, repeatedly", "mkdir A/d\nmkdir B/d\nmkdir C/d\ncreate A/d/f",
+       "rename A/d B/d\nrename B/d C/d", MayVanish::directory},
+      {"file, and its old parent is removed", "create A/f", "rename A/f B/f\nrmdir A",
+       MayVanish::directory},
+      {"file created elsewhere, and its old parent is removed", "create C/f\nrename C/f A/f",
+       "rename A/f B/f\nrmdir A", MayVanish::directory},
+      {"file created elsewhere, and its old parent is replaced",
+       "create C/f\nrename C/f A/f\nmkdir D", "rename A/f B/f\nrename D A", MayVanish::directory},
+      {"directory, and its old parent is removed", "mkdir A/d\ncreate A/d/f",
+       "rename A/d B/d\nrmdir A", MayVanish::directory},
       {"file, and its old parent is replaced", "create A/f", "rename A/f B/f\nrename C A",
-       Goes::directory},
+       MayVanish::directory},
       {"directory, and a file in it is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nwrite B/d/f 0 512 1 1\nfsync B/d/f\ncreate A/g", Goes::file},
+       "rename A/d B/d\nwrite B/d/f 0 512 1 1\nfsync B/d/f\ncreate A/g", MayVanish::file},
       {"directory, and a synced file in it is synced", "mkdir A/d\ncreate A/d/f\nfsync A/d/f",
-       "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
-      {"directory, and a file in it that lies elsewhere is synced",
+       "rename A/d B/d\nfsync B/d/f\ncreate A/g", MayVanish::file},
+      {"directory, and a file in it, created elsewhere, is synced",
        "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
-       "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
-      {"directory, its parent stays, and a file in it that lies elsewhere is synced",
+       "rename A/d B/d\nfsync B/d/f\ncreate A/g", MayVanish::file},
+      {"directory, its parent stays, and a file in it, created elsewhere, is synced",
        "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
-       "rename A/d A/e\nfsync A/e/f\ncreate A/g", Goes::file},
-      {"exchange of directories, two parents, and once more",
+       "rename A/d A/e\nfsync A/e/f\ncreate A/g", MayVanish::file},
+      {"exchange of directories, two parents, twice",
        "mkdir A/d\ncreate A/d/f\nmkdir B/e\ncreate C/g",
        "rename-exchange A/d B/e\nrename-exchange C/g B/e"},
-      {"exchange of a directory and its parent, and once more",
+      {"exchange of a directory and its parent, twice",
        "mkdir D\nmkdir D/e\ncreate A/f\nsymlink x A/g",
        "rename-exchange A/f D/e\nrename-exchange A/f D\nrename-exchange A/g D"},
       {"directory, and it is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nfsyncdir B/d\ncreate A/g", Goes::file},
+       "rename A/d B/d\nfsyncdir B/d\ncreate A/g", MayVanish::file},
       {"directory, and its new parent is synced", "mkdir A/d\ncreate A/d/f",
-       "rename A/d B/d\nfsyncdir B\ncreate A/g", Goes::file},
-      {"file into a new directory", "create A/f", "mkdir N\nrename A/f N/f", Goes::directory},
+       "rename A/d B/d\nfsyncdir B\ncreate A/g", MayVanish::file},
+      {"file into a new directory", "create A/f", "mkdir N\nrename A/f N/f", MayVanish::directory},
       {"directory into a new directory", "mkdir A/d\ncreate A/d/f", "mkdir N\nrename A/d N/d",
-       Goes::directory},
+       MayVanish::directory},
       {"exchange of files", "create A/f\ncreate A/g", "rename-exchange A/f A/g"},
       {"exchange of files, two parents", "create A/f\ncreate B/g", "rename-exchange A/f B/g"},
       {"exchange of directories", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename-exchange A/d A/e"},
@@ -97,30 +99,30 @@ TEST_P(RenamesUnder, LeavePermittedStates) {
       format_disk((*scheme)->type(), {.bytes = kRenameDiskBytes, .mkfs = {{"group-size", "1M"}}},
                   folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
-  Bench bench(*formatted);
+  DiskExplorer explorer(*formatted);
   for (const Renames& kind : kinds_of_rename()) {
     const std::string before = fmt::format("mkdir A\nmkdir B\nmkdir C\n{}\n", kind.set_up);
     const auto set_up = workload::parse_operations(before, kind.what);
     const auto operations = workload::parse_operations(
         fmt::format("{}sync\n{}\nsync\n", before, kind.operations), kind.what);
     ASSERT_TRUE(set_up && operations) << kind.what;
-    const auto result = bench.explore(**scheme, *operations,
-                                      {.budget = 2000,
-                                       .reorder_per_cut = 64,
-                                       .run = {.pause_ns_max = 0},
-                                       .from_operation = set_up->size(),
-                                       .verify_one_in = 100},
-                                      folder.path() / "run.hcrec");
+    const auto result = explorer.explore(**scheme, *operations,
+                                         {.budget = 2000,
+                                          .reorder_per_cut = 64,
+                                          .run = {.pause_ns_max = 0},
+                                          .from_operation = set_up->size(),
+                                          .verify_one_in = 100},
+                                         folder.path() / "run.hcrec");
     ASSERT_TRUE(result) << kind.what << ": " << result.error().message();
     EXPECT_FALSE(result->run.failure) << kind.what << ": " << *result->run.failure;
     EXPECT_GT(result->checked, 0U) << kind.what;
     EXPECT_EQ(result->clean, result->checked) << kind.what;
     EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_file)) &&
-                  kind.goes != Goes::file,
+                  kind.may_vanish != MayVanish::file,
               false)
         << kind.what;
     EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_directory)) &&
-                  kind.goes != Goes::directory,
+                  kind.may_vanish != MayVanish::directory,
               false)
         << kind.what;
     if (!result->failures.empty()) {

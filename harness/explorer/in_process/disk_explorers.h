@@ -1,5 +1,5 @@
 #pragma once
-// Creates a bench for each of the lab's disks on first use.
+// Creates an explorer for each of the lab's disks on first use.
 
 #include <fmt/format.h>
 
@@ -15,27 +15,27 @@
 
 namespace headcrash::in_process {
 
-class Benches {
+class DiskExplorers {
  public:
-  struct Made {
-    explicit Made(FormattedDisk disk) : formatted(std::move(disk)), bench(formatted) {}
+  struct Entry {
+    explicit Entry(FormattedDisk disk) : formatted(std::move(disk)), explorer(formatted) {}
     FormattedDisk formatted;
-    Bench bench;
+    DiskExplorer explorer;
   };
   /// Recordings of formatting go into the folder.
-  explicit Benches(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns the bench of a disk. Systems whose disks are created in the same way share one. Fails
-  /// for an unknown disk or an unwritable folder.
-  Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
+  /// Returns the explorer of a disk. Systems whose disks are created in the same way share one.
+  /// Fails for an unknown disk or an unwritable folder.
+  Result<Entry*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     TRY(const auto kind, find_lab_disk(disk, system));
-    std::unique_ptr<Made>& made =
+    std::unique_ptr<Entry>& made =
         made_[{&system.type(), disk, kind.bytes, kind.mkfs, kind.used_by, kind.cut}];
     if (made) return made.get();
     TRY(auto formatted, format_disk(system.type(), kind,
                                     folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(),
                                                           disk, made_.size())));
-    made = std::make_unique<Made>(std::move(formatted));
+    made = std::make_unique<Entry>(std::move(formatted));
     return made.get();
   }
 
@@ -44,7 +44,7 @@ class Benches {
   using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t,
                          adapters::Settings, std::string, bool>;
   std::filesystem::path folder_;
-  std::map<Key, std::unique_ptr<Made>> made_;
+  std::map<Key, std::unique_ptr<Entry>> made_;
 };
 
 }  // namespace headcrash::in_process

@@ -10,9 +10,9 @@
 
 namespace headcrash::timed {
 
-class Dice {
+class RandomSource {
  public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  explicit RandomSource(std::uint64_t seed) : random_(seed) {}
 
   /// Returns a number below `bound`, which must not be 0.
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }

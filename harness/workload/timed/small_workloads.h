@@ -9,18 +9,18 @@
 namespace headcrash::timed {
 
 /// A small variant of a workload, and the phase after which damage must be detected.
-struct Small {
+struct SmallWorkload {
   std::string name;
   Arguments arguments;
   int damage_after;  ///< -1 if the phases leave no data, so that only an unexpected name can be
                      ///< detected
 };
-inline const std::vector<Small>& small_ones() {
+inline const std::vector<SmallWorkload>& small_workloads() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
   static const Arguments kShares{{"users", 3}, {"files", 50}, {"file-bytes", 1000}};
   static const Arguments kAndrew{
       {"files", 12}, {"tree-bytes", 30'000}, {"folders", 4}, {"compiled", 5}};
-  static const std::vector<Small> kAll{
+  static const std::vector<SmallWorkload> kAll{
       {"n-user-copy", kTree, 1},
       {"n-user-remove", kTree, -1},
       {"create-1k", kShares, 1},

@@ -1,5 +1,5 @@
-// Computes the content of blocks (held.h).
-#include "harness/oracle/held.h"
+// Computes the content of blocks (block_content.h).
+#include "harness/oracle/block_content.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 // file, 12 to 16 the version.
 constexpr std::uint32_t kFileAt = 8, kVersionAt = 12, kBlockAt = 16;
 
-bool leaves_no_trace(const Held& made, const Held& before) {
+bool leaves_no_trace(const BlockContent& made, const BlockContent& before) {
   if (made.bytes >= kBlockAt) return false;
   if (before.zero) return made.bytes == 1;
   if (before.file != made.file) return made.bytes <= kFileAt;
@@ -31,7 +31,7 @@ BlockHole joined(const BlockHole& one, const BlockHole& other) {
 
 using Bytes = std::array<std::byte, kStampBytes>;
 
-Bytes stamp_of(const Held& held, std::uint64_t block) {
+Bytes stamp_of(const BlockContent& held, std::uint64_t block) {
   Bytes bytes{};
   if (held.zero) return bytes;
   const auto stamped =
@@ -44,9 +44,10 @@ Bytes stamp_of(const Held& held, std::uint64_t block) {
 
 /// Applies part of a stamp to the previous content. If that content is known, so is whether a stamp
 /// results, since the first bytes of two stamps are equal.
-Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
+BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
-  Held fresh{.zero = false, .file = event.file, .version = event.version, .bytes = part.end};
+  BlockContent fresh{
+      .zero = false, .file = event.file, .version = event.version, .bytes = part.end};
   if (before.zero) {
     fresh.hole = {0, part.first};
     return fresh;
@@ -57,8 +58,8 @@ Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
   const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
   if (known && made == old) return before;
   if (known && made == written)
-    return Held{.zero = false, .file = event.file, .version = event.version};
-  Held held = before;
+    return BlockContent{.zero = false, .file = event.file, .version = event.version};
+  BlockContent held = before;
   const BlockHead head = head_of(before, block);
   held.mixed = head;
   for (std::size_t at = part.first; at < std::min<std::size_t>(part.end, head.size()); ++at)
@@ -72,7 +73,7 @@ Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
 
 }  // namespace
 
-BlockHead head_of(const Held& held, std::uint64_t block) {
+BlockHead head_of(const BlockContent& held, std::uint64_t block) {
   if (held.mixed) return *held.mixed;
   const Bytes stamp = stamp_of(held, block);
   BlockHead head;
@@ -80,18 +81,18 @@ BlockHead head_of(const Held& held, std::uint64_t block) {
   return head;
 }
 
-Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
+BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   switch (event.kind) {
     case BlockEvent::Kind::zero:
       return {};
     case BlockEvent::Kind::trim: {
-      Held held = before;
+      BlockContent held = before;
       held.bytes = std::min(held.bytes, event.bytes);
       if (held.mixed) held.hole.many = true;
       return held;
     }
     case BlockEvent::Kind::hole: {
-      Held held = before;
+      BlockContent held = before;
       if (!held.zero) held.hole = joined(before.hole, event.hole);
       if (held.mixed) held.hole.many = true;
       if (held.reads_as_zeroes()) return {};
@@ -111,11 +112,11 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
           .mixed = event.mixed};
 }
 
-Held after(const BlockEvent& event, std::uint64_t block, const Held& before) {
-  const Held made = made_by(event, block, before);
+BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
+  const BlockContent made = made_by(event, block, before);
   if (event.kind != BlockEvent::Kind::stamp || before.mixed || !leaves_no_trace(made, before))
     return made;
-  Held same = before;
+  BlockContent same = before;
   same.bytes = std::max(same.bytes, made.bytes);
   return same;
 }
@@ -137,7 +138,7 @@ std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t firs
   while (first < end) {
     const auto border = all.upper_bound(first);
     const std::uint64_t next = border == all.end() ? end : std::min(end, *border);
-    Held held;
+    BlockContent held;
     for (const BlockEvent& event : object.blocks) {
       if (first >= event.first && first < event.end) held = after(event, first, held);
     }

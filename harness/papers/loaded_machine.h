@@ -17,9 +17,9 @@
 namespace headcrash::experiment {
 
 /// A machine and its users, with the first error of any user.
-class Bench {
+class LoadedMachine {
  public:
-  explicit Bench(const Result<ModelledMachineOptions>& options) {
+  explicit LoadedMachine(const Result<ModelledMachineOptions>& options) {
     if (!options) {
       error_ = options.error().message();
       return;
@@ -33,7 +33,7 @@ class Bench {
 
   bool good() const { return error_.empty(); }
   const std::string& error() const { return error_; }
-  ModelledMachine& machine() { return *machine_; }
+  ModelledMachine& modelled() { return *machine_; }
   Vfs& vfs() { return machine_->vfs(); }
   os::TimeNs now() const { return machine_->now(); }
   void sleep_until(os::TimeNs at) { machine_->system().executor.sleep_until(at); }

@@ -6,11 +6,12 @@
 
 namespace headcrash::explorer {
 
-class Lab {
+class GuestPool {
  public:
   /// Starts server and guests. Call it from a thread that outlives them (vm/guest.h).
-  static Result<std::unique_ptr<Lab>> start(std::size_t guests, const StageGuestOptions& options);
-  ~Lab();
+  static Result<std::unique_ptr<GuestPool>> start(std::size_t guests,
+                                                  const StageGuestOptions& options);
+  ~GuestPool();
 
   device::StateServer& server() { return *server_; }
   StageGuest& guest(std::size_t index) { return *guests_.at(index); }
@@ -19,7 +20,7 @@ class Lab {
   const std::filesystem::path& scratch() const { return scratch_.path(); }
 
  private:
-  explicit Lab(base::ScratchFolder scratch) : scratch_(std::move(scratch)) {}
+  explicit GuestPool(base::ScratchFolder scratch) : scratch_(std::move(scratch)) {}
 
   base::ScratchFolder scratch_;
   std::unique_ptr<device::StateServer> server_;

@@ -16,7 +16,7 @@
 namespace headcrash::oracle {
 
 /// The content of a block: zeroes, or the first `bytes` of a stamp followed by arbitrary bytes.
-struct Held {
+struct BlockContent {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
@@ -31,22 +31,22 @@ struct Held {
   }
   bool is_unknown() const { return mixed && hole.many; }
   bool has_hole() const { return !zero && hole.end > 0; }
-  bool same_stamp(const Held& other) const {
+  bool same_stamp(const BlockContent& other) const {
     return !zero && !other.zero && !mixed && !other.mixed && file == other.file &&
            version == other.version && displacement == other.displacement;
   }
 };
 
 /// Returns the block's first bytes, as far as known.
-BlockHead head_of(const Held& held, std::uint64_t block);
+BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
 /// Returns the content that the event puts into a block of its range. `before` is the content that
 /// a truncation shortens or a hole interrupts.
-Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before);
+BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 /// Returns the content of the block after the event. A write changes nothing if its few bytes equal
 /// those of the stamp before.
-Held after(const BlockEvent& event, std::uint64_t block, const Held& before);
+BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 /// Returns the blocks at which the history changes. All blocks between two of them have the same
 /// history.
@@ -55,7 +55,7 @@ std::set<std::uint64_t> borders(const ObjectHistory& object);
 /// Adjacent blocks with equal content.
 struct Stretch {
   std::uint64_t first = 0, end = 0;
-  Held held;
+  BlockContent held;
 };
 /// Returns the content of blocks `first` to `end` after all events of the history.
 std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first,

@@ -10,7 +10,7 @@
 
 namespace headcrash::campaign {
 
-struct Part {
+struct Selection {
   std::vector<std::string> filesystems;  ///< empty for all
   std::optional<std::int64_t> trials;    ///< maximum per cell
   std::vector<std::string> kernels;      ///< replace the campaign's; empty to keep them
@@ -21,6 +21,6 @@ struct Part {
 /// Reduces a campaign to a part. A name without a kernel selects the file system under each kernel.
 /// Notes the part in the campaign's text, so that it is never resumed as the whole or as another
 /// part. Fails for a file system that the campaign lacks, and suggests the nearest.
-Result<void> keep_part(Campaign& campaign, const Part& part);
+Result<void> keep_selection(Campaign& campaign, const Selection& selection);
 
 }  // namespace headcrash::campaign

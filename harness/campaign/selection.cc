@@ -1,4 +1,4 @@
-#include "harness/campaign/part.h"
+#include "harness/campaign/selection.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,31 +27,31 @@ bool is_meant(const std::string& filesystem, const std::vector<std::string>& wan
 
 }  // namespace
 
-Result<void> keep_part(Campaign& campaign, const Part& part) {
-  if (part.whole()) return {};
+Result<void> keep_selection(Campaign& campaign, const Selection& selection) {
+  if (selection.whole()) return {};
   const std::vector<std::string> known = names_in(campaign);
-  for (const std::string& name : part.filesystems)
+  for (const std::string& name : selection.filesystems)
     if (std::ranges::none_of(known,
                              [&](const std::string& each) { return is_meant(each, {name}); }))
       return fail("--only", fmt::format("{} has no file system \"{}\"", campaign.name, name),
                   base::suggest(name, known));
-  if (!part.filesystems.empty()) {
-    const auto left_out = [&part](const adapters::LinuxAdapter& filesystem) {
-      return !is_meant(filesystem.name, part.filesystems);
+  if (!selection.filesystems.empty()) {
+    const auto left_out = [&selection](const adapters::LinuxAdapter& filesystem) {
+      return !is_meant(filesystem.name, selection.filesystems);
     };
     std::erase_if(campaign.filesystems, left_out);
     if (campaign.explore)
       std::erase_if(campaign.explore->cells,
                     [&left_out](const ExploredCell& cell) { return left_out(cell.filesystem); });
-    campaign.text += fmt::format("\n# --only {}\n", fmt::join(part.filesystems, ","));
+    campaign.text += fmt::format("\n# --only {}\n", fmt::join(selection.filesystems, ","));
   }
-  if (!part.trials) return {};
-  campaign.trials = std::min(campaign.trials, *part.trials);
+  if (!selection.trials) return {};
+  campaign.trials = std::min(campaign.trials, *selection.trials);
   if (campaign.explore)
     for (ExploredCell& cell : campaign.explore->cells)
       cell.trials = std::min(static_cast<std::int64_t>(workloads_of(cell, campaign.seed).count),
-                             *part.trials);
-  campaign.text += fmt::format("\n# --trials {}\n", *part.trials);
+                             *selection.trials);
+  campaign.text += fmt::format("\n# --trials {}\n", *selection.trials);
   return {};
 }
 

@@ -1,15 +1,15 @@
 // Parts of campaigns: their content, and their identity as separate runs.
-#include "harness/campaign/part.h"
+#include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>
 
 namespace headcrash::campaign {
 namespace {
 
-TEST(Part, OfACampaignWithCuts) {
+TEST(Selection, ReducesACampaignWithCuts) {
   Campaign campaign = load_campaign("demo").value();
   const std::string whole = campaign_digest(campaign);
-  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs"}, .trials = 2}));
+  ASSERT_TRUE(keep_selection(campaign, {.filesystems = {"xfs"}, .trials = 2}));
   const TrialPlans plans(campaign);
   ASSERT_EQ(plans.size(), 2);
   EXPECT_EQ(plans[0].filesystem->name, "xfs");
@@ -19,35 +19,35 @@ TEST(Part, OfACampaignWithCuts) {
   EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "what the database keeps is read again";
 }
 
-TEST(Part, AFileSystemIncludesEachKernel) {
+TEST(Selection, AFileSystemIncludesEachKernel) {
   Campaign campaign = load_campaign("demo", {"6.1", "7.3"}).value();
   EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
   EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(),
             TrialPlans(campaign).size())
       << "what the database keeps has the kernels";
-  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs"}, .trials = 1}));
+  ASSERT_TRUE(keep_selection(campaign, {.filesystems = {"xfs"}, .trials = 1}));
   std::vector<std::string> names;
   for (const adapters::LinuxAdapter& each : campaign.filesystems) names.push_back(each.name);
   EXPECT_EQ(names, (std::vector<std::string>{"xfs@6.1", "xfs@7.3"}));
-  ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs@7.3"}, .trials = {}}));
+  ASSERT_TRUE(keep_selection(campaign, {.filesystems = {"xfs@7.3"}, .trials = {}}));
   ASSERT_EQ(campaign.filesystems.size(), 1U);
   EXPECT_EQ(campaign.filesystems[0].guest.kernel, "7.3");
 }
 
-TEST(Part, OfACampaignThatExplores) {
+TEST(Selection, ReducesACampaignThatExplores) {
   Campaign campaign = load_campaign("seq1-all").value();
   const std::string name = campaign.explore->cells.front().filesystem.name;
-  ASSERT_TRUE(keep_part(campaign, {.filesystems = {name}, .trials = 3}));
+  ASSERT_TRUE(keep_selection(campaign, {.filesystems = {name}, .trials = 3}));
   for (const ExploredCell& cell : campaign.explore->cells) EXPECT_EQ(cell.filesystem.name, name);
   EXPECT_EQ(TrialPlans(campaign).size(), 3 * campaign.explore->cells.size());
 }
 
-TEST(Part, TheWholeIsUnchangedAndUnknownNamesAreRejected) {
+TEST(Selection, TheWholeIsUnchangedAndUnknownNamesAreRejected) {
   Campaign campaign = load_campaign("demo").value();
   const std::string whole = campaign_digest(campaign);
-  ASSERT_TRUE(keep_part(campaign, {}));
+  ASSERT_TRUE(keep_selection(campaign, {}));
   EXPECT_EQ(campaign_digest(campaign), whole);
-  const auto refused = keep_part(campaign, {.filesystems = {"ext5"}, .trials = {}});
+  const auto refused = keep_selection(campaign, {.filesystems = {"ext5"}, .trials = {}});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("did you mean \"ext4\""), std::string::npos)
       << refused.error().message();
