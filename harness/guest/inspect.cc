@@ -96,24 +96,25 @@ struct InspectRequest {
   bool twice = false;  ///< mount again and compare with the first tree
 };
 
-tl::unexpected<InspectRefusal> refuse(std::string what, Errno error) {
+tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) {
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
 /// Verifies that the disk and the marks belong to the load that the host expects.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
-  if (!bytes) return refuse(source, bytes.error());
+  if (!bytes) return refuse_inspection(source, bytes.error());
   if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
-    return refuse(source + " has another size", {.value = ESTALE});
+    return refuse_inspection(source + " has another size", {.value = ESTALE});
   if (request.contains("flush") && request["flush"].get<std::string>() != write_cache_of(source))
-    return refuse(source + " is set to \"" + write_cache_of(source) + "\"", {.value = ESTALE});
+    return refuse_inspection(source + " is set to \"" + write_cache_of(source) + "\"",
+                             {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
   const auto nonce = read_nonce(mark);
-  if (!nonce) return refuse(mark, nonce.error());
+  if (!nonce) return refuse_inspection(mark, nonce.error());
   if (*nonce != request["nonce"].get<std::string>())
-    return refuse(mark + " has another nonce", {.value = ESTALE});
+    return refuse_inspection(mark + " has another nonce", {.value = ESTALE});
   return {};
 }
 
@@ -158,8 +159,8 @@ tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked,
   const auto unmounted = unmount_file_system(asked.target);
   answer["unmount_ms"] = clock.lap();
   if (!entries && !is_damage(entries.error()))
-    return refuse("the tree of " + asked.source, entries.error());
-  if (!unmounted) return refuse("unmount " + asked.source, unmounted.error());
+    return refuse_inspection("the tree of " + asked.source, entries.error());
+  if (!unmounted) return refuse_inspection("unmount " + asked.source, unmounted.error());
   if (entries) {
     answer["entries"] = *entries;
     return seen;

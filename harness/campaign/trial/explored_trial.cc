@@ -271,14 +271,14 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
   if (state == record_.states.end()) return;
-  db::FailureRecord record{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
-  record.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
-  record.account = failure.outcome.judgement.summary;
-  record.tier = failure.outcome.findings.empty()
+  db::FailureRecord stored{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  stored.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  stored.account = failure.outcome.judgement.summary;
+  stored.tier = failure.outcome.findings.empty()
                     ? oracle::name(oracle::Tier::integrity)
                     : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed && context_.describes_failures) {
-    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + record.tier;
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + stored.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     explorer::ReportOptions options{.recordings = artefacts_,
                                     .replay = "headcrash replay " + plan_.key,
@@ -300,7 +300,7 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
         explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       minimise_ms_ += report->minimise_ms;
-      record = {.confirmed = report->confirmed,
+      stored = {.confirmed = report->confirmed,
                 .disagreement = report->disagreement,
                 .tier = report->tier,
                 .operations = report->operations,
@@ -308,10 +308,10 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
                 .account = report->account,
                 .replay = report->replay};
     } else {
-      record.account += "\n(no description could be written: " + report.error().message() + ")";
+      stored.account += "\n(no description could be written: " + report.error().message() + ")";
     }
   }
-  state->failure = std::move(record);
+  state->failure = std::move(stored);
 }
 
 /// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and
