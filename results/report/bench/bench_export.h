@@ -1,5 +1,5 @@
 #pragma once
-// A benchmark for other programs.
+// Export of a benchmark for other programs.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@
 
 namespace headcrash::report {
 
-/// Run, answer, contests with statistics and every measurement, failed trials, baseline. `baseline`
-/// may be null.
+/// Returns run, answer, contests with statistics and every measurement, failed trials, baseline.
+/// `baseline` may be null.
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// A test suite a contest, a test case an entrant: a failure where it regressed, an error where its
-/// trials failed, skipped where the result is inconclusive.
+/// Returns a test suite per contest with a test case per entrant. A regression is a failure, failed
+/// trials are an error, and an inconclusive result is skipped.
 std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// measures.csv, cells.csv, trials.csv, metrics.csv (the queries of these names), rankings.csv,
