@@ -1,5 +1,5 @@
-// CSV and JUnit XML of a benchmark (bench_export.h). JUnit as build servers read it: testsuites of
-// testsuites of testcases with `failure`, `error` or `skipped` inside.
+// CSV and JUnit XML of a benchmark (bench_export.h). The JUnit form is that of build servers:
+// testsuites of testsuites of testcases that contain `failure`, `error` or `skipped`.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>
@@ -106,7 +106,8 @@ SqlAnswer changes(const BaselineComparison& comparison) {
   return table;
 }
 
-/// XML 1.0 has no U+FFFE and U+FFFF; the rest of what it forbids is gone with valid_utf8().
+/// Escapes text for XML 1.0, which excludes U+FFFE and U+FFFF; valid_utf8() removes the other
+/// invalid characters.
 std::string xml(const std::string& text) {
   std::string out = escape(text);
   for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
@@ -117,7 +118,7 @@ std::string xml(const std::string& text) {
 }
 
 struct Case {
-  std::string element, message;  ///< of what stands inside; empty for a success
+  std::string element, message;  ///< of the contained element; empty for a success
 };
 
 Case case_of(const Entrant& entrant, const CellChange* change) {
@@ -170,7 +171,7 @@ std::string suite_of(const Contest& contest, const BaselineComparison* baseline,
 
 std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline) {
   std::string suites;
-  std::size_t change = 0;  // the changes stand in the order of the contests
+  std::size_t change = 0;  // the changes follow the order of the contests
   for (const Contest& contest : bench.contests) {
     suites += suite_of(contest, baseline, change);
     change += contest.entrants.size();
