@@ -24,7 +24,6 @@
 // the flush, but follows a FUA write that completed later; we keep completion order.) Zeroes
 // written without data are logged as data, since the format cannot express them. Marks longer than
 // 479 bytes are truncated, as by the target.
-// word for them. Marks longer than 479 bytes are cut there, as the target cuts them.
 
 #include <filesystem>
 #include <functional>

@@ -9,8 +9,6 @@
 // state takes microseconds to make, and thousands per second can be examined, each at the cost of
 // the sectors read. A state is a value: copy it, and assign() the data that another crash could
 // have left (for example any subset of the writes in flight).
-// what is looked at. A state is a value: copy it, and assign() to it what another crash could have
-// left on top (any subset of the writes that were in flight, say).
 
 #include <filesystem>
 #include <memory>

@@ -14,9 +14,8 @@
 // run, and copies of it are omitted. Two executions of an experiment are two runs.
 //
 // Tables are copied generically: a column `id` and every `X_id` is offset by the existing rows, so
-// tables added by later schemas are merged without changes here.
-// rows that are there already, so that a table which a later schema adds is merged without a word
-// here.
+// tables added by later schemas are merged without changes here. rows that are there already, so
+// that a table which a later schema adds is merged without a word here.
 
 #include <cstdint>
 #include <filesystem>

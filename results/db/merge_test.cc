@@ -18,7 +18,7 @@ namespace {
 
 class MergeTest : public ScratchFolder {
  protected:
-  /// A shard of three trials, its artefact beside it in a folder of its own.
+  /// Creates a shard of three trials, with its artefact in the shard's folder.
   std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
                               bool finished,
                               std::vector<std::string> verdicts = {"replayed", "replayed",
@@ -52,11 +52,11 @@ class MergeTest : public ScratchFolder {
     const auto refused = merge(inputs);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
-    EXPECT_TRUE(std::filesystem::is_empty(output().parent_path())) << "something was left behind";
+    EXPECT_TRUE(std::filesystem::is_empty(output().parent_path())) << "a file remained";
   }
 };
 
-TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
+TEST_F(MergeTest, MergesShardsIntoOneFinishedRun) {
   const auto outcome = must(merge({shard("a", 0, 2, true), shard("b", 1, 2, true)}));
   EXPECT_EQ(outcome.runs, 1U);
   EXPECT_EQ(outcome.trials, 6U);
@@ -70,8 +70,8 @@ TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
                      "AND finished_at IS NOT NULL"),
       1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // Each finding belongs to the state of its own trial, each failure to its state, each bucket to
-  // its phase.
+  // Each finding must belong to the state of its own trial, each failure to its state and each
+  // bucket to its phase.
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
@@ -89,7 +89,7 @@ TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
   EXPECT_TRUE(std::filesystem::exists(output().parent_path() / path.text(0))) << path.text(0);
 }
 
-TEST_F(MergeTest, WhatWasMeasuredFollowsItsPhase) {
+TEST_F(MergeTest, KeepsMeasurementsWithTheirPhase) {
   std::vector<std::filesystem::path> shards;
   for (const int i : {0, 1}) {
     shards.push_back(folder() / (std::to_string(i) + ".db"));
@@ -119,7 +119,7 @@ TEST_F(MergeTest, WhatWasMeasuredFollowsItsPhase) {
             1);
 }
 
-TEST_F(MergeTest, WhatTheShardsDoNotAgreeAboutBecomesAList) {
+TEST_F(MergeTest, JoinsDifferingValuesIntoAList) {
   std::vector<std::filesystem::path> shards;
   for (unsigned i = 0; i < 3; ++i) {
     shards.push_back(shard(std::string(1, static_cast<char>('a' + i)), i, 3, true));
@@ -136,7 +136,7 @@ TEST_F(MergeTest, WhatTheShardsDoNotAgreeAboutBecomesAList) {
   EXPECT_EQ(run.text(1), "no json");
 }
 
-TEST_F(MergeTest, AMissingShardLeavesARunThatResumeFinishes) {
+TEST_F(MergeTest, LeavesAnUnfinishedRunWithoutAllShards) {
   const auto outcome = must(merge({shard("a", 0, 3, true), shard("c", 2, 3, false)}));
   ASSERT_EQ(outcome.remarks.size(), 1U);
   EXPECT_NE(outcome.remarks[0].find("2 of 3 shards"), std::string::npos) << outcome.remarks[0];
@@ -148,7 +148,7 @@ TEST_F(MergeTest, AMissingShardLeavesARunThatResumeFinishes) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT trials_planned FROM run"), 9);
 }
 
-TEST_F(MergeTest, DoubledTrialsAreTakenOnce) {
+TEST_F(MergeTest, MergesDuplicateTrialsOnce) {
   const auto outcome = must(merge({shard("a", 0, 1, true), shard("b", 0, 1, true)}));
   EXPECT_EQ(outcome.trials, 3U);
   EXPECT_EQ(outcome.doubled, 3U);
@@ -157,7 +157,7 @@ TEST_F(MergeTest, DoubledTrialsAreTakenOnce) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM run WHERE trials_planned = 3"), 1);
 }
 
-TEST_F(MergeTest, OtherCampaignsAndASecondRunOfOneDatabaseStayApart) {
+TEST_F(MergeTest, SeparatesOtherCampaignsAndSecondRuns) {
   const auto a = shard("a", 0, 1, true);
   const auto again = shard("a", 0, 1, true);  // the same file, its second run
   EXPECT_EQ(a, again);
@@ -166,7 +166,7 @@ TEST_F(MergeTest, OtherCampaignsAndASecondRunOfOneDatabaseStayApart) {
   EXPECT_EQ(must(merge({a, folder() / "o.db"})).runs, 3U);
 }
 
-/// An experiment with one trial and one claim, as `headcrash experiment --db` stores it.
+/// Adds an experiment with one trial and one claim, as `headcrash experiment --db` stores it.
 std::int64_t add_experiment(Database& db, double ours) {
   auto run = some_run();
   run.kind = "experiment";
@@ -181,7 +181,7 @@ std::int64_t add_experiment(Database& db, double ours) {
   return id;
 }
 
-TEST_F(MergeTest, TwoExecutionsOfAnExperimentAreTwoRuns) {
+TEST_F(MergeTest, KeepsRepeatedExperimentsAsTwoRuns) {
   for (const auto& [name, ended] :
        {std::pair("a.db", "2026-01-01"), std::pair("b.db", "2026-01-02")}) {
     auto db = must(Database::open(folder() / name, Database::Access::read_write));
@@ -196,7 +196,7 @@ TEST_F(MergeTest, TwoExecutionsOfAnExperimentAreTwoRuns) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(DISTINCT run_id) FROM trial"), 2);
 }
 
-TEST_F(MergeTest, ACopyOfAnExperimentIsLeftOut) {
+TEST_F(MergeTest, OmitsCopiesOfAnExperiment) {
   {
     auto db = must(Database::open(folder() / "a.db", Database::Access::read_write));
     add_experiment(db, 4);
@@ -211,7 +211,7 @@ TEST_F(MergeTest, ACopyOfAnExperimentIsLeftOut) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM phase"), 2);
 }
 
-/// Gives this process a mount namespace. Without root it also needs a user namespace.
+/// Gives this process its own mount namespace, and without root a user namespace too.
 bool enter_own_namespaces() {
   const std::string map = fmt::format("0 {} 1", geteuid());
   if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
@@ -220,8 +220,9 @@ bool enter_own_namespaces() {
   return geteuid() == 0;
 }
 
-/// Each size of disk fills up at another place of the merge, its last checkpoint included.
-TEST_F(MergeTest, AFullDiskIsReportedWhereverItFillsUp) {
+/// Tries several disk sizes, each of which fills at a different point of the merge. One of these
+/// points is the last checkpoint.
+TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
   constexpr int kUnsupported = 77, kMerged = 0, kRefused = 1, kBroken = 2;
   const auto input = folder() / "a.db";
   {
@@ -259,13 +260,13 @@ TEST_F(MergeTest, AFullDiskIsReportedWhereverItFillsUp) {
   EXPECT_GT(endings[kRefused], 0);
 }
 
-TEST_F(MergeTest, VerdictsThatContradictEachOtherAreRefused) {
+TEST_F(MergeTest, RejectsContradictoryVerdicts) {
   expect_refused(
       {shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
       "ace-seq1/1 is unmountable here but replayed in");
 }
 
-TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
+TEST_F(MergeTest, WritesNothingForUnreadableInput) {
   const auto a = shard("a", 0, 2, true);
   expect_refused({a, folder() / "none.db"}, "none.db");
   expect_refused({a, a}, "twice");
@@ -281,7 +282,7 @@ TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
   expect_refused({a, older}, "older headcrash");
 }
 
-TEST_F(MergeTest, AnOutputThatIsThereIsLeftAsItIs) {
+TEST_F(MergeTest, KeepsAnExistingOutput) {
   const auto a = shard("a", 0, 2, true);
   std::filesystem::create_directories(output().parent_path());
   std::ofstream(output()) << "precious";
@@ -289,7 +290,7 @@ TEST_F(MergeTest, AnOutputThatIsThereIsLeftAsItIs) {
   EXPECT_EQ(contents(output()), "precious");
 }
 
-TEST_F(MergeTest, AnArtefactThatIsNotThereIsTold) {
+TEST_F(MergeTest, ReportsMissingArtefacts) {
   const auto a = shard("a", 0, 1, true);
   std::filesystem::remove(a.parent_path() / "trial-1" / "recording.hcr");
   EXPECT_EQ(must(merge({a})).artefacts_missing, 3U);

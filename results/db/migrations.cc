@@ -12,8 +12,8 @@
 namespace headcrash::db {
 namespace {
 
-/// The first finding of quick_check, empty if there is none. It reads every page but not every
-/// index entry, which is what can be afforded at each start.
+/// Returns the first finding of quick_check; empty: none. It reads every page but not every index
+/// entry, which is fast enough for each start.
 Result<std::string> quick_check(sqlite3* handle) {
   TRY(auto check, Statement::prepare(handle, "PRAGMA quick_check(1)"));
   TRY(const auto row, check.step());
@@ -35,7 +35,7 @@ std::vector<Migration> known_migrations() {
 }
 
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest) {
-  // One statement, so one snapshot: another process may be making the file just now.
+  // A single statement reads a single snapshot, as another process may be creating the file.
   TRY(auto look, Statement::prepare(handle,
                                     "SELECT (SELECT application_id FROM pragma_application_id), "
                                     "(SELECT user_version FROM pragma_user_version), "

@@ -23,14 +23,14 @@ class MigrationsTest : public ScratchFolder {
   sqlite3* handle_ = nullptr;
 };
 
-TEST_F(MigrationsTest, TheEmbeddedFilesAreNumberedWithoutGapsUpToTheSchemaVersion) {
+TEST_F(MigrationsTest, NumbersTheEmbeddedFilesWithoutGaps) {
   const auto known = known_migrations();
   ASSERT_EQ(known.size(), static_cast<std::size_t>(kSchemaVersion));
   for (std::size_t i = 0; i < known.size(); ++i)
     EXPECT_EQ(known[i].version, static_cast<int>(i) + 1);
 }
 
-TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
+TEST_F(MigrationsTest, MigratesFromAnEmptyFileAndEachOlderVersion) {
   auto migrations = known_migrations();
   EXPECT_EQ(must(inspect(handle_, file(), 1)), FileState::fresh);
   ASSERT_TRUE(migrate(handle_, file(), migrations));
@@ -39,14 +39,14 @@ TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
   migrations.push_back({next, "ALTER TABLE run ADD COLUMN note TEXT;"});
   EXPECT_EQ(must(inspect(handle_, file(), next)), FileState::older);
   ASSERT_TRUE(migrate(handle_, file(), migrations));
-  ASSERT_TRUE(migrate(handle_, file(), migrations)) << "a second time changes nothing";
+  ASSERT_TRUE(migrate(handle_, file(), migrations)) << "a second migration changes nothing";
   EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), next);
   EXPECT_EQ(
       *query_integer(handle_, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"),
       1);
 }
 
-TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
+TEST_F(MigrationsTest, KeepsRowsOfTheFirstSchema) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations.front()}));
   ASSERT_TRUE(execute(
@@ -62,7 +62,7 @@ TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
+TEST_F(MigrationsTest, KeepsControlsOfTheSecondSchema) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1]}));
   ASSERT_TRUE(execute(
@@ -86,7 +86,7 @@ TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, ABenchmarkOfTheEighthSchemaHasNoLoadAndNoFlushes) {
+TEST_F(MigrationsTest, AddsNoLoadOrFlushesToBenchmarksOfTheEighthSchema) {
   auto migrations = known_migrations();
   const std::vector<Migration> eight(migrations.begin(), migrations.begin() + 8);
   ASSERT_TRUE(migrate(handle_, file(), eight));
@@ -103,7 +103,7 @@ TEST_F(MigrationsTest, ABenchmarkOfTheEighthSchemaHasNoLoadAndNoFlushes) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
+TEST_F(MigrationsTest, MakesNoBenchmarksOfTrialsOfTheThirdSchema) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1], migrations[2]}));
   ASSERT_TRUE(execute(
@@ -122,7 +122,7 @@ TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
-TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
+TEST_F(MigrationsTest, KeepsTheVersionWhenAMigrationFails) {
   auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), migrations));
   migrations.push_back(
@@ -136,7 +136,7 @@ TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
 }
 
-TEST_F(MigrationsTest, AnUnknownVersionIsRefused) {
+TEST_F(MigrationsTest, RejectsAnUnknownVersion) {
   ASSERT_TRUE(migrate(handle_, file(), known_migrations()));
   ASSERT_TRUE(execute(handle_, fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1)));
   const auto refused = inspect(handle_, file(), kSchemaVersion);

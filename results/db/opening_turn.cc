@@ -1,4 +1,4 @@
-// The lock on a database's folder (opening_turn.h).
+// Lock of a database's folder (opening_turn.h).
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
-/// "process 123 (nbdkit)", from the kernel's list of locks:
+/// Returns "process 123 (nbdkit)" from the kernel's list of locks, whose lines are:
 ///   2: FLOCK  ADVISORY  WRITE 123 08:01:4711 0 EOF
 std::string holder_of(int folder) {
   struct stat status = {};

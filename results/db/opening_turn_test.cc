@@ -1,4 +1,4 @@
-// The lock on a database's folder: given on, and not waited for without end.
+// Lock of a database's folder: releases and limited waits.
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 class OpeningTurns : public ScratchFolder {
  protected:
-  /// As a server does with the folder of its store.
+  /// Locks the folder as a server does with the folder of its store.
   int lock_as_a_store() const {
     const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
@@ -24,7 +24,7 @@ class OpeningTurns : public ScratchFolder {
   }
 };
 
-TEST_F(OpeningTurns, EndWithWhoHoldsIt) {
+TEST_F(OpeningTurns, AreReleasedByTheirHolder) {
   {
     const auto first = OpeningTurn::take(file(), milliseconds(0));
     ASSERT_TRUE(first);
@@ -34,7 +34,7 @@ TEST_F(OpeningTurns, EndWithWhoHoldsIt) {
   EXPECT_TRUE(OpeningTurn::take(folder() / "nowhere" / "results.db", milliseconds(0)));
 }
 
-TEST_F(OpeningTurns, OfAServersStoreNeverCome) {
+TEST_F(OpeningTurns, FailWhileAServerHoldsTheFolder) {
   const int store = lock_as_a_store();
   const auto refused = OpeningTurn::take(file(), milliseconds(50));
   close(store);
@@ -45,7 +45,7 @@ TEST_F(OpeningTurns, OfAServersStoreNeverCome) {
       << message;
 }
 
-TEST_F(OpeningTurns, AreWaitedForWhileADatabaseIsMade) {
+TEST_F(OpeningTurns, AreWaitedForWhileADatabaseIsCreated) {
   const int other = lock_as_a_store();
   std::thread later([other] {
     std::this_thread::sleep_for(milliseconds(100));

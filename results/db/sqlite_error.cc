@@ -1,5 +1,5 @@
-// SQLite's result codes in words. Only the primary code decides what a user can do; the extended
-// code and errno make the difference only for a developer and are left to SQLite's own text.
+// Messages for SQLite's result codes. The primary code determines the hint for the user; the
+// extended code and errno appear only in SQLite's own text.
 #include "results/db/sqlite_error.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ std::string file_of(sqlite3* handle) {
   return name == nullptr || *name == '\0' ? "results database" : name;
 }
 
-/// SQLite's text and, for operations of the operating system, the errno behind it.
+/// Returns SQLite's text and, for operating-system operations, the underlying errno.
 std::string own_words(sqlite3* handle) {
   std::string text = sqlite3_errmsg(handle);
   const int code = sqlite3_errcode(handle) & 0xff;

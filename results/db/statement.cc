@@ -89,8 +89,7 @@ Result<void> Transaction::commit() {
 }
 
 Transaction::~Transaction() {
-  // A full disk or an I/O error may have rolled back already; a second ROLLBACK would only be an
-  // error of its own.
+  // A full disk or an I/O error may have caused a rollback already; a second ROLLBACK would fail.
   if (handle_ != nullptr && sqlite3_get_autocommit(handle_) == 0) {
     sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
   }

@@ -1,4 +1,4 @@
-// Which kind of run it is decides which page is written (report.h).
+// Selection of the page by the kind of run (report.h).
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Result<std::filesystem::path> write_page(const ReportOptions& options, const std
   return path;
 }
 
-/// One state of a database for all that is read from it.
+/// Keeps one snapshot of a database for all reads.
 class Snapshot {
  public:
   static Result<Snapshot> begin(db::Database& database) {
@@ -108,7 +108,7 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"rules_undecided", experiment.undecided}}};
 }
 
-/// The page of a survey: cells that were measured and not judged.
+/// Writes the page of a survey, whose cells are measured but not judged.
 template <typename Survey>
 Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
   if (!report) return forward_error(report);
@@ -138,7 +138,7 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (only_bench) {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "leave --baseline and --csv out, or name a run of headcrash bench with --run");
+                "omit --baseline, --csv and --junit, or use --run with a run of headcrash bench");
   }
   TRY(const auto html, page(facts));
   TRY(const auto path, write_page(options, html));

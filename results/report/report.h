@@ -1,7 +1,7 @@
 #pragma once
-// One self-contained HTML file from a results database: what happened, how sure that is, and the
-// query behind each table. Plots are SVG by gnuplot, set into the page. A benchmark is compared
-// with an earlier one if asked, and written as CSV, JSON, JUnit XML and plain text as well.
+// Report of a results database as one self-contained HTML file: results, their certainty, and the
+// query behind each table. Plots are SVG by gnuplot, embedded in the page. A benchmark can be
+// compared with an earlier one and written as CSV, JSON, JUnit XML and plain text.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,46 +13,43 @@
 
 namespace headcrash::report {
 
-/// An earlier benchmark to compare with.
+/// Earlier benchmark to compare with.
 struct BaselineOptions {
   std::filesystem::path database;
   std::optional<std::int64_t> run;  ///< default: its newest benchmark
-  double tolerance = 0.05;          ///< a change of less is none
+  double tolerance = 0.05;          ///< smaller changes are ignored
 };
 
 struct ReportOptions {
-  std::filesystem::path output;     ///< folder; made if missing. The page is output/report.html
+  std::filesystem::path output;     ///< folder, created if missing. The page is output/report.html
   std::optional<std::int64_t> run;  ///< default: the newest
-  // Of benchmarks only:
+  // For benchmarks only:
   std::optional<BaselineOptions> baseline;
-  std::filesystem::path csv;  ///< folder for one CSV file a table; empty for none
+  std::filesystem::path csv;    ///< folder for one CSV file per table; empty: none
+  std::filesystem::path junit;  ///< file; empty: none
 };
 
 struct ReportResult {
   std::filesystem::path page;
   std::int64_t run = 0, trials = 0;
-  std::int64_t unexpected = 0;  ///< trials whose verdict is not what the adapter promises
+  std::int64_t unexpected = 0;  ///< trials whose verdict differs from the adapter's promise
   std::size_t regressions = 0;  ///< cells that became worse since the baseline
-  std::size_t failed = 0;       ///< trials of a benchmark without a number
+  std::size_t failed = 0;       ///< trials of a benchmark without a result
   std::string text;             ///< for the terminal; empty for experiments and surveys
-  std::vector<CiCase> cases;    ///< of a benchmark or a campaign
-  nlohmann::json summary;       ///< all of it
+  nlohmann::json summary;       ///< the complete report as JSON
 };
 
-/// Errors: no such run, an empty database, a missing or failing gnuplot, a folder that cannot be
-/// written, a baseline that cannot be read, an option that is for benchmarks only.
+/// Writes the report. Errors: no such run, an empty database, a missing or failing gnuplot, an
+/// unwritable folder, an unreadable baseline, an option that is only for benchmarks.
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options);
 
 struct Summary {
   nlohmann::json figures;  ///< for --json
   std::string status,
-      systems;  ///< for the terminal: status line and notes; the table of the file systems
+      systems;  ///< for the terminal: status line with notes, and the table of the file systems
 };
 
-/// Returns the cases of a campaign. Fails if there is no such run.
-Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
-
-/// The figures of a campaign's page. Errors: no such run, an empty database.
+/// Returns the figures of a campaign's page. Errors: no such run, an empty database.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

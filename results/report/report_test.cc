@@ -1,6 +1,5 @@
-// The page as a whole. The golden page (golden/report.html) is rewritten with
-// HEADCRASH_UPDATE_GOLDEN=1; with HEADCRASH_SHOW_REPORT=FOLDER a realistic page is left there for a
-// look.
+// The complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html);
+// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -34,8 +33,8 @@ class ReportTest : public db::ScratchFolder {
   }
 };
 
-/// A plot as what matters of it: its size, colours and texts, and whether it has few shapes or
-/// many. Positions depend on fonts.
+/// Reduces a plot to its size, colours and texts, and to whether it has few or many shapes.
+/// Positions depend on fonts.
 std::string plots_by_structure(const std::string& html) {
   std::string out;
   std::size_t from = 0;
@@ -53,7 +52,7 @@ std::string plots_by_structure(const std::string& html) {
   return out + html.substr(from);
 }
 
-TEST_F(ReportTest, GoldenPage) {
+TEST_F(ReportTest, MatchesTheGoldenPage) {
   auto db = database();
   fill(db, three_cells());
   auto page = plots_by_structure(page_of(db));
@@ -70,7 +69,7 @@ TEST_F(ReportTest, GoldenPage) {
   }
 }
 
-TEST_F(ReportTest, CountsWhatWasNotExpectedAndLeavesNoDraft) {
+TEST_F(ReportTest, CountsUnexpectedTrialsAndLeavesNoTemporaryFile) {
   auto db = database();
   auto shape = three_cells();
   shape.cells[0].verdicts[1] = "silent-loss";
@@ -84,10 +83,10 @@ TEST_F(ReportTest, CountsWhatWasNotExpectedAndLeavesNoDraft) {
   const auto page = db::contents(result.page);
   const auto invalid = page.find("This report is invalid"), title = page.find("<h1>");
   ASSERT_NE(invalid, std::string::npos);
-  EXPECT_LT(invalid, title) << "a failed control is said first";
+  EXPECT_LT(invalid, title) << "a failed control comes first";
 }
 
-TEST_F(ReportTest, NeedsNothingFromOutside) {
+TEST_F(ReportTest, NeedsNoExternalFiles) {
   auto db = database();
   fill(db, three_cells());
   const auto page = without_own_script(page_of(db));
@@ -102,7 +101,7 @@ TEST_F(ReportTest, NeedsNothingFromOutside) {
   }
 }
 
-TEST_F(ReportTest, StrangeNamesAreShownAsTheyAre) {
+TEST_F(ReportTest, EscapesUnusualNames) {
   auto db = database();
   auto shape = three_cells();
   shape.cells[0].filesystem = "<script>alert('x')</script>\"&\\ {_^@} \xff\n\t$d << END_OF_DATA";
@@ -119,7 +118,7 @@ TEST_F(ReportTest, StrangeNamesAreShownAsTheyAre) {
   EXPECT_NO_THROW(must(report_summary(db, std::nullopt)).figures.dump());
 }
 
-TEST_F(ReportTest, AnEmptyDatabaseAndAMissingRunAreErrors) {
+TEST_F(ReportTest, RejectsAnEmptyDatabaseAndAMissingRun) {
   auto db = database();
   const auto empty = write_report(db, {folder() / "out", std::nullopt});
   ASSERT_FALSE(empty);
@@ -133,7 +132,7 @@ TEST_F(ReportTest, AnEmptyDatabaseAndAMissingRunAreErrors) {
       << missing.error().message();
 }
 
-TEST_F(ReportTest, RunsWithoutTrialsInterruptedOrWithoutTimings) {
+TEST_F(ReportTest, AcceptsRunsWithoutTrialsEndOrTimings) {
   auto db = database();
   SyntheticShape none;
   none.planned = 15;
@@ -157,7 +156,7 @@ TEST_F(ReportTest, RunsWithoutTrialsInterruptedOrWithoutTimings) {
   EXPECT_NE(untimed.find("2 of 2 file systems kept what they promise"), std::string::npos);
 }
 
-TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
+TEST_F(ReportTest, AcceptsAReadOnlyDatabaseAndReportsAnUnusableFolder) {
   {
     auto db = database();
     fill(db, three_cells());
@@ -169,7 +168,7 @@ TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
   EXPECT_FALSE(refused.error().hint.empty());
 }
 
-TEST_F(ReportTest, TheSummaryHasThePagesFigures) {
+TEST_F(ReportTest, GivesTheSummaryThePagesFigures) {
   auto db = database();
   const auto run = fill(db, three_cells());
   const auto json = must(report_summary(db, std::nullopt)).figures;
@@ -192,7 +191,7 @@ TEST_F(ReportTest, TheSummaryHasThePagesFigures) {
   EXPECT_NE(page_of(db).find(status), std::string::npos);
 }
 
-TEST_F(ReportTest, TheScatterIsBounded) {
+TEST_F(ReportTest, LimitsTheScatterPlot) {
   auto db = database();
   auto shape = three_cells();
   for (auto& cell : shape.cells) cell.verdicts.resize(1);
@@ -206,7 +205,7 @@ TEST_F(ReportTest, TheScatterIsBounded) {
   EXPECT_LE(std::stoi(points[0]), 20'000);
 }
 
-TEST_F(ReportTest, EverythingHasAnAddressAndTheContentsListNamesEverySection) {
+TEST_F(ReportTest, GivesEachPartAnAddressAndListsEverySection) {
   auto db = database();
   fill(db, a_real_campaign());
   const auto page = page_of(db);
@@ -225,7 +224,7 @@ TEST_F(ReportTest, EverythingHasAnAddressAndTheContentsListNamesEverySection) {
     EXPECT_EQ(times(page, fmt::format("id=\"{}\"", id)), 1U) << id;
 }
 
-TEST_F(ReportTest, ABrokenPromiseIsACardAndALosingControlIsAsExpected) {
+TEST_F(ReportTest, ShowsABrokenPromiseAsACardAndALosingControlAsExpected) {
   auto db = database();
   fill(db, a_real_campaign());
   const auto page = page_of(db);
@@ -234,7 +233,7 @@ TEST_F(ReportTest, ABrokenPromiseIsACardAndALosingControlIsAsExpected) {
   EXPECT_NE(page.find("trials: 1 of 10"), std::string::npos);
   EXPECT_NE(page.find("Losses of negative controls, as expected: 2"), std::string::npos);
   EXPECT_NE(page.find("<span class=\"verdict good\">as expected</span>"), std::string::npos);
-  // The map: what must be is filled, what must not is outlined.
+  // On the map, required results are filled and unwanted ones outlined.
   const auto cell = [&](const char* hint) {
     const auto at = page.find(hint);
     return page.substr(page.rfind("<td class=", at), at - page.rfind("<td class=", at));
@@ -244,7 +243,7 @@ TEST_F(ReportTest, ABrokenPromiseIsACardAndALosingControlIsAsExpected) {
   EXPECT_NE(cell("title=\"xfs, hp-c2447").find("h0"), std::string::npos);
 }
 
-TEST_F(ReportTest, ACrashPageBesideTheReportIsLinkedAndTheCommandMakesIt) {
+TEST_F(ReportTest, LinksAnExistingCrashPageAndShowsItsCommand) {
   auto db = database();
   auto shape = three_cells();
   shape.cells[0].verdicts[1] = "silent-loss";
@@ -258,7 +257,7 @@ TEST_F(ReportTest, ACrashPageBesideTheReportIsLinkedAndTheCommandMakesIt) {
   EXPECT_NE(page_of(db).find("href=\"" + name), std::string::npos);
 }
 
-TEST_F(ReportTest, FlushesHaveResponseTimesOfTheirOwn) {
+TEST_F(ReportTest, ShowsResponseTimesOfFlushesSeparately) {
   auto db = database();
   fill(db, three_cells());
   const auto page = page_of(db);
@@ -272,10 +271,10 @@ TEST_F(ReportTest, FlushesHaveResponseTimesOfTheirOwn) {
       3U)
       << responses;
   EXPECT_EQ(responses.find("2.00\u00a0ms"), std::string::npos)
-      << "reads of the recovery are none of the workload's";
+      << "the workload excludes reads of the recovery";
 }
 
-TEST_F(ReportTest, LatenessIsOneSentenceWhereAllIsFine) {
+TEST_F(ReportTest, ReducesLatenessWithoutLateRequestsToOneSentence) {
   auto db = database();
   auto shape = three_cells();
   const auto run = fill(db, shape);
@@ -291,7 +290,7 @@ TEST_F(ReportTest, LatenessIsOneSentenceWhereAllIsFine) {
   EXPECT_NE(page_of(db, run).find("Late trials: 1 of 15"), std::string::npos);
 }
 
-TEST_F(ReportTest, CautionsAreFoldedWithTheirNumber) {
+TEST_F(ReportTest, CollapsesCautionsUnderTheirNumber) {
   auto db = database();
   auto shape = three_cells();
   shape.cells[0].verdicts[0] = "harness-error";
@@ -305,7 +304,7 @@ TEST_F(ReportTest, CautionsAreFoldedWithTheirNumber) {
   EXPECT_NE(page.find("<li>harness errors: 1 of 15"), std::string::npos);
 }
 
-TEST_F(ReportTest, ForALook) {
+TEST_F(ReportTest, WritesAPageForViewing) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
   auto db = database();
@@ -319,8 +318,8 @@ TEST_F(ReportTest, ForALook) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// What SQLite's virtual machine does for the report of one cell, in thousands of instructions:
-/// work, not time.
+/// Returns the work of SQLite's virtual machine for the report of one cell, in thousands of
+/// instructions.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
@@ -338,9 +337,9 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
   return thousands;
 }
 
-/// The report of 10 000 trials stays within seconds because each further trial costs as much as the
-/// one before, and nothing for the requests that were sampled of it.
-TEST_F(ReportTest, FurtherTrialsCostTheSameAndTheirSamplesNothing) {
+/// Checks that a further trial costs as much as the previous ones, whatever the number of its
+/// sampled requests. A report of 10 000 trials therefore takes seconds.
+TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
   };
@@ -349,14 +348,14 @@ TEST_F(ReportTest, FurtherTrialsCostTheSameAndTheirSamplesNothing) {
   RecordProperty("thousands_of_instructions", static_cast<int>(then));
   EXPECT_GT(first, 0);
   EXPECT_LT(static_cast<double>(then), 2.5 * static_cast<double>(first))
-      << "twice as many were added";
+      << "the second step added twice as many";
   EXPECT_LT(static_cast<double>(then), 1.2 * static_cast<double>(few_requests))
       << "trials with ten times as many requests";
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of a campaign of so many takes. A tenth
-/// of them lose data.
-TEST_F(ReportTest, TimeOfALargeCampaign) {
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time of the report of a campaign with that many
+/// trials. A tenth of them lose data.
+TEST_F(ReportTest, MeasuresTheTimeOfALargeCampaign) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
   auto db = database();

@@ -11,7 +11,7 @@
 namespace headcrash::statistics {
 namespace {
 
-TEST(Summary, OfASampleThatCanBeDoneByHand) {
+TEST(Summary, MatchesAHandComputedSample) {
   const Summary summary = summarise(std::vector<double>{4, 1, 3, 2, 100});
   EXPECT_EQ(summary.count, 5U);
   EXPECT_DOUBLE_EQ(summary.median, 3);
@@ -19,12 +19,13 @@ TEST(Summary, OfASampleThatCanBeDoneByHand) {
   EXPECT_DOUBLE_EQ(summary.least, 1);
   EXPECT_DOUBLE_EQ(summary.greatest, 100);
   EXPECT_NEAR(summary.deviation, 43.6176, 1e-4);
-  EXPECT_EQ(summary.outliers, std::vector<std::size_t>{4});  // told, and still in the mean
+  // reported, and still included in the mean
+  EXPECT_EQ(summary.outliers, std::vector<std::size_t>{4});
   ASSERT_TRUE(summary.mean_interval);
   EXPECT_TRUE(summary.mean_interval->holds(22));
 }
 
-TEST(Summary, FewValuesHaveNoInterval) {
+TEST(Summary, HasNoIntervalForFewValues) {
   EXPECT_FALSE(summarise(std::vector<double>{1, 2}).mean_interval);
   EXPECT_EQ(summarise(std::vector<double>{7}).deviation, 0);
   const Summary flat = summarise(std::vector<double>{5, 5, 5});
@@ -33,7 +34,7 @@ TEST(Summary, FewValuesHaveNoInterval) {
   EXPECT_DOUBLE_EQ(flat.mean_interval->high, 5);
 }
 
-TEST(Quantile, LiesBetweenNeighbours) {
+TEST(Quantile, InterpolatesBetweenNeighbours) {
   const std::vector<double> values = {10, 40, 20, 30};
   EXPECT_DOUBLE_EQ(quantile(values, 0), 10);
   EXPECT_DOUBLE_EQ(quantile(values, 1), 40);
@@ -41,8 +42,8 @@ TEST(Quantile, LiesBetweenNeighbours) {
   EXPECT_DOUBLE_EQ(quantile(values, 0.25), 17.5);
 }
 
-/// The same sample gives the same interval, and another seed nearly the same.
-TEST(Bootstrap, FollowsFromItsSeed) {
+/// Checks that one seed reproduces the interval and that another seed gives a similar one.
+TEST(Bootstrap, IsReproducibleBySeed) {
   const std::vector<double> values = {9, 12, 10, 11, 13, 8, 10, 12};
   const auto one = summarise(values, 1).mean_interval;
   const auto again = summarise(values, 1).mean_interval;
@@ -52,9 +53,8 @@ TEST(Bootstrap, FollowsFromItsSeed) {
   EXPECT_NEAR(one->high, other->high, 0.2);
 }
 
-/// Of many samples whose true mean is known, about 95 % of the intervals must hold it; of three
-/// values, too.
-TEST(Bootstrap, CoversTheTruthAsOftenAsItSays) {
+/// Checks that about 95 % of the intervals contain a known true mean, even for three values.
+TEST(Bootstrap, CoversTheTrueMeanAtItsStatedRate) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal(50, 5);
   constexpr int kSamples = 400;
@@ -70,7 +70,7 @@ TEST(Bootstrap, CoversTheTruthAsOftenAsItSays) {
   }
 }
 
-TEST(Comparison, TellsBetterWorseAndSame) {
+TEST(Comparison, ClassifiesBetterWorseAndSame) {
   const std::vector<double> base = {100, 101, 99, 100, 102, 98};
   const std::vector<double> slower = {120, 121, 119, 120, 122, 118};
   const std::vector<double> noisy = {60, 150, 90, 140, 70, 110};
@@ -84,8 +84,8 @@ TEST(Comparison, TellsBetterWorseAndSame) {
   EXPECT_EQ(compare(base, {}, 0.02).change, Change::cannot_tell);
 }
 
-/// A drift that both sides share hides a change of 3 % from unpaired values and not from pairs.
-TEST(Comparison, PairsTakeOutASharedDrift) {
+/// Checks that a shared drift hides a change of 3 % in unpaired values but not in pairs.
+TEST(Comparison, RemovesASharedDriftFromPairs) {
   std::vector<double> base;
   std::vector<double> now;
   for (int i = 0; i < 8; ++i) {
@@ -98,8 +98,9 @@ TEST(Comparison, PairsTakeOutASharedDrift) {
   EXPECT_NEAR(compare_pairs(base, now, 0.02).ratio, 1.03, 0.001);
 }
 
-/// Two-sided 5 % and 1 % points of Student's distribution (Abramowitz & Stegun, table 26.10).
-TEST(StudentTail, AgreesWithTheTable) {
+/// Compares with the two-sided 5 % and 1 % points of Student's distribution (Abramowitz & Stegun,
+/// table 26.10).
+TEST(StudentTail, MatchesThePublishedTable) {
   for (const auto& [freedom, five, one] :
        {std::tuple(1U, 12.706, 63.657), std::tuple(2U, 4.303, 9.925), std::tuple(3U, 3.182, 5.841),
         std::tuple(4U, 2.776, 4.604), std::tuple(9U, 2.262, 3.250),
@@ -110,9 +111,9 @@ TEST(StudentTail, AgreesWithTheTable) {
   }
 }
 
-TEST(Comparison, PairsHaveThePOfAPairedTest) {
-  // Logarithms of the ratios .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641 with 2
-  // degrees of freedom.
+TEST(Comparison, MatchesAPairedTestForPairs) {
+  // The logarithms of the ratios are .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641
+  // with 2 degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
   EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
   EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);
@@ -120,7 +121,7 @@ TEST(Comparison, PairsHaveThePOfAPairedTest) {
   EXPECT_FALSE(compare_pairs(std::vector<double>{1, 1}, std::vector<double>{2, 2}, .02).p);
 }
 
-TEST(Comparison, MeansHaveThePOfWelchsTest) {
+TEST(Comparison, MatchesWelchsTestForMeans) {
   // Logarithms 0, .1, .2 and .3, .4, .5: t = .3 / sqrt(2 * .01 / 3) = 3.674 with 4 degrees of
   // freedom.
   const std::vector<double> base = {1, std::exp(.1), std::exp(.2)},
@@ -128,8 +129,8 @@ TEST(Comparison, MeansHaveThePOfWelchsTest) {
   EXPECT_NEAR(*compare(base, now, .02).p, .0213, 1e-4);
 }
 
-/// Holm's steps of 4 are .0125, .0167, .025 and .05.
-TEST(CorrectForNumber, StopsAtTheFirstThatIsNotSignificant) {
+/// Uses Holm's steps of 4: .0125, .0167, .025 and .05.
+TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
   std::vector<Comparison> all(6);
   const std::array<double, 4> p = {.03, .005, .04, .01};
   for (std::size_t i = 0; i < p.size(); ++i) {
@@ -151,8 +152,9 @@ TEST(CorrectForNumber, StopsAtTheFirstThatIsNotSignificant) {
   EXPECT_EQ(all[5].change, Change::same) << "not in the family";
 }
 
-/// At most 5 % of contests between equals name a difference; without the correction a third does.
-TEST(CorrectForNumber, EqualsAreSeldomToldApart) {
+/// Checks that at most 5 % of contests between equals find a difference; a third would without the
+/// correction.
+TEST(CorrectForNumber, SeldomSeparatesEquals) {
   constexpr std::size_t kContests = 300, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(0, .2);
@@ -178,9 +180,9 @@ TEST(CorrectForNumber, EqualsAreSeldomToldApart) {
   EXPECT_LT(corrected, kContests * 7 / 100);
 }
 
-/// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t =
-/// 2.13), 54 for 5 % (t = 2.01).
-TEST(Repetitions, AreAsManyAsTheSpreadNeeds) {
+/// Compares with values computed by hand from Student's distribution and the sample's deviation of
+/// 18.3: 16 values for 10 % (t = 2.13), 54 for 5 % (t = 2.01).
+TEST(Repetitions, MatchTheNeedOfTheSpread) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);
   const std::vector<double> wild = {80, 120, 90, 110};

@@ -20,7 +20,6 @@
 //
 // The order of versions below is therefore decided only here: two writes of the same sector are
 // never below together.
-// never below together.
 #include "plugin/model/nvram/nvram.h"
 
 #include <algorithm>

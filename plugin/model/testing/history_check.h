@@ -28,7 +28,6 @@
 //
 // Every sector of every write has distinct contents (a hash of version and LBA, repeated), so
 // misplaced data is always detected.
-// what belongs somewhere else is never taken for right.
 
 #include <fmt/core.h>
 

@@ -29,8 +29,6 @@
 // Every wait ends on shut_down(). The model then runs ahead until no request is inside, because a
 // device may access a request's buffers until its completion. These requests are answered with
 // `shut_down`.
-// because a device may touch a request's buffers up to its completion; these requests are answered
-// with `shut_down`.
 
 #include <atomic>
 #include <chrono>

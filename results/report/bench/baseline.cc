@@ -22,7 +22,7 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Slower in one sense outweighs faster in the other.
+/// Combines two changes; slower in one sense outweighs faster in the other.
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -31,7 +31,7 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-/// A cell that both runs measured or one did not; null: not in that run.
+/// Cell of both runs or of one run; null: not in that run.
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;
@@ -43,7 +43,7 @@ bool is_ranked_in_both(const ComparedCell& cell) {
          !Standing::is_unranked_number(cell.now->standing.kind);
 }
 
-/// Until the last call returned; the device was idle for most of that time.
+/// Reports whether the device was idle for most of the time until the last call returned.
 bool waited_for_others(const ComparedCell& cell) {
   return std::min(cell.then->standing.elapsed_busy_share, cell.now->standing.elapsed_busy_share) <
          kDeviceBusy;
@@ -62,7 +62,7 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// After the correction for the number of comparisons.
+/// Judges the times after the correction for the number of comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -116,7 +116,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;  // one comparison
+    // counts as one comparison
+    if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 
 void judge(ComparedCell& cell) {
@@ -131,7 +132,7 @@ void judge(ComparedCell& cell) {
   if (cell.change.regression) cell.change.change = Change::worse;
 }
 
-/// Members of two JSON objects whose values differ.
+/// Adds the members whose values differ between two JSON objects.
 void add_differences(const std::string& then_text, const std::string& now_text,
                      std::vector<std::string>& out) {
   const auto then = nlohmann::json::parse(then_text, nullptr, false),
@@ -175,8 +176,8 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
     for (const Entrant& entrant : contest.entrants)
       before[contest.identity() + "\n" + entrant.name()] = &entrant;
   std::vector<ComparedCell> cells;
-  std::deque<Entrant> gone;      // of which the baseline has numbers, and this run none
-  std::set<std::string> failed;  // workloads of which no trial of anybody was measured now
+  std::deque<Entrant> gone;      // measured in the baseline but not in this run
+  std::set<std::string> failed;  // workloads without any measured trial in this run
   for (const Contest& contest : now.contests) {
     for (const Entrant& entrant : contest.entrants) {
       if (contest.phase.empty() && entrant.failed > 0)

@@ -1,11 +1,13 @@
 #pragma once
-// What changed since another run: a verdict for each cell that both have.
+// Comparison with another run: a verdict for each cell of both runs.
 //
-// The runs were not interleaved, so means are compared, not pairs, and whatever else differs
-// between the two (host, versions) is named rather than blamed on the file system. A regression is
-// a cell that became slower by more than the tolerance with the whole interval on that side, to
-// quiescence or until the last call returned, and stays so when all cells are corrected for their
-// number (statistics::correct_for_number), or a workload that fails now and did not.
+// The runs were not interleaved, so the comparison uses means instead of pairs. Other differences
+// between the runs (host, versions) are listed, since they may be the cause.
+//
+// A cell that became slower by more than the tolerance is a regression if the whole interval is on
+// that side. Its time is measured to quiescence or until the last call returned. It must stay
+// significant after the correction for the number of cells (statistics::correct_for_number). A
+// workload that fails only in the new run is a regression, too.
 
 #include <string>
 #include <vector>
@@ -20,10 +22,10 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  std::string reason;  ///< why it is inconclusive, or what failed; empty for nothing to report
-  std::optional<double> before_ms, now_ms;  ///< means of what is compared
+  std::string reason;  ///< why it is inconclusive, or the failed part; empty: nothing to report
+  std::optional<double> before_ms, now_ms;  ///< means of the compared times
   bool to_quiescence = true;
-  statistics::Comparison whole;    ///< to quiescence where both waited for it, else elapsed
+  statistics::Comparison whole;    ///< to quiescence if both runs waited for it, else elapsed
   statistics::Comparison elapsed;  ///< until the last call returned
 };
 

@@ -1,5 +1,5 @@
-// The answer of a benchmark (bench_answer.h). Counts stand behind labels, so that no sentence
-// depends on a number.
+// The answer of a benchmark (bench_answer.h). Counts follow labels, so that no sentence depends on
+// a number.
 #include "results/report/bench/bench_answer.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ constexpr const char* kCharged =
     "virtual time with processor time, {} times as much as this host's processor took: not deterministic, and another "
     "host gives other times";
 
-/// "a, b, c, 3 more"
+/// Joins names: "a, b, c, 3 more".
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
   const std::size_t shown = std::min(names.size(), most);
   std::string text =
@@ -36,14 +36,14 @@ std::string named(const std::vector<std::string>& names, std::size_t most = kNam
   return shown == names.size() ? text : fmt::format("{}, {} more", text, names.size() - shown);
 }
 
-/// How many entrants share the first rank.
+/// Returns the number of entrants with the first rank.
 std::size_t winners(const Contest& contest) {
   return static_cast<std::size_t>(std::ranges::count_if(contest.entrants, [](const Entrant& e) {
     return e.standing.kind == Standing::Kind::ranked && e.standing.rank == 1;
   }));
 }
 
-/// "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
+/// Returns the status: "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
 std::string status_of(const Benchmark& bench) {
   if (bench.trials.empty()) return "no trial has finished";
   std::map<std::string, std::size_t> wins;
@@ -72,7 +72,7 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Versions that differ between merged shards stand as a list of their values.
+/// Returns versions that differ between merged shards; they are recorded as lists of values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -84,9 +84,9 @@ std::vector<std::string> mixed_versions(const Run& run) {
   return mixed;
 }
 
-/// Whether guest and device counted different numbers of bytes in a cell. Requests are not
-/// compared, since QEMU merges neighbouring ones; nor are a few blocks, which a file system reads
-/// ahead between the two readings.
+/// Reports whether guest and device counted different numbers of bytes in a cell. QEMU merges
+/// neighbouring requests, so their numbers are not compared. Differences of a few blocks are
+/// ignored, as a file system reads ahead between the two readings.
 bool counts_deviate(const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     for (std::size_t i = 1; i < measures().size(); ++i) {
@@ -95,7 +95,7 @@ bool counts_deviate(const Entrant& entrant) {
           !m.values[i - 1])
         continue;
       const double deviation = *m.values[i],
-                   guest_bytes = *m.values[i - 1];  // neighbours in the list
+                   guest_bytes = *m.values[i - 1];  // adjacent in the list
       if (std::abs(deviation) > kDeviation &&
           std::abs(guest_bytes * deviation / (1 + deviation)) > kFewBytes)
         return true;
@@ -259,7 +259,7 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time nothing else took the rest: the calls returned at once.
+  // In virtual time no other work used the rest; the calls returned immediately.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -1,5 +1,5 @@
 #pragma once
-// The answer of a benchmark: a status line and notes, the same on the page, in the terminal and in
+// The answer of a benchmark: a status line and notes, identical on the page, in the terminal and in
 // JSON. The rankings themselves are tables (ranking_section.cc, bench_text.cc).
 
 #include <string>
@@ -11,32 +11,34 @@
 namespace headcrash::report {
 
 struct BenchAnswer {
-  /// Empty for real time, else what the guests' clock makes of the numbers.
+  /// Effect of the guests' clock on the numbers; empty for real time.
   std::string clock;
   std::string status;  ///< "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
   std::vector<std::string>
-      notes;  ///< what limits the numbers: failed or late trials, idle cells, ...
+      notes;  ///< limitations of the numbers: failed or late trials, idle cells, ...
 };
 
 BenchAnswer answer_of(const Benchmark& bench);
 
-/// The time that a contest is ranked by: "time to quiescence", "elapsed virtual time".
+/// Returns the name of the ranked time: "time to quiescence", "elapsed virtual time".
 std::string time_name(const Contest& contest);
-/// "copy files=535 users=4, phase copy, on hp-c2447 (scaled)"
+/// Returns the title, such as "copy files=535 users=4, phase copy, on hp-c2447 (scaled)".
 std::string title_of(const Contest& contest);
-/// "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 2.9: not significant"; "+0.1 %, 0.1 to 0.1: a tie"
-/// (less than kTie)
+/// Returns the difference: "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 2.9: not significant"; "+0.1
+/// %, 0.1 to 0.1: a tie" (less than kTie).
 std::string difference(const Standing& standing);
-/// Why an entrant has no rank: "CPU-bound: the device was busy 31.0 % of the time, the processor
-/// 62.0 %".
+/// Returns the reason for a missing rank, such as "CPU-bound: the device was busy 31.0 % of the
+/// time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);
-/// What limits an entrant's measurements: "2 of 5 late", "outliers: 1"; may be empty.
+/// Returns the limitations of an entrant's measurements: "2 of 5 late", "outliers: 1"; may be
+/// empty.
 std::vector<std::string> marks_of(const Entrant& entrant);
 
-/// Cells by verdict: "worse: 1, better: 3, same: 12"
+/// Returns the number of cells by verdict: "worse: 1, better: 3, same: 12".
 std::string verdict_line(const BaselineComparison& comparison);
 
-/// For the terminal: the answer, each contest as a small table, the change against a baseline.
+/// Returns the terminal text: the answer, each contest as a small table, the change from a
+/// baseline.
 std::string bench_text(const Benchmark& bench, const BaselineComparison* baseline);
 
 }  // namespace headcrash::report

@@ -184,7 +184,8 @@ class Gathering {
     return entrant;
   }
 
-  /// A failed trial failed in every phase of its workload: which are known from those that did not.
+  /// Counts a failed trial for every phase of its workload; successful trials determine these
+  /// phases.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {
@@ -274,7 +275,7 @@ class Gathering {
                    .stretches = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Scales of one workload follow each other, too: then time begins anew.
+      // Scales of one workload may be adjacent; time restarts between them.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&
@@ -360,14 +361,14 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
     if (!newest)
       return fail(
           database.path().string(), "holds no benchmark yet",
-          "run one first: headcrash bench FILE.toml; --baseline and --csv are for benchmarks");
+          "run one first (headcrash bench FILE.toml); --baseline, --csv and --junit need a benchmark");
     run = newest;
   }
   TRY(auto facts, gather_outline(database, *run));
   if (facts.run.kind != "bench") {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "name a run of headcrash bench with --run");
+                "use --run with a run of headcrash bench");
   }
   Benchmark bench;
   bench.facts = std::move(facts);

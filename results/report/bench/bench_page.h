@@ -1,5 +1,5 @@
 #pragma once
-// The page of a benchmark: the answer, the rankings, the numbers, the plots, where they come from.
+// The page of a benchmark: the answer, the rankings, the numbers, the plots and the environment.
 
 #include <string>
 
@@ -10,10 +10,10 @@
 
 namespace headcrash::report {
 
-/// `baseline` may be null. Errors: gnuplot's.
+/// Returns the page. `baseline` may be null. Errors: gnuplot's.
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline);
 
-// Its parts, each a file of its own.
+// Sections of the page, each in its own file.
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
                           const BaselineComparison* baseline);
 Section bench_overview(const Benchmark& bench);  ///< a map of workloads by file systems
@@ -22,9 +22,10 @@ Section ranking_section(const Benchmark& bench);
 Section measures_section(const Benchmark& bench);
 Section bench_trials_section(const Benchmark& bench);
 
-/// Colour and name of an entrant.
+/// Returns colour and name of an entrant.
 std::string entrant_name(const std::string& filesystem, const std::string& variant);
-/// "copy users=4, copy": a contest among others on its device, by what differs between them.
+/// Returns the name of a contest among others on its device, reduced to the differences: "copy
+/// users=4, copy".
 std::string short_name(const Benchmark& bench, const Contest& contest);
 
 }  // namespace headcrash::report

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kOthersMost = 12;  // of each kind
 constexpr std::string_view kDeviceSize = "size in bytes";
 
-/// Contests that differ only in one parameter.
+/// Contests that differ in one parameter only.
 struct Series {
   const Contest* first = nullptr;
   std::string rest;
@@ -42,7 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   return all;
 }
 
-/// Contests that differ in the device's size only.
+/// Groups contests that differ in the device's size only.
 std::vector<Series> sizes_of(const Benchmark& bench) {
   std::vector<Series> all;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
@@ -90,7 +90,7 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// A line for each entrant, of what `value` says of it in a contest.
+/// Draws one line per entrant from the `value` of each contest.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
@@ -124,7 +124,7 @@ std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Da
                   escape(contest.device), escape(contest.workload)));
 }
 
-/// A step of recovery, whatever it waited for: dashed where that was not the device.
+/// Draws the steps of recovery; steps that did not wait for the device are dashed.
 std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                                                            std::string_view parameter) {
   struct Line {
@@ -165,8 +165,8 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                   escape(parameter), escape(place), escape(series.rest)));
 }
 
-/// A closed system: each user waits for its operation before the next one, so that the response
-/// time is users by throughput.
+/// Draws response time against throughput of a closed system. Each user waits for an operation
+/// before the next one, so the response time is users divided by throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
@@ -247,7 +247,7 @@ std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCu
   return out;
 }
 
-/// A point at the beginning and at the end of each stretch, so that it is drawn level.
+/// Draws a point at the beginning and at the end of each interval, so that it appears level.
 std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
                                                    const Dashes& dashes_of) {
   std::vector<std::pair<Drawing, std::string>> out;

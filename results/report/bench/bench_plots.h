@@ -1,5 +1,5 @@
 #pragma once
-// The plots of a benchmark. The number of plots is bounded; the tables have everything.
+// The plots of a benchmark. The number of plots is bounded; the tables contain all data.
 
 #include <optional>
 #include <string>
@@ -13,27 +13,29 @@ namespace headcrash::report {
 
 struct BenchPlots {
   std::vector<Plot>
-      ageing;  ///< where phases were repeated at several ages: their times, then how files lie
-  std::vector<Plot> recovery;    ///< where a workload that ends in a cut had several sizes
-  std::vector<Plot> throughput;  ///< where a workload was run by several numbers of users
+      ageing;  ///< of phases repeated at several ages: their times, then the layout of files
+  std::vector<Plot> recovery;    ///< of workloads that end in a cut, with several sizes
+  std::vector<Plot> throughput;  ///< of workloads with several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
-  std::vector<Plot> flushes;     ///< likewise
-  std::vector<Plot> load;  ///< two per device, workload and phase: bytes a second, requests inside
+  std::vector<Plot> flushes;     ///< one per device and workload
+  /// two per device, workload and phase: bytes per second, and requests in the device
+  std::vector<Plot> load;
 };
 
-/// All of them, in order: what the lines of a plot are told apart by.
+/// Returns all names, in the order that determines the distinction of a plot's lines.
 std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// Of a phase "read-old day 91" what was measured, and at which age.
+/// Measured phase and its age, from a phase such as "read-old day 91".
 struct AgedPhase {
   std::string what;
   std::int64_t day = 0;
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// Of "files=1000 users=4" the name "users": 4 and "files=1000". Only numbers above 0.
+/// Value of a parameter and the remaining ones: from "files=1000 users=4" with the name "users", 4
+/// and "files=1000". Only numbers above 0.
 struct ParameterValue {
   std::int64_t value = 0;
   std::string rest;

@@ -1,6 +1,6 @@
-// The report of benchmarks: known numbers in, known texts out. With HEADCRASH_SHOW_REPORT=FOLDER a
-// realistic page is left there for a look; with HEADCRASH_LARGE_REPORT=TRIALS the time of a large
-// one is printed.
+// The report of benchmarks: known numbers and their expected texts. HEADCRASH_SHOW_REPORT=FOLDER
+// keeps a realistic page there for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time of a
+// large report.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ const Entrant& entrant(const Contest& contest, const std::string& name) {
   throw std::runtime_error("no entrant " + name);
 }
 
-TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
+TEST_F(BenchReportTest, AnswersFromKnownNumbers) {
   const Benchmark bench = gathered(four_filesystems());
   const BenchAnswer answer = answer_of(bench);
   EXPECT_EQ(answer.status, "comparisons: 1; fastest: xfs 1");
@@ -66,7 +66,7 @@ TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
       "8.00\u00a0s\n");
 }
 
-TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
+TEST_F(BenchReportTest, GivesCpuBoundCellsNoRank) {
   auto shape = four_filesystems();
   const Contest contest = gathered(shape).contests.at(0);
   EXPECT_EQ(contest.ranked, 3U);
@@ -78,7 +78,7 @@ TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
   EXPECT_NEAR(entrant(busy, "xfs").standing.to_best.ratio, 1.25, 1e-3);
 }
 
-TEST_F(BenchReportTest, WhereNothingWorksTheCellIsIdle) {
+TEST_F(BenchReportTest, CallsACellWithoutActivityIdle) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[3].processor = 0.2;
   const Benchmark bench = gathered(shape);
@@ -91,7 +91,7 @@ TEST_F(BenchReportTest, WhereNothingWorksTheCellIsIdle) {
   EXPECT_TRUE(holds(answer.notes[0], "idle cells: 1")) << answer.notes[0];
 }
 
-TEST_F(BenchReportTest, AFailedTrialIsNeverANumber) {
+TEST_F(BenchReportTest, ExcludesFailedTrialsFromNumbers) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].failed = 2;
   shape.contests[0].entrants[2].seconds.clear();
@@ -109,7 +109,7 @@ TEST_F(BenchReportTest, AFailedTrialIsNeverANumber) {
   EXPECT_TRUE(holds(text, "no space left on device")) << text;
 }
 
-TEST_F(BenchReportTest, WhatCannotBeToldApartSharesARank) {
+TEST_F(BenchReportTest, GivesIndistinguishableEntrantsOneRank) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   const Benchmark bench = gathered(shape);
@@ -118,7 +118,7 @@ TEST_F(BenchReportTest, WhatCannotBeToldApartSharesARank) {
   EXPECT_EQ(answer_of(bench).status, "comparisons: 1; no significant winner: 1");
 }
 
-TEST(Difference, ATieIsNotWhatNobodyCanTell) {
+TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
   using statistics::Change;
   const auto told = [](double ratio, double low, double high, Change change) {
     Standing standing;
@@ -132,8 +132,9 @@ TEST(Difference, ATieIsNotWhatNobodyCanTell) {
   EXPECT_EQ(told(1.001, 1.001, 1.001, Change::same), "+0.1 %, 0.1 to 0.1: a tie");
 }
 
-TEST_F(BenchReportTest, EqualRepetitionsPair) {
-  // Both drift by half over the run: the means hardly differ by their spread, the pairs do.
+TEST_F(BenchReportTest, PairsEqualRepetitions) {
+  // Both drift by half over the run, so the means hardly differ relative to their spread, but the
+  // pairs do.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -145,8 +146,8 @@ TEST_F(BenchReportTest, EqualRepetitionsPair) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
-/// The least mean is noisy; xfs is 9 % faster than btrfs all the same.
-TEST_F(BenchReportTest, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
+/// Checks that a noisy least mean does not hide that xfs is 9 % faster than btrfs.
+TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
                                 {"xfs", {1.009, 1.010, 1.011, 1.010, 1.010}},
@@ -158,8 +159,9 @@ TEST_F(BenchReportTest, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// Of three repetitions ratios of 1.10 to 1.22 are significant alone, but not as one of 45 pairs.
-TEST_F(BenchReportTest, ManyPairsNeedMoreEvidenceThanOne) {
+/// Uses three repetitions with ratios of 1.10 to 1.22, which are significant alone but not as one
+/// of 45 pairs.
+TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
   entrants = {{"a", {10, 10, 10}}, {"b", {11, 11.6, 12.2}}};
@@ -171,17 +173,17 @@ TEST_F(BenchReportTest, ManyPairsNeedMoreEvidenceThanOne) {
   EXPECT_EQ(entrant(many, "b").standing.to_best.change, statistics::Change::cannot_tell);
 }
 
-TEST_F(BenchReportTest, OneRepetitionIsNoCertainty) {
+TEST_F(BenchReportTest, ClaimsNoCertaintyFromOneRepetition) {
   auto shape = four_filesystems();
   for (auto& each : shape.contests[0].entrants) each.seconds.resize(1);
   const Benchmark bench = gathered(shape);
-  EXPECT_EQ(entrant(bench.contests[0], "btrfs").standing.rank, 1) << "nothing is significant";
+  EXPECT_EQ(entrant(bench.contests[0], "btrfs").standing.rank, 1) << "no difference is significant";
   const auto notes = fmt::format("{}", fmt::join(answer_of(bench).notes, "\n"));
   EXPECT_TRUE(holds(notes, "fewer than three repetitions")) << notes;
   EXPECT_TRUE(holds(bench_text(bench, nullptr), "pairs: 1"));
 }
 
-TEST_F(BenchReportTest, OutliersLateTrialsAndABusyHostAreShown) {
+TEST_F(BenchReportTest, ShowsOutliersLateTrialsAndABusyHost) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[1].seconds = {10.0, 10.0, 10.1, 9.9, 10.0, 15.0};
   shape.late_every = 5;
@@ -196,14 +198,14 @@ TEST_F(BenchReportTest, OutliersLateTrialsAndABusyHostAreShown) {
   EXPECT_TRUE(holds(result.text, "spread"));
   EXPECT_TRUE(holds(result.text, "late trials: 4 of 21")) << result.text;
   EXPECT_TRUE(holds(result.text, "trials on a busy host: 1 of 21")) << result.text;
-  EXPECT_TRUE(holds(page, "15.0\u00a0s <b class=\"warn\">(outlier")) << "shown where it stands";
+  EXPECT_TRUE(holds(page, "15.0\u00a0s <b class=\"warn\">(outlier")) << "marked at the value";
   EXPECT_TRUE(holds(page, "busy host)"));
 }
 
-TEST_F(BenchReportTest, FlushesAndTheLoadOverTimeAreDrawn) {
+TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   const Benchmark bench = gathered(four_filesystems());
   ASSERT_EQ(bench.flushes.size(), 4U);
-  ASSERT_EQ(bench.load.size(), 4U) << "one repetition of each";
+  ASSERT_EQ(bench.load.size(), 4U) << "one repetition per entrant";
   std::int64_t flushes = 0;
   for (const BenchCurve& each : bench.flushes) flushes += each.requests;
   EXPECT_EQ(flushes % 24, 0) << "of all repetitions";
@@ -226,8 +228,8 @@ TEST_F(BenchReportTest, FlushesAndTheLoadOverTimeAreDrawn) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// A database of before has neither; its report is what it was.
-TEST_F(BenchReportTest, ADatabaseWithoutThemHasNoSuchPlots) {
+/// Checks that an older database without these data gives its former report.
+TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
   for (const char* table : {"load", "flush_latency"})
@@ -238,7 +240,7 @@ TEST_F(BenchReportTest, ADatabaseWithoutThemHasNoSuchPlots) {
   EXPECT_TRUE(holds(page, "id=\"latency\""));
 }
 
-TEST_F(BenchReportTest, WithoutQuiescenceElapsedIsRanked) {
+TEST_F(BenchReportTest, RanksByElapsedTimeWithoutQuiescence) {
   auto shape = four_filesystems();
   shape.quiescence = false;
   const Contest contest = gathered(shape).contests.at(0);
@@ -246,7 +248,7 @@ TEST_F(BenchReportTest, WithoutQuiescenceElapsedIsRanked) {
   EXPECT_DOUBLE_EQ(entrant(contest, "xfs").standing.ranking.mean, 9'000);
 }
 
-TEST_F(BenchReportTest, RegressionsAreFoundAndNothingElse) {
+TEST_F(BenchReportTest, FindsOnlyRegressions) {
   const Benchmark then = gathered(four_filesystems());
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -269,8 +271,8 @@ TEST_F(BenchReportTest, RegressionsAreFoundAndNothingElse) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// A difference that one cell shows alone is expected by chance somewhere among thirty.
-TEST_F(BenchReportTest, CellsOfABaselineAreCorrectedForTheirNumber) {
+/// Uses a difference in one cell only, which chance explains among thirty cells.
+TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
   after.contests[0].entrants = {{"a", {12, 12.5, 13.3}}};
@@ -285,7 +287,7 @@ TEST_F(BenchReportTest, CellsOfABaselineAreCorrectedForTheirNumber) {
       0U);
 }
 
-TEST_F(BenchReportTest, AWorkloadThatFailsNowIsARegressionAndAMissingOneIsNone) {
+TEST_F(BenchReportTest, CountsANewlyFailingWorkloadButNotAMissingOneAsARegression) {
   const Benchmark then = gathered(four_filesystems());
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -307,10 +309,10 @@ TEST_F(BenchReportTest, AWorkloadThatFailsNowIsARegressionAndAMissingOneIsNone) 
     each.failed = 2;
   }
   EXPECT_EQ(compare_with_baseline(gathered(shape), then, kBaselineTolerance).regressions(), 3U)
-      << "nothing was measured, and so no phase is known";
+      << "without measurements no phase is known";
 }
 
-TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
+TEST_F(BenchReportTest, WritesAllFilesOfTheReport) {
   auto old = database("old.db"), now = database("now.db");
   fill(old, four_filesystems());
   auto shape = four_filesystems();
@@ -348,7 +350,7 @@ TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
     EXPECT_FALSE(holds(page, unwanted)) << unwanted;
 }
 
-TEST_F(BenchReportTest, EmptyInterruptedAndOtherRuns) {
+TEST_F(BenchReportTest, HandlesEmptyInterruptedAndOtherRuns) {
   auto db = database();
   EXPECT_FALSE(write_report(db, {.output = folder() / "out"}));
   SyntheticBench none;
@@ -367,7 +369,7 @@ TEST_F(BenchReportTest, EmptyInterruptedAndOtherRuns) {
       << "the newest benchmark";
 }
 
-TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
+TEST_F(BenchReportTest, EscapesUnusualNames) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].filesystem =
       "<script>alert('x')</script>\"&\\ {_^@} \xff\n\t$d << END_OF_DATA";
@@ -390,7 +392,7 @@ TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
   EXPECT_NO_THROW(result.summary.dump());
 }
 
-TEST_F(BenchReportTest, TimesThatAreNoneAreNotCompared) {
+TEST_F(BenchReportTest, ComparesNoInvalidTimes) {
   auto db = database();
   auto shape = four_filesystems();
   shape.contests[0].entrants[1].seconds[0] = 0;
@@ -404,7 +406,7 @@ TEST_F(BenchReportTest, TimesThatAreNoneAreNotCompared) {
   EXPECT_TRUE(holds(result.text, "xfs"));
 }
 
-TEST(ValueOf, AParameterIsFoundAmongTheOthers) {
+TEST(ValueOf, FindsAParameterAmongOthers) {
   EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->value, 4);
   EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->rest, "files=10 wide=1");
   EXPECT_EQ(value_in("file-bytes=7 files=10", "files")->value, 10);
@@ -431,14 +433,14 @@ SyntheticBench recoveries() {
   return shape;
 }
 
-TEST_F(BenchReportTest, RecoveryIsDrawnAgainstWhatVaries) {
+TEST_F(BenchReportTest, DrawsRecoveryAgainstTheVaryingParameter) {
   const BenchPlots plots = must(bench_plots(gathered(recoveries())));
   ASSERT_EQ(plots.recovery.size(), 3U) << "replay, fsck, mount; only the dirty files vary";
   for (const Plot& plot : plots.recovery) EXPECT_TRUE(holds(plot.title, "by dirty")) << plot.title;
   EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).recovery.empty());
 }
 
-TEST(AgedPhase, TheDayStandsAtTheEnd) {
+TEST(AgedPhase, ReadsTheDayAtTheEnd) {
   EXPECT_EQ(aged_phase("read-old day 91")->what, "read-old");
   EXPECT_EQ(aged_phase("read-old day 91")->day, 91);
   EXPECT_EQ(aged_phase("write day 0")->day, 0);
@@ -447,7 +449,7 @@ TEST(AgedPhase, TheDayStandsAtTheEnd) {
     EXPECT_FALSE(aged_phase(none)) << none;
 }
 
-TEST_F(BenchReportTest, AgeingIsDrawnAgainstTheDays) {
+TEST_F(BenchReportTest, DrawsAgeingAgainstTheDays) {
   SyntheticBench shape{.name = "ageing", .virtual_time = true};
   for (const int day : {0, 91, 182}) {
     for (const char* what : {"read-old", "write"}) {
@@ -462,7 +464,7 @@ TEST_F(BenchReportTest, AgeingIsDrawnAgainstTheDays) {
     }
   }
   const BenchPlots plots = must(bench_plots(gathered(shape)));
-  ASSERT_EQ(plots.ageing.size(), 4U) << "two phases, and how the files lie";
+  ASSERT_EQ(plots.ageing.size(), 4U) << "two phases, and the layout of files";
   EXPECT_TRUE(holds(plots.ageing[0].title, "<b>read-old</b> time"));
   EXPECT_TRUE(holds(plots.ageing[3].title, "<b>write</b> layout score"));
   EXPECT_TRUE(holds(must(bench_page(gathered(shape), nullptr)), "id=\"ageing\""));
@@ -471,7 +473,7 @@ TEST_F(BenchReportTest, AgeingIsDrawnAgainstTheDays) {
   EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).ageing.empty());
 }
 
-TEST_F(BenchReportTest, RecoveryIsDrawnAgainstTheSizeOfTheDisk) {
+TEST_F(BenchReportTest, DrawsRecoveryAgainstTheSizeOfTheDisk) {
   SyntheticBench shape{.name = "recovery-size", .virtual_time = true};
   for (const int gigabytes : {1, 10, 100}) {
     for (const char* phase : {"power on to mounted", "fsck"}) {
@@ -496,7 +498,7 @@ TEST_F(BenchReportTest, RecoveryIsDrawnAgainstTheSizeOfTheDisk) {
   EXPECT_TRUE(must(bench_plots(gathered(shape))).recovery.empty()) << "one size";
 }
 
-TEST_F(BenchReportTest, OnPaperTheRankingsOfEachDeviceAreOpenAndTheirTablesAreNot) {
+TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   auto shape = four_filesystems();
   shape.contests.push_back(shape.contests[0]);
   shape.contests[1].device = "sata-7200";
@@ -509,7 +511,7 @@ TEST_F(BenchReportTest, OnPaperTheRankingsOfEachDeviceAreOpenAndTheirTablesAreNo
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// The cell of the map with this tooltip: its class and its content.
+/// Returns class and content of the map's cell with this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -517,7 +519,7 @@ std::string map_cell(const std::string& page, const std::string& hint) {
   return page.substr(start, page.find("</td>", at) - start);
 }
 
-TEST_F(BenchReportTest, TheMapMarksTheBestAndShadesTheOthers) {
+TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   auto db = database();
   fill(db, four_filesystems());
   const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
@@ -539,7 +541,7 @@ TEST_F(BenchReportTest, TheMapMarksTheBestAndShadesTheOthers) {
   EXPECT_TRUE(holds(map_cell(tied, "ext4: "), "best") && holds(map_cell(tied, "xfs: "), "best"));
 }
 
-TEST_F(BenchReportTest, ARowIsNamedByWhatDiffersAndTheRestIsItsTooltip) {
+TEST_F(BenchReportTest, NamesARowByItsDifferencesAndTheRestInItsTooltip) {
   auto shape = four_filesystems();
   shape.contests[0].parameters = "files=100 users=4";
   shape.contests.push_back(shape.contests[0]);
@@ -561,7 +563,7 @@ SyntheticBench in_virtual_time() {
   return shape;
 }
 
-TEST_F(BenchReportTest, VirtualTimeIsSaidInTheHeadAndBesideTheNumbers) {
+TEST_F(BenchReportTest, ShowsVirtualTimeInTheHeadAndBesideTheNumbers) {
   const Benchmark bench = gathered(in_virtual_time());
   EXPECT_TRUE(answer_of(bench).clock.starts_with("virtual time: processor time is zero"));
   EXPECT_TRUE(answer_of(gathered(four_filesystems())).clock.empty());
@@ -587,7 +589,7 @@ TEST_F(BenchReportTest, VirtualTimeIsSaidInTheHeadAndBesideTheNumbers) {
   EXPECT_EQ(times(csv, ",virtual\r\n"), 4U) << csv;
 }
 
-TEST_F(BenchReportTest, WhatIsOfRealTimeIsNotSaidOfVirtualTime) {
+TEST_F(BenchReportTest, OmitsRealTimeNotesInVirtualTime) {
   auto shape = in_virtual_time();
   shape.host_busy = 0.7;
   const Benchmark bench = gathered(shape);
@@ -609,7 +611,7 @@ TEST_F(BenchReportTest, WhatIsOfRealTimeIsNotSaidOfVirtualTime) {
   EXPECT_TRUE(holds(must(bench_page(real, nullptr)), "host used by others"));
 }
 
-TEST_F(BenchReportTest, CallsThatReturnAtOnceAreAMarkOfRealTimeOnly) {
+TEST_F(BenchReportTest, MarksImmediateReturnsInRealTimeOnly) {
   for (const bool virtual_time : {false, true}) {
     auto shape = in_virtual_time();
     shape.virtual_time = virtual_time;
@@ -622,7 +624,7 @@ TEST_F(BenchReportTest, CallsThatReturnAtOnceAreAMarkOfRealTimeOnly) {
   }
 }
 
-TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
+TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_NE(gathered(in_virtual_time()).contests.at(0).identity(),
             gathered(four_filesystems()).contests.at(0).identity());
   auto real = database("real.db"), both = database("both.db");
@@ -635,14 +637,14 @@ TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
   EXPECT_TRUE(
       holds(refused.error().message(), "the baseline in real time: their times cannot be compared"))
       << refused.error().message();
-  // Each run of a database is a report of its own.
+  // Each run of a database has a separate report.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],
             "virtual");
 }
 
-TEST_F(BenchReportTest, ChargedTimeSaysSoAndIsComparedWithNothingElse) {
+TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks) {
   auto shape = in_virtual_time();
   shape.charge = 2.5;
   const Benchmark bench = gathered(shape);
@@ -674,14 +676,14 @@ TEST_F(BenchReportTest, ChargedTimeSaysSoAndIsComparedWithNothingElse) {
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // In one run they would be cells of their own.
+  // Within one run they are separate cells.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),
             2 * bench.contests.size());
 }
 
-TEST_F(BenchReportTest, ForALook) {
+TEST_F(BenchReportTest, WritesAPageForViewing) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
   const std::filesystem::path there = std::filesystem::path(where) / "bench";
@@ -708,7 +710,7 @@ TEST_F(BenchReportTest, ForALook) {
   EXPECT_TRUE(write_report(now, {.output = there / "alone"}));
 }
 
-TEST_F(BenchReportTest, TimeOfALargeOne) {
+TEST_F(BenchReportTest, MeasuresTheTimeOfALargeReport) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
   auto db = database();

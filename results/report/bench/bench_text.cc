@@ -1,4 +1,4 @@
-// For the terminal: status line, notes, a table a contest (bench_answer.h).
+// Terminal text: status line, notes, one table per contest (bench_answer.h).
 #include <fmt/format.h>
 
 #include "results/report/bench/bench_answer.h"

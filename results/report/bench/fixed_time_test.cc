@@ -1,4 +1,4 @@
-// Contests of jobs that take as long as they say: by time all would be equal.
+// Contests of jobs with a fixed duration, all of which would have equal times.
 #include <gtest/gtest.h>
 
 #include "results/report/bench/baseline.h"
@@ -23,7 +23,7 @@ Entrant entrant(const char* filesystem, double elapsed_ms, double rate, bool fix
   return made;
 }
 
-TEST(FixedTime, EntrantsAreRankedByTheTimeOfAnOperation) {
+TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
   Contest contest;
   contest.entrants = {entrant("slow", 5000, 92, true), entrant("fast", 5001, 104, true)};
   rank(contest);
@@ -33,8 +33,8 @@ TEST(FixedTime, EntrantsAreRankedByTheTimeOfAnOperation) {
   EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 104.0 / 92, 0.01);
 }
 
-/// A runtime that stops one file system and not the other.
-TEST(FixedTime, OneOfThemIsEnough) {
+/// Uses a duration that applies to one file system only.
+TEST(FixedTime, AppliesWhenOneMeasurementIsFixed) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
   rank(contest);
@@ -42,7 +42,7 @@ TEST(FixedTime, OneOfThemIsEnough) {
   EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 60.0 / 50, 0.01);
 }
 
-TEST(FixedTime, OtherContestsAreByTime) {
+TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   Contest contest;
   contest.entrants = {entrant("a", 5000, 92, false), entrant("b", 4000, 50, false)};
   rank(contest);
@@ -50,8 +50,9 @@ TEST(FixedTime, OtherContestsAreByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// A run from before the report knew of fixed times has milliseconds, not milliseconds an operation.
-TEST(FixedTime, IsNotComparedWithARunThatLacksIt) {
+/// Uses a run from before the introduction of fixed times, whose unit is milliseconds instead of
+/// milliseconds per operation.
+TEST(FixedTime, RejectsABaselineThatLacksIt) {
   Benchmark then, now;
   for (auto& [bench, fixed] :
        {std::pair<Benchmark&, bool>(then, false), std::pair<Benchmark&, bool>(now, true)}) {

@@ -1,4 +1,4 @@
-// All that was counted, per contest, and every single measurement.
+// All counters per contest, and every single measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// A page of thousands of tables is of no use; CSV and JSON have them all.
+/// Limits of the page; CSV and JSON contain all tables.
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// Guest and device count the same requests; what differs by more is set strong.
+/// Guest and device count the same requests; larger differences are emphasised.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {
@@ -82,7 +82,7 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
   return html_table(columns, rows, "cards measures");
 }
 
-/// "12.3 s · 12.4 s · 14.9 s (outlier, late)"
+/// Formats all values: "12.3 s · 12.4 s · 14.9 s (outlier, late)".
 std::string every_value(const Contest& contest, const Entrant& entrant) {
   const bool to_quiescence = contest.to_quiescence;
   const statistics::Summary& s = entrant.standing.ranking;
@@ -140,7 +140,7 @@ std::string failed_trials(const Benchmark& bench) {
 }
 
 std::string trial_table(const Benchmark& bench) {
-  // Who else used the host changes nothing in virtual time.
+  // In virtual time the host's load has no influence.
   const bool host = !bench.in_virtual_time();
   std::vector<Column> columns = {
       {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"},

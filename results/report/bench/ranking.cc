@@ -51,7 +51,7 @@ std::vector<statistics::PairComparison> compare_all(std::span<const Entrant> ent
   });
 }
 
-/// Gives each entrant its rank.
+/// Sets the rank of each entrant.
 void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
   for (Entrant& entrant : entrants) entrant.standing.rank = 1;
   for (const auto& [first, second, comparison] : compare_all(entrants, to_quiescence)) {
@@ -60,7 +60,7 @@ void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
   }
 }
 
-/// The best is the first.
+/// Compares each entrant with the first one, which is the best.
 void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
   if (entrants.size() < 2) return;
   for (Entrant& entrant : entrants)
@@ -70,7 +70,7 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
-/// Where a job fixes the time of some measurements, all are ranked by the time of an operation.
+/// Ranks all measurements by the time of an operation if a job fixes the time of some of them.
 void rank_by_operation(Contest& contest) {
   const auto is_fixed = [](const Entrant& entrant) {
     return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);

@@ -1,33 +1,35 @@
 #pragma once
-// Who was faster, and how sure that is.
+// Ranking of entrants and its certainty.
 //
-// An entrant's rank is one plus the number of entrants that are significantly faster. One is
-// significantly faster where the comparison over equal repetitions says so
-// (statistics::compare_pairs: the whole interval on one side of 1, and more than kTie apart),
-// corrected for the number of pairs in the contest (statistics::correct_for_number). Entrants are
-// in the order of their ranks, then of their means. One whose device was busy for less than half of
-// the time has no rank: what was measured then is the processor, under software emulation not even
-// a real one, or a delay.
+// An entrant's rank is one plus the number of significantly faster entrants. One entrant is
+// significantly faster than another according to the comparison over equal repetitions
+// (statistics::compare_pairs). This requires the whole interval on one side of 1 and a difference
+// of more than kTie. It must also pass the correction for the number of pairs in the contest
+// (statistics::correct_for_number).
+//
+// Entrants are ordered by rank, then by mean. An entrant whose device was busy for less than half
+// of the time has no rank. Its time measures a delay or the processor, which is not a real one
+// under software emulation.
 
 #include "results/report/bench/bench_facts.h"
 
 namespace headcrash::report {
 
-/// Means closer than this are not a difference.
+/// Smaller differences between means count as ties.
 inline constexpr double kTie = 0.02;
 
-/// Fills in the standings and puts the entrants into their order.
+/// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Ratios of `entrant` to `base` over the repetitions that both have.
+/// Returns the ratios of `entrant` to `base` over their common repetitions.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);
 
-/// "CPU-bound", "idle": why there is no rank though there are numbers.
+/// Returns the reason for a missing rank despite numbers: "CPU-bound" or "idle".
 std::string_view unranked_name(Standing::Kind kind);
 
-/// What is ranked by; 0 or less and infinite ones are not times.
+/// Returns the ranked times, without infinite or non-positive ones.
 std::vector<double> times_of(const Entrant& entrant, bool to_quiescence);
 
 }  // namespace headcrash::report

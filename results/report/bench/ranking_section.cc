@@ -1,4 +1,4 @@
-// Who is faster: all contests in one map, then each with its intervals.
+// Ranking: all contests on one map, then each with its intervals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// More are folded by device.
+/// More rankings are grouped by device and collapsed.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
     "<p class=\"note\">In virtual time the guest&#39;s clock stands still while it computes and moves on when it waits for "
@@ -55,7 +55,7 @@ std::string id_of(const Contest& contest) {
                                (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
-/// A time as a multiple of the best one, marked where none is significantly better.
+/// Returns a time as a multiple of the best one, marked if no time is significantly better.
 HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
   const auto entrant = std::ranges::find_if(contest.entrants, [&](const Entrant& each) {
     return each.filesystem == column.filesystem && each.variant == column.variant;
@@ -77,7 +77,7 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
-/// Geometric means over the contests in which each of them was ranked.
+/// Returns geometric means over the contests in which all of them were ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
               .group = "all comparisons in which every one was ranked",
@@ -104,8 +104,8 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
   return row;
 }
 
-/// Until the last call returned and all writes reached the device; 0 to the largest end of an
-/// interval.
+/// Draws the time until the last call returned and until all writes reached the device. The scale
+/// extends from 0 to the largest end of an interval.
 std::string time_meter(const Contest& contest, const Entrant& entrant) {
   double largest = 0;
   for (const Entrant& each : contest.entrants) {
@@ -126,7 +126,7 @@ std::string time_meter(const Contest& contest, const Entrant& entrant) {
   return meter(bar);
 }
 
-/// "nilfs2 1.23 s, ext4 x 1.06, xfs x 1.26"
+/// Returns a short ranking: "nilfs2 1.23 s, ext4 x 1.06, xfs x 1.26".
 std::string in_short(const Contest& contest) {
   std::string text;
   for (std::size_t i = 0; i < contest.ranked; ++i) {
@@ -244,7 +244,7 @@ Section bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.cells.push_back(overview_cell(contest, each));
     rows.push_back(std::move(row));
   }
-  // Contests of one device stand together, whatever the order of the query.
+  // Contests of one device must be adjacent, whatever the order of the query.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
   if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
     rows.push_back(std::move(means));

@@ -1,4 +1,4 @@
-// Trials of a benchmark, as `headcrash bench` would record them (synthetic_bench.h).
+// Trials of a benchmark, as recorded by `headcrash bench` (synthetic_bench.h).
 #include "results/report/bench/synthetic_bench.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kFiles = 1000;
 constexpr std::int64_t kAppBytes = kFiles * 16384;
 
-/// Repeatable noise between -1 and 1.
+/// Returns repeatable noise between -1 and 1.
 double wobble(std::size_t n) {
   return std::sin(static_cast<double>(n) * 12.9898);
 }
@@ -52,7 +52,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
     phase.target_buckets.push_back(
         {upper, 1 + static_cast<std::int64_t>(300 * std::exp(-std::pow((i - 13) / 4.0, 2)))});
   }
-  // Faster at first, and a flush in each stretch.
+  // Faster at first, with a flush in each interval.
   constexpr int kStretches = 8;
   for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
     const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;
@@ -124,7 +124,7 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});
   }
-  // A failed trial may have measured something before: that is not a number.
+  // A failed trial may have measured something before; this is not a result.
   t.phases = {phase_of(shape, contest, entrant, failed ? 0.001 : entrant.seconds[repetition])};
   for (int i = 0; i < shape.requests; ++i) {
     const double share = static_cast<double>(i) / shape.requests;

@@ -1,5 +1,4 @@
-// Recovery times, latency, I/O over time, lateness: plots with the table that says the same in
-// numbers.
+// Recovery times, latency, I/O over time, lateness: plots with tables of the same numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +15,9 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Of the mean service time: more is late.
+/// Fraction of the mean service time; a larger delay is late.
 constexpr double kLateShare = 0.05;
-/// More are folded.
+/// More recoveries are collapsed.
 constexpr std::size_t kRecoveriesInTheOpen = 24;
 
 std::string spread(const Spread& s, std::int64_t trials) {
@@ -52,7 +51,7 @@ std::string nothing(const std::string& sentence) {
   return "<p class=\"muted\">" + escape(sentence) + "</p>\n";
 }
 
-/// The least bucket bound below which `share` of the requests lie.
+/// Returns the least bucket bound below which `share` of the requests lie.
 double quantile(const LatencyCurve& curve, double share) {
   for (const auto& [us, reached] : curve.points) {
     if (reached >= share - 1e-9) return us;
@@ -188,7 +187,7 @@ Section io_section(const Facts& facts) {
     const std::string figure = "<figure class=\"full\">" + io_picture(panel) + "</figure>\n";
     const std::string name =
         fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
-    // The first as a picture, the others on demand.
+    // The first is a picture, the others are collapsed.
     out += i == 0
                ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
                : folded({.summary = name,

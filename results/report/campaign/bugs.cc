@@ -1,4 +1,4 @@
-// From failures and failed trials to bugs (bugs.h).
+// Grouping of failures and failed trials into bugs (bugs.h).
 #include "results/report/campaign/bugs.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Of a workload: the end is what tells.
+/// Of a workload; its last operations matter most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
@@ -31,7 +31,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The operation's word; "@1 " before it says whose it is.
+/// Returns the operation's name; a preceding "@1 " names its process.
 std::string_view first_word(std::string_view line) {
   if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
   return line.substr(0, line.find(' '));
@@ -41,7 +41,7 @@ bool promises(std::string_view operation) {
   return std::ranges::find(kPromises, operation) != kPromises.end();
 }
 
-/// For a shell: quoted where it holds more than a name does.
+/// Quotes a word for a shell unless it has only the characters of a name.
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -53,7 +53,7 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// With the place of the page, which replay makes of what it finds then.
+/// Returns the command with the place of the page that replay creates.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -62,15 +62,15 @@ std::string command_of(const Facts& facts, const std::string& replay, const std:
   return command;
 }
 
-/// The name that the command gives the page, and that the report links to once it is there.
+/// Returns the page's file name, used in the command and in the report's links.
 std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');
   return name + ".html";
 }
 
-/// One of a recovery is minimised in the recording of that recovery, whose name is that of the
-/// state before it.
+/// Returns the name of the displayed state. A state of a recovery is minimised in the recording of
+/// that recovery, which has the name of the preceding state.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

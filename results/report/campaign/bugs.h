@@ -1,6 +1,6 @@
 #pragma once
-// Failures folded into bugs: those of one file system that came to the same verdict, with the
-// shortest list of operations that shows it first.
+// Failures grouped into bugs: one file system with one verdict, with the shortest list of
+// operations first.
 
 #include <filesystem>
 #include <string>
@@ -10,41 +10,41 @@
 
 namespace headcrash::report {
 
-/// One failing state, or one failing trial of a single cut.
+/// A failing state, or a failing trial of a single cut.
 struct Instance {
-  std::string key, state;  ///< a trial of a single cut has no state
+  std::string key, state;  ///< empty for a trial of a single cut
   std::int64_t trial_id = 0;
   std::string
-      shown_state;  ///< that with the fewest lost writes, by its full name; empty: of a single cut
-  std::string operations;  ///< one a line; empty: not minimised
-  std::string summary;     ///< what was wrong
+      shown_state;  ///< full name of the state with the fewest lost writes; empty: of a single cut
+  std::string operations;  ///< one per line; empty: not minimised
+  std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings
-  std::string command;     ///< that shows it again; empty: there is none
-  std::string page;  ///< file name of its page beside the report, whether or not it has been made
+  std::string command;     ///< reproduces it; empty: there is none
+  std::string page;  ///< file name of its page beside the report, even if the page does not exist
   std::string disagreement;
   const Trial* trial = nullptr;  ///< of a single cut
 };
 
 struct Bug {
-  /// What the run says of it: `found` breaks a promise; `wanted` is what a negative control had to
-  /// show.
+  /// Classification in the run: `found` breaks a promise; `wanted` is the required result of a
+  /// negative control.
   enum class Kind : std::uint8_t { found, not_reproduced, unpromised, wanted };
   Kind kind = Kind::found;
   std::string filesystem, variant, verdict, tier;
   std::vector<Instance> instances;  ///< the one with the fewest operations first
-  std::size_t trials = 0;           ///< that show it
+  std::size_t trials = 0;           ///< that show the bug
 };
 
-/// Instances that a card lists.
+/// Largest number of instances on a card.
 inline constexpr std::size_t kInstancesMost = 200;
 
-/// Found ones first, and of those the ones that more trials show.
+/// Returns the bugs: `found` ones first, and among them those shown by more trials.
 std::vector<Bug> bugs_of(const Facts& facts);
 
-/// "rename, then fsyncdir": the last operation that changes something, and the promise after it;
+/// Returns the last changing operation and the promise after it, such as "rename, then fsyncdir";
 /// empty without a list.
 std::string operation_of(const Instance& instance);
-/// "create foo; sync; rename foo bar", the last of them.
+/// Returns the last operations on one line, such as "create foo; sync; rename foo bar".
 std::string in_a_line(const std::string& operations);
 
 }  // namespace headcrash::report

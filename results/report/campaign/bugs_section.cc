@@ -1,5 +1,5 @@
-// A card a bug: how often, the shortest list of operations, the command that shows it again, the
-// account on demand. What negative controls had to show is folded behind them.
+// One card per bug: its frequency, the shortest list of operations, the command that reproduces it,
+// and a collapsed account. Required results of negative controls are collapsed behind the bugs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// One failure of many, folded: its account and its command.
+/// Returns one of many failures, collapsed: its account and its command.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())
@@ -115,7 +115,7 @@ std::string card(const Facts& facts, const Bug& bug) {
          "</div>\n";
 }
 
-/// Trials that fail by the operation that they end with, of each file system.
+/// Returns a map of failing trials by their last operation, for each file system.
 std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   struct System {
     std::string filesystem, variant, control;

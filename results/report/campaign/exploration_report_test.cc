@@ -1,5 +1,5 @@
-// The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the
-// page is left in FOLDER/explored for a look.
+// The section of the report on explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
+// kept in FOLDER/explored for viewing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class ExplorationReport : public db::ScratchFolder {
     std::optional<std::string> control;
     std::string variant;
   };
-  /// One clean state and one that came to the trial's verdict.
+  /// Adds one clean state and one state with the trial's verdict.
   void add(const Shape& shape) {
     auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant +
                                          "/stage/ace-seq1/" + std::to_string(number_++));
@@ -72,7 +72,7 @@ class ExplorationReport : public db::ScratchFolder {
   int number_ = 0;
 };
 
-TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
+TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps) {
   add({"btrfs", "clean", "silent-loss", {}, ""});
   add({"ext4", "clean", "replayed", {}, ""});
   add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
@@ -92,12 +92,12 @@ TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
   EXPECT_EQ(html.find("This report is invalid"), std::string::npos);
   EXPECT_NE(html.find("1 of 2 file systems kept what they promise; btrfs lost synced data"),
             std::string::npos)
-      << "no control among them";
+      << "without controls";
   const auto bug = html.find("<div class=\"card bug\" id=\"bug.btrfs..silent-loss.posix\">"),
              wanted = html.find("<details id=\"wanted\"");
   ASSERT_NE(bug, std::string::npos);
   EXPECT_LT(bug, wanted);
-  EXPECT_EQ(times(html, "class=\"card bug\""), 1U) << "one card a bug";
+  EXPECT_EQ(times(html, "class=\"card bug\""), 1U) << "one card per bug";
   const std::string card = html.substr(bug, wanted - bug);
   EXPECT_NE(card.find("workloads that show it: 1 of 1; crash states: 1"), std::string::npos)
       << card;
@@ -107,33 +107,33 @@ TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
     EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
               std::string::npos)
         << key;
-  // A strip a file system and duty: of the two states of each, the second has lost.
+  // One strip per file system and role; of its two states, the second lost data.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
   EXPECT_EQ(times(strips, "<svg"), 5U);
   EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
   EXPECT_LT(strips.find("btrfs"), strips.find("ext4-nobarrier")) << "candidates first";
   EXPECT_NE(html.find("<span>cut after 20 events</span><span>24</span>"), std::string::npos);
-  EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "what a bound left out";
+  EXPECT_NE(html.find("28 of 4096 subsets"), std::string::npos) << "states omitted by a bound";
   EXPECT_NE(html.find("&lt;persistent&gt;"), std::string::npos) << "the account, escaped";
   EXPECT_NE(html.find("headcrash replay &#39;btrfs"), std::string::npos);
   EXPECT_EQ(html.find("<section id=\"lateness\">"), std::string::npos)
       << "a stage has no clock to be late by";
   const auto json = must(report_summary(*database_, run_)).figures;
-  EXPECT_EQ(json["unexpected"], 1) << "btrfs, and no control";
+  EXPECT_EQ(json["unexpected"], 1) << "btrfs, without controls";
   EXPECT_EQ(json["valid"], true);
   ASSERT_EQ(json["exploration"]["cells"].size(), 5U);
   EXPECT_EQ(json["exploration"]["cells"][0]["filesystem"], "ext4-nobarrier");
   EXPECT_EQ(json["exploration"]["failures"].size(), 3U);
   EXPECT_EQ(json["exploration"]["failures"][0]["key"], "btrfs+/stage/ace-seq1/0")
-      << "before those of controls";
+      << "before the controls' failures";
   EXPECT_EQ(json["exploration"]["steps"][0]["step"], "mount");
   EXPECT_EQ(json["controls"], "controls as expected: 3 of 3");
-  EXPECT_EQ(json["systems"][0]["filesystem"], "btrfs") << "what is not as expected comes first";
+  EXPECT_EQ(json["systems"][0]["filesystem"], "btrfs") << "unexpected results come first";
   EXPECT_EQ(json["systems"][3]["variant"], "write-through");
 }
 
-/// The rule of controls, in the one place that knows it.
-TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
+/// Tests the rule for controls.
+TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   struct Rule {
     const char *filesystem, *control, *verdict;
     int met;
@@ -157,13 +157,13 @@ TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
   EXPECT_NE(html.find("i, stage, ace-seq1: expected clean; trials 1"), std::string::npos);
 }
 
-TEST_F(ExplorationReport, OneLosingWorkloadOfManyIsEnoughForAControl) {
+TEST_F(ExplorationReport, AcceptsAControlWithOneLosingWorkload) {
   for (int i = 0; i < 5; ++i)
     add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
   EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
 }
 
-TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
+TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst) {
   for (int i = 0; i < 3; ++i) {
     auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
     trial.filesystem = "f2fs";
@@ -179,7 +179,7 @@ TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // Operations by file system, the promise after them included.
+  // Operations by file system, including the promise after them.
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);
@@ -193,7 +193,7 @@ TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
       << map;
 }
 
-TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
+TEST_F(ExplorationReport, AttributesUnconfirmedFailuresToTheLaboratory) {
   add({"ext4", "clean", "replayed", {}, ""});
   auto trial = db::some_explored_trial("ext4/stage/x/1");
   trial.verdict = "harness-error";
@@ -206,7 +206,7 @@ TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
   EXPECT_NE(html.find("failing states not reproduced on a fresh guest: 1"), std::string::npos);
 }
 
-TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
+TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
   std::vector<std::int64_t> ids;
   for (int i = 0; i < 3; ++i) {
     auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
@@ -223,11 +223,11 @@ TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
   EXPECT_EQ(pages[1].trial, ids[2]) << "the first of each card comes first";
   EXPECT_EQ(pages[2].trial, ids[1]);
   EXPECT_EQ(pages[0].state, "w24-7");
-  EXPECT_EQ(pages[2].state, "w24-/w3-") << "minimised within the recording of that recovery";
+  EXPECT_EQ(pages[2].state, "w24-/w3-") << "minimised in the recording of that recovery";
   EXPECT_TRUE(pages[0].recorded);
   EXPECT_FALSE(pages[1].recorded);
   EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
-  // The report links to files of these names.
+  // The report links to existing files with these names.
   std::filesystem::create_directories(folder() / "out");
   for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
   const std::string html = page();
@@ -235,9 +235,9 @@ TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
     EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all
-/// that are not controls fail now and then.
-TEST_F(ExplorationReport, TimeOfALargeOne) {
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time of a report on an exploration with that
+/// many trials. All except controls fail occasionally.
+TEST_F(ExplorationReport, MeasuresTheTimeOfALargeExploration) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
   must(db::execute(database_->handle(), "PRAGMA synchronous = OFF").map([] { return true; }));

@@ -1,5 +1,6 @@
-// What was explored: a strip of states by where their cut is, candidates before controls; how much
-// of each strategy's space; where the time went. The failures are bugs_section.cc's.
+// Exploration: a strip of states by the position of their cut, candidates before controls. The
+// explored part of each strategy's space and the use of time follow. bugs_section.cc shows the
+// failures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Beyond this a count of states is shown as a power of ten.
+/// A larger number of states is shown as a power of ten.
 constexpr double kCountable = 1e9;
 constexpr std::size_t kStripBins = 110;
 constexpr std::size_t kStepsNamed = 5;
@@ -105,7 +106,7 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-/// Of states whose cuts are beside each other, drawn as one.
+/// States with neighbouring cuts, drawn together.
 struct Bin {
   std::int64_t kept = 0, lost = 0, other = 0;
 };
@@ -119,7 +120,7 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
     const std::int64_t all = bin.kept + bin.lost + bin.other;
     if (all == 0) continue;
     out += fmt::format("<rect class=\"k\" x=\"{}\" y=\"8\" width=\"1\" height=\"8\"/>", i);
-    // A failure is to be seen however many states beside it are clean: at least the upper half.
+    // A failure must be visible among many clean states: at least the upper half.
     if (bin.lost > 0) {
       const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
       out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i,
@@ -131,7 +132,7 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
   return out + "</svg>";
 }
 
-/// A strip a file system, all with the same axis: where in the recording the cut was.
+/// Draws one strip per file system on a common axis: the position of the cut in the recording.
 std::string strips(const Facts& facts) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   for (const CutPlace& place : facts.cuts) {
@@ -171,7 +172,7 @@ std::string strips(const Facts& facts) {
          "of these cuts lost data: from the top, at least half of the height</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
-/// One bar a file system: its longest steps by shades, the rest hatched.
+/// Draws one bar per file system: its longest steps by shades, the rest hatched.
 std::string time_bars(const Facts& facts) {
   std::map<std::string, double> totals;
   for (const StepTime& s : facts.steps) totals[s.step] += s.total_ms;

@@ -1,6 +1,6 @@
 #pragma once
-// Everything the report says about one run, read from the database by the named queries and nothing
-// else. Page, answer and JSON are made of this and therefore agree.
+// All report data about one run, read from the database only through the named queries. Page,
+// answer and JSON use these facts and therefore agree.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,19 +19,19 @@ struct Run {
   std::string started_at;
   std::optional<std::string> finished_at;
   std::int64_t seconds = 0;                 ///< from start to end; 0 without an end
-  std::string host, versions, accelerator;  ///< host and versions: JSON text as recorded
+  std::string host, versions, accelerator;  ///< host and versions: recorded JSON text
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// Filesystem x device x workload (x expectation, should one cell ever hold two).
+/// Filesystem x device x workload (x expectation, if one cell has two).
 struct Cell {
   std::string filesystem, device, workload, expected;
-  std::string variant;  ///< how it was run other than its adapter says
-  std::string must;     ///< what a control has to show; empty: it is none
+  std::string variant;  ///< differences from the adapter's settings
+  std::string must;     ///< result that a control must show; empty: not a control
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
-  std::optional<bool> met;      ///< nothing where nothing is promised
-  std::int64_t unexpected = 0;  ///< trials against what was expected
+  std::optional<bool> met;      ///< empty if nothing is promised
+  std::int64_t unexpected = 0;  ///< trials with unexpected results
   bool is_control() const { return !must.empty(); }
 };
 
@@ -39,7 +39,7 @@ struct Finding {
   std::string kind, tier, path, expected, found;
 };
 
-/// What happened to the hardware that was not a request.
+/// Hardware event that was not a request.
 struct Incident {
   double at_ms = 0;
   std::string device, text;
@@ -65,7 +65,7 @@ struct Trial {
   std::vector<Artefact> artefacts;
 };
 
-/// Filesystem x variant x workload of which crash states were explored.
+/// Filesystem x variant x workload whose crash states were explored.
 struct ExploredCell {
   std::string filesystem, variant, workload, control;
   std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
@@ -79,16 +79,16 @@ struct StrategyCoverage {
   std::string bound;
 };
 
-/// A crash state that failed and was looked at again.
+/// Crash state that failed and was checked again.
 struct Failure {
-  std::int64_t trial = 0;  ///< its id
+  std::int64_t trial = 0;  ///< ID of the trial
   std::string key, filesystem, variant, workload, control, state, strategy, verdict, summary;
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
   std::int64_t findings = 0;
 };
 
-/// Crash states by where the cut is, as the number of events before it, over all workloads of a
+/// Crash states by the position of the cut, counted in events before it, over all workloads of a
 /// file system.
 struct CutPlace {
   std::string filesystem, variant, control;
@@ -115,29 +115,30 @@ struct Recovery {
 struct LatencyCurve {
   std::string device, filesystem, kind;
   std::int64_t requests = 0;
-  std::vector<std::pair<double, double>> points;  ///< (microseconds, share that took at most that)
+  /// (microseconds, share of requests within that time)
+  std::vector<std::pair<double, double>> points;
 };
 
-/// Response times of one kind of request in the sample, by the model.
+/// Response times in the model of one kind of sampled request.
 struct Responses {
   std::string device, filesystem, op;  ///< read, write, flush
   std::int64_t requests = 0;
   double p50_us = 0, p90_us = 0, p99_us = 0, most_us = 0, mean_us = 0;
 };
 
-/// A request of the sample; of `media`, what reached the medium.
+/// A sampled request; in `media`, data written to the medium.
 struct IoPoint {
   double at_ms = 0;
   std::int64_t lba = 0;
   std::string op;
   std::int64_t sectors = 0;
-  std::optional<double> response_us = {};  ///< by the model; none: it never came, or there is none
+  /// by the model; empty: the request was never completed or has no model
+  std::optional<double> response_us = {};
 };
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
-  std::int64_t requests =
-      0;  ///< that were made while the points were sampled, as the device counted them
+  std::int64_t requests = 0;  ///< requests counted by the device while the points were sampled
   std::vector<IoPoint> points;
 };
 
@@ -156,8 +157,8 @@ struct Unclocked {
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
-  std::string database;          ///< the file, as it was named
-  std::filesystem::path folder;  ///< of the report: pages of crashes lie there, too
+  std::string database;          ///< the file name as given
+  std::filesystem::path folder;  ///< the report's; it also contains the crash pages
   Run run;
   std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;
@@ -170,7 +171,7 @@ struct Facts {
   std::vector<Unclocked> unclocked;
   std::vector<ExploredCell> explored;
   std::vector<StrategyCoverage> coverage;
-  std::vector<Failure> failures;  ///< the first ones
+  std::vector<Failure> failures;  ///< the first failures
   std::int64_t failures_in_all = 0;
   std::vector<CutPlace> cuts;  ///< by file system, variant and control, then by place
   std::vector<StepTime> steps;
@@ -178,11 +179,12 @@ struct Facts {
   std::int64_t unexpected() const;
 };
 
-/// Errors: an empty database, no such run. All queries see one state, even while a campaign writes.
+/// Reads the facts of a run. All queries read the same snapshot, even while a campaign writes.
+/// Errors: an empty database, no such run.
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
 
-/// The run, its file systems and how late its requests were; nothing of verdicts. In the caller's
-/// transaction.
+/// Reads the run, its file systems and the lateness of its requests, without verdicts. Uses the
+/// caller's transaction.
 Result<Facts> gather_outline(db::Database& database, std::int64_t run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// From the cards of a report to the files that they link to (failure_pages.h).
+// From the cards of a report to the linked files (failure_pages.h).
 #include "results/report/campaign/failure_pages.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace headcrash::report {
 namespace {
 
-/// The trials whose recordings were kept.
+/// Returns the trials whose recordings were kept.
 Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int64_t run) {
   TRY(auto rows,
       db::Statement::prepare(database.handle(),

@@ -24,7 +24,7 @@ struct IoErrorRow {
   std::string key, filesystem, failed, verdict, why, block, surprise, documented;
   std::int64_t requests_failed = 0;
   bool lasting = false;
-  std::string first, second, reopened, after_sync, syncfs;  // answers
+  std::string first, second, reopened, after_sync, syncfs;  // answers of the guest
   std::string later, other, new_file, state;
   std::string cached, reread, recovered, check;
   std::vector<std::pair<std::string, std::string>> steps;
@@ -67,7 +67,7 @@ std::vector<IoErrorRow> rows_of(const Table& table, const Table& steps) {
   return rows;
 }
 
-/// Why the run shows nothing, if it does not.
+/// Returns the reasons why the run is invalid; empty if it is valid.
 std::vector<std::string> invalidities(const std::vector<IoErrorRow>& rows) {
   std::vector<std::string> said;
   bool lasting_data = false, reported = false;

@@ -1,6 +1,6 @@
 #pragma once
-// The survey io-errors as a page, as text and as JSON: one table of all cells, and for each cell
-// that surprises the list of its operations.
+// The survey io-errors as a page, as text and as JSON: one table of all cells, and a list of
+// operations for each cell with a surprising result.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -15,10 +15,10 @@ struct IoErrorsReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< the controls behaved as expected and every fault has fired
+  bool valid = true;  ///< the controls behaved as expected and every fault occurred
 };
 
-/// Whether the run (none: the newest) is one of this survey.
+/// Reports whether the run belongs to this survey (default: the newest run).
 Result<bool> is_io_errors(db::Database& database, std::optional<std::int64_t> run);
 
 Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<std::int64_t> run);

@@ -1,5 +1,5 @@
 #pragma once
-// The report's plots, each a gnuplot template of this folder with data from the facts.
+// The report's plots. Each combines a gnuplot template of this folder with data from the facts.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace headcrash::report {
 
 struct Plot {
   std::string title;  ///< HTML
-  std::string svg;    ///< to stand in the page
+  std::string svg;    ///< for inclusion in the page
 };
 
 Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one per device

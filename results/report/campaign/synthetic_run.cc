@@ -11,7 +11,7 @@ namespace headcrash::report {
 namespace {
 
 using Random =
-    std::mt19937_64;  // its sequence is fixed by the standard, unlike that of the distributions
+    std::mt19937_64;  // the standard fixes its sequence, but not that of the distributions
 
 double uniform(Random& random) {
   return static_cast<double>(random() >> 11) / 9007199254740992.0;
@@ -73,8 +73,8 @@ void add_phases(db::TrialRecord& trial, Random& random, const SyntheticCell& cel
   trial.phases.push_back(phase("mount", "real", mount, mount + 40));
 }
 
-/// A log that is written round and round, data that moves up the disk, metadata scattered low;
-/// flushes, and a recovery.
+/// Adds a circular log, data that moves up the disk, low scattered metadata, flushes, and a
+/// recovery.
 void add_io(db::TrialRecord& trial, Random& random, int requests) {
   constexpr std::int64_t kDisk = 2'100'000;
   constexpr double kFlushUs = 21'000;

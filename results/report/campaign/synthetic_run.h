@@ -1,5 +1,5 @@
 #pragma once
-// A made-up run for the tests of the report: the same from the same shape, every time.
+// Synthetic run for the tests of the report. The same shape always gives the same run.
 
 #include <stdexcept>
 #include <string>
@@ -19,29 +19,30 @@ struct SyntheticCell {
 
 struct SyntheticShape {
   std::vector<SyntheticCell> cells;
-  int requests = 300;  ///< of the I/O sample of a trial
-  int planned = -1;    ///< default: as many as there are
+  int requests = 300;  ///< of a trial's I/O sample
+  int planned = -1;    ///< default: the existing trials
   bool finished = true;
   bool timings = true;  ///< phases, latency and I/O
 };
 
-/// Three cells of five trials: ext4 and xfs keep their promises, the control ext4-nobarrier loses.
+/// Returns three cells of five trials. ext4 and xfs keep their promises, the control ext4-nobarrier
+/// loses data.
 SyntheticShape three_cells();
-/// Enough for a look at the page: six file systems, two drives.
+/// Returns a run for visual checks of the page: six file systems, two drives.
 SyntheticShape a_real_campaign();
 
-/// For what synthetic data cannot fail at: throws when it does.
+/// Returns the value of an operation that cannot fail with synthetic data; throws if it does.
 template <typename T>
 T certain(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Golden pages cannot show when they were made: every run began in the same second. `ended` is a
-/// time of day of that date; empty: it has not.
+/// Sets fixed times, as golden pages must not contain the current time. Every run began in the same
+/// second. `ended` is a time of day on that date; empty: the run has not ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
-/// The number of the run; throws on any failure.
+/// Records the run and returns its number; throws on any failure.
 std::int64_t fill(db::Database& database, const SyntheticShape& shape);
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
-// Outcomes: a map of workloads by file systems, where there is more than one of each. Trials: each
-// cell's, folded, and its numbers.
+// Outcomes: a map of workloads by file systems, if there are several of each. Trials: those of each
+// cell, collapsed, with their numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// What a trial or a cell of the map came to, in few words.
+/// Returns a short result of a trial or a map cell.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
@@ -108,7 +108,7 @@ std::string incidents_list(const Trial& trial) {
                  "findings");
 }
 
-/// They stand with the bug.
+/// Returns a link to the findings, which are shown with the bug.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",
@@ -151,7 +151,7 @@ std::string trials_of_cells(const Facts& facts) {
                                        {"verdict"},
                                        {"what happened"}};
   std::string out;
-  std::size_t next = 0;  // trials stand in the order of the cells
+  std::size_t next = 0;  // trials follow the order of the cells
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;
@@ -235,7 +235,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // Behind one fold where they would be a page of their own.
+  // Collapsed if they would fill a page of their own.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

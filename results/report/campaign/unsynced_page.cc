@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr const char *kWasMeasured = "measured", *kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< what the disk may take for what is due
+constexpr double kDrainMs = 1500;  ///< the disk's time for data that is due
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;
@@ -35,7 +35,7 @@ struct Age {
   bool lost = false;
   std::string kind;
 };
-/// The cuts of a file system under one setting.
+/// The cuts of a file system with one setting.
 struct Group {
   std::string filesystem, setting;
   double bound_ms = 0;
@@ -43,7 +43,7 @@ struct Group {
   std::vector<Age> ages;
   double most_s() const { return std::ranges::max(oldest_ms) / kMsPerS; }
   bool keeps_bound() const { return std::ranges::max(oldest_ms) <= bound_ms + kDrainMs; }
-  /// Seconds: the oldest of that kind.
+  /// Returns the highest age of that kind, in seconds.
   double most_s(std::string_view kind) const {
     double most = 0;
     for (const Age& age : ages)
@@ -74,7 +74,7 @@ std::vector<Cut> cuts_of(const Table& table) {
 
 std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> group_of;  // by key of the trial
+  std::map<std::string, std::size_t> group_of;  // by the trial's key
   for (const Cut& cut : cuts) {
     if (!cut.measured() || cut.control) continue;
     auto at = std::ranges::find_if(groups, [&](const Group& group) {
@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// The share of the changes of an age, in seconds, that was lost.
+/// Draws the share of changes of each age, in seconds, that was lost.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The survey unsynced-loss as a page, as text and as JSON: for each file system and setting how old
-// what its cuts lost was, and what share of the changes of an age was lost.
+// The survey unsynced-loss as a page, as text and as JSON. It reports the age of lost changes for
+// each file system and setting, and the share of changes lost at each age.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -15,13 +15,13 @@ struct UnsyncedReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< the controls, which sync before the cut, have lost nothing
+  bool valid = true;  ///< the controls sync before the cut and lost nothing
 };
 
-/// Whether the run (none: the newest) is one of this survey.
+/// Reports whether the run belongs to this survey (default: the newest run).
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run);
 
-/// Errors: gnuplot's, the database's.
+/// Creates the report. Errors: gnuplot's, the database's.
 Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// The page of unsynced-loss from rows made by hand.
+// The page of unsynced-loss from hand-written rows.
 #include "results/report/campaign/unsynced_page.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// One change of each age, in ms; those up to `oldest_lost` are lost.
+  /// Adds one change of each age, in ms; those up to `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,
@@ -56,7 +56,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
   std::int64_t run_ = 0;
 };
 
-TEST_F(UnsyncedPageTest, ToldByFileSystemWithWhatIsBeyondItsBound) {
+TEST_F(UnsyncedPageTest, GroupsByFileSystemAndShowsBreachesOfTheBound) {
   add("ext4/short/synced", "ext4", 3500, 0, true);
   add("ext4/short/cut-0", "ext4", 3500, 2500);
   add("ext4/short/cut-1", "ext4", 3500, 4000);
@@ -66,7 +66,7 @@ TEST_F(UnsyncedPageTest, ToldByFileSystemWithWhatIsBeyondItsBound) {
   EXPECT_TRUE(report.valid);
   EXPECT_EQ(report.cells, 4);
   EXPECT_EQ(report.not_measured, 0);
-  ASSERT_EQ(report.summary["groups"].size(), 2U) << "a control is none of a group's cuts";
+  ASSERT_EQ(report.summary["groups"].size(), 2U) << "a group contains no cuts of controls";
   const auto& ext4 = report.summary["groups"][0];
   EXPECT_EQ(ext4["cuts"], 2);
   EXPECT_DOUBLE_EQ(ext4["oldest_lost_s"], 4);
@@ -78,7 +78,7 @@ TEST_F(UnsyncedPageTest, ToldByFileSystemWithWhatIsBeyondItsBound) {
   EXPECT_NE(report.text.find("f2fs"), std::string::npos);
 }
 
-TEST_F(UnsyncedPageTest, AControlThatLosesMakesItInvalid) {
+TEST_F(UnsyncedPageTest, IsInvalidWhenAControlLosesData) {
   add("ext4/short/synced", "ext4", 3500, 1000, true);
   add("ext4/short/cut-0", "ext4", 3500, 1000);
   const auto report = must(unsynced_report(database_, {}));

@@ -1,9 +1,8 @@
-// Head, picture twice (wide and narrow paper), tables, and what the script needs, as JSON
+// Head, picture twice (wide and narrow paper), tables, and the script's data as JSON
 // (crash_page.h).
 //
-// Texts come from guests and from imported files: each is escaped where it enters HTML, and the
-// JSON holds no '<', so that none can end the element that it stands in. The script only ever sets
-// text.
+// Texts come from guests and imported files, so each is escaped on insertion into HTML. The JSON
+// contains no '<' and therefore cannot end its element. The script only ever sets text.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ constexpr double kWide = 1180, kNarrow = 358;  // CSS pixels: the page's column,
 constexpr std::size_t kWritesListed = 40;
 constexpr std::size_t kStatesListed = 60;
 
-/// Each text once, by number.
+/// Stores each text once and refers to it by number.
 class Texts {
  public:
   std::size_t number(const std::string& text) {
@@ -60,7 +59,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-/// In columns, which take less room than objects.
+/// Returns the requests as columns, which are smaller than objects.
 nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& texts) {
   nlohmann::json columns;
   for (const char* name :
@@ -148,7 +147,7 @@ nlohmann::json series_of(const CrashPage& page) {
   return all;
 }
 
-/// JSON that can stand inside a <script>: '<' occurs in strings only.
+/// Returns JSON for a <script> element; '<' occurs in strings only.
 std::string data_of(const CrashPage& page, const PicturePlan& plan) {
   Texts texts;
   nlohmann::json devices = nlohmann::json::array(), flushes = nlohmann::json::array(),
@@ -333,7 +332,7 @@ std::string writes_at_risk(const CrashPage& page) {
   const bool any_finding = std::ranges::any_of(
       page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
-  // What is lost comes first.
+  // Lost writes come first.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
     for (std::size_t i = 0; i < page.requests.size(); ++i) {
       const TimelineRequest& request = page.requests[i];
@@ -389,7 +388,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// The operations with a line at the last one that is known to have returned.
+/// Lists the operations, with a line at the last one known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

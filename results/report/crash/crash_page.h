@@ -1,5 +1,5 @@
 #pragma once
-// A power cut as a page: what was promised, what was written, what the cut took, on one time axis.
+// Page of a power cut: promises, writes and losses on one time axis.
 //
 //   operations   --o-----P--------------P----|               P: promised to be persistent
 //   inodes         [==]........                              [=] in flight, ... acknowledged, not flushed
@@ -8,10 +8,10 @@
 //   unflushed    __/~~~~~~~~~~~\___/~~~~~~~~~|
 //   states             . .  o    .        #  .               verdicts, where the cut was tried
 //
-// The picture is drawn here, as it is for the state in question, so that it needs no script and
-// prints; the script of the page (crash.js) draws the same rows again for another cut or a part of
-// the time. Who fills the structure: harness/explorer/explain/crash_timeline.h. Events are ordinals
-// of the recording, times nanoseconds of its clock; texts may hold any bytes.
+// The picture is drawn here for the state in question, so that it needs no script and can be
+// printed. The page's script (crash.js) redraws the same rows for another cut or for a part of the
+// time. harness/explorer/explain/crash_timeline.h fills the structure. Events are ordinals of the
+// recording, times nanoseconds of its clock; texts may contain any bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace headcrash::report {
 
-/// What a block is to its file system; the rows of the picture, from top to bottom.
+/// Role of a block in its file system; the rows of the picture, from top to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -42,10 +42,10 @@ struct Moment {
 
 struct TimelineDevice {
   std::string name, profile;
-  bool medium = true;  ///< false: an array or a cache, whose bytes lie on the devices below it
+  bool medium = true;  ///< false: an array or a cache, whose bytes are on the devices below it
 };
 
-/// A request that is not a flush.
+/// Request other than a flush.
 struct TimelineRequest {
   std::size_t device = 0;
   std::uint64_t request = 0;
@@ -55,16 +55,16 @@ struct TimelineRequest {
   std::uint32_t sectors = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// The ACK after which no cut can take it any more: of the first flush that was submitted after
-  /// its own, or its own (FUA).
+  /// The ACK after which no cut can remove the write: its own (FUA), or that of the first flush
+  /// submitted after its own.
   std::optional<Moment> durable;
   std::optional<std::uint64_t>
-      on_medium;  ///< the event after which all of it is there, where that is recorded
-  std::optional<std::uint64_t> cycle_ended;  ///< the power went at this event
+      on_medium;  ///< the event after which the complete write is on the medium, if recorded
+  std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
   BlockClass block = BlockClass::other;
   std::string what;                    ///< "journal commit block of transaction 7"
-  std::string file;                    ///< its names, if it is known which; else empty
-  std::string bytes;                   ///< the first kShownBytes of it
+  std::string file;                    ///< its file names if known; else empty
+  std::string bytes;                   ///< the first kShownBytes of its contents
   std::optional<std::size_t> finding;  ///< about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
@@ -88,7 +88,7 @@ struct TimelineMark {
   Moment at;
   std::string text;
   bool promise = false;                  ///< "persisted ..."
-  std::optional<std::size_t> operation;  ///< which has returned
+  std::optional<std::size_t> operation;  ///< the operation that has returned
 };
 
 struct TimelineOperation {
@@ -100,26 +100,26 @@ struct TimelineFinding {
   std::string kind, tier, path, expected, found;
 };
 
-/// A crash state that was checked, or is only looked at.
+/// Crash state that was checked, or is only displayed.
 struct TimelineState {
   std::string name, strategy, verdict, summary;
   enum class Outcome : std::uint8_t { kept, failed, unknown } outcome = Outcome::unknown;
-  std::uint64_t event = 0;  ///< the cut: how many events came before it
+  std::uint64_t event = 0;  ///< number of events before the cut
   struct Torn {
     std::size_t request = 0;
-    std::uint32_t first = 0, count = 0;  ///< these sectors of it are there
+    std::uint32_t first = 0, count = 0;  ///< these sectors of it were written
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// Of an array: what became of the host's writes is known on its members only.
+  /// On an array, the fate of the host's writes is known only on its members.
   bool by_members = false;
   std::vector<std::size_t>
-      undone;  ///< indices into media: what stopped members did not do any more before the cut
+      undone;  ///< indices into media: writes that stopped members omitted before the cut
   std::vector<std::pair<std::size_t, Moment>>
       stopped;  ///< members of an array that stopped before the others
 };
 
-/// What a recording tells of a device over time.
+/// A device's recorded values over time.
 struct TimelineSeries {
   std::size_t device = 0;
   std::string label;  ///< "throughput"
@@ -135,9 +135,10 @@ struct TimelineSeries {
 
 struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
-  std::string summary;  ///< a sentence
+  std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  std::string filesystem_type;  ///< of mount(2), by which blocks are named; empty: not known
+  /// as for mount(2), which determines the names of blocks; empty: not known
+  std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
   std::vector<TimelineFlush> flushes;
@@ -146,32 +147,32 @@ struct CrashPage {
   std::vector<TimelineOperation> operations;
   std::vector<std::pair<Moment, bool>> power;  ///< changes; true: on
   std::vector<TimelineState> states;
-  std::optional<std::size_t> shown;  ///< the state in question
-  std::uint64_t cut = 0;             ///< where the picture is cut: that of the state, or the end
-  std::uint64_t events = 0;          ///< of the recording
-  std::uint64_t first_event = 0, last_event = 0;  ///< the workload's, without mkfs and unmount
-  /// From here on it is the recovery of the state in question.
+  std::optional<std::size_t> shown;  ///< the requested state
+  std::uint64_t cut = 0;     ///< position of the cut in the picture: the state's cut, or the end
+  std::uint64_t events = 0;  ///< number of events in the recording
+  std::uint64_t first_event = 0, last_event = 0;  ///< of the workload, without mkfs and unmount
+  /// From here on the recording shows the recovery of the requested state.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  std::vector<std::string> left_out;   ///< sentences: what was too much for the page
+  std::vector<std::string> left_out;   ///< sentences about omissions due to the page's size limits
   std::vector<TimelineSeries> series;
   std::vector<std::string>
-      series_notes;  ///< sentences: how it is known, and what is not in the recording
+      series_notes;  ///< sentences about the source of the values and about missing values
 };
 
-/// What became of a write that is at risk.
+/// Outcome of a write that is at risk.
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Of the `request`th of the page in a state; null: no state.
+/// Returns the fate of the `request`th request of the page in a state; null: no state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
-/// Whether a cut before `event` could take it: submitted, not durable, and the power had not gone
-/// before.
+/// Reports whether a cut before `event` could remove the write: submitted, not durable, and in the
+/// same power cycle.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 
-/// One HTML file without references to others.
+/// Returns one HTML file without external references.
 std::string crash_page(const CrashPage& page);
 
 }  // namespace headcrash::report

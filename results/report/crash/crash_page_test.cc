@@ -13,7 +13,8 @@ Moment at(std::uint64_t event) {
   return {event, static_cast<std::int64_t>(event) * 1'000'000};
 }
 
-/// Writes 1 to 4 of one disk, a flush behind the first: 2 is lost, 3 torn, 4 there.
+/// Returns a page with writes 1 to 4 of one disk and a flush after the first: 2 is lost, 3 torn, 4
+/// kept.
 CrashPage a_page() {
   CrashPage page{.title = "ext4: lost-synced-data",
                  .summary = "1 object is not as promised",
@@ -47,7 +48,7 @@ CrashPage a_page() {
   return page;
 }
 
-/// What stands between two texts; "" when it is not there.
+/// Returns the text between two texts; "" if either is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t from = text.find(before);
   if (from == std::string::npos) return {};
@@ -63,11 +64,11 @@ std::string row_of(const std::string& html, const std::string& text) {
   return at == std::string::npos ? "" : html.substr(from, html.find("</tr>", at) - from);
 }
 
-TEST(CrashPage, TellsLostFromTornFromThere) {
+TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
   const std::string html = crash_page(a_page());
   EXPECT_NE(row_of(html, "write number 2").find("lost</b>"), std::string::npos);
   EXPECT_NE(row_of(html, "write number 2").find(">f</td>"), std::string::npos)
-      << "the finding about its file";
+      << "the finding for its file";
   EXPECT_NE(row_of(html, "write number 3").find("torn</b>"), std::string::npos);
   EXPECT_NE(row_of(html, "write number 4").find("there</span>"), std::string::npos);
   EXPECT_EQ(row_of(html, "write number 1"), "") << "it was flushed";
@@ -76,8 +77,8 @@ TEST(CrashPage, TellsLostFromTornFromThere) {
       std::string::npos);
 }
 
-/// One mark of each shape, at the bar of the write that it is about.
-TEST(CrashPage, DrawsEachFateInAShapeOfItsOwn) {
+/// Expects one mark of each shape, at the bar of its write.
+TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
   const std::string svg = draw_picture(page, plan, 1180);
@@ -104,7 +105,7 @@ TEST(CrashPage, DrawsEachFateInAShapeOfItsOwn) {
   EXPECT_NE(d("kept").find("h0"), std::string::npos);
 }
 
-TEST(CrashPage, WhatIsAtRiskDependsOnFlushesAndPower) {
+TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   CrashPage page = a_page();
   EXPECT_FALSE(at_risk(page.requests[0], 1)) << "submitted by event 1";
   EXPECT_TRUE(at_risk(page.requests[0], 2));
@@ -117,8 +118,8 @@ TEST(CrashPage, WhatIsAtRiskDependsOnFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// Every text that a guest, an imported recording or a file name can bring.
-TEST(CrashPage, TextsOfGuestsCannotEndWhatTheyStandIn) {
+/// Includes every text that a guest, an imported recording or a file name can supply.
+TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";
   CrashPage page = a_page();
@@ -139,7 +140,7 @@ TEST(CrashPage, TextsOfGuestsCannotEndWhatTheyStandIn) {
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
-  // The page's own two elements, and no third.
+  // Only the page's own two elements.
   std::size_t scripts = 0, ends = 0;
   for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
     ++scripts;
@@ -151,9 +152,9 @@ TEST(CrashPage, TextsOfGuestsCannotEndWhatTheyStandIn) {
   EXPECT_EQ(data["states"][0]["summary"].get<std::string>().substr(0, 20), "</script><script>ale");
 }
 
-TEST(CrashPage, NeedsNothingElse) {
+TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // The name of SVG, which nobody fetches.
+  // The namespace of SVG, which browsers do not load.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})
@@ -161,7 +162,7 @@ TEST(CrashPage, NeedsNothingElse) {
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
 }
 
-TEST(CrashPage, TheScriptGetsTheSameNumbers) {
+TEST(CrashPage, GivesTheScriptTheSameNumbers) {
   const CrashPage page = a_page();
   const auto data = data_of(crash_page(page));
   EXPECT_EQ(data["requests"]["id"], nlohmann::json({1, 2, 3, 4}));
@@ -172,7 +173,7 @@ TEST(CrashPage, TheScriptGetsTheSameNumbers) {
   EXPECT_EQ(data["cut"], 12);
 }
 
-TEST(CrashPage, DrawsWhatTheHardwareDidOverTime) {
+TEST(CrashPage, DrawsHardwareActivityOverTime) {
   CrashPage page = a_page();
   page.series = {
       {.label = "throughput",
@@ -193,12 +194,12 @@ TEST(CrashPage, DrawsWhatTheHardwareDidOverTime) {
   EXPECT_NE(html.find("<path class=\"head\" d=\"M"), std::string::npos);
 }
 
-TEST(CrashPage, AnEmptyRecordingIsAPage) {
+TEST(CrashPage, AcceptsAnEmptyRecording) {
   const std::string html = crash_page({.title = "nothing", .devices = {{"hd0", "stage"}}});
   EXPECT_NE(html.find("0 writes"), std::string::npos);
 }
 
-TEST(TimeScale, ShortensWhatIsQuietAndNothingElse) {
+TEST(TimeScale, ShortensOnlyQuietIntervals) {
   const TimeScale scale({0, 1'000, 2'000, 3'000, 1'000'003'000, 1'000'004'000});
   EXPECT_EQ(scale.place(2'000) - scale.place(1'000), 1'000);
   EXPECT_EQ(scale.place(1'000'004'000) - scale.place(1'000'003'000), 1'000);
@@ -211,7 +212,7 @@ TEST(TimeScale, ShortensWhatIsQuietAndNothingElse) {
     EXPECT_LT(scale.place(time), scale.place(time + 10)) << time;
 }
 
-TEST(TimeScale, OneInstantHasALength) {
+TEST(TimeScale, GivesASingleInstantALength) {
   EXPECT_GT(TimeScale({5}).length(), 0);
 }
 

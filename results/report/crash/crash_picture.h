@@ -1,5 +1,5 @@
 #pragma once
-// The picture of crash_page.h as SVG: rows on one time axis, drawn for the state in question.
+// SVG picture of crash_page.h: rows on one time axis, drawn for the requested state.
 //
 //   |gutter |plot                         |
 //   |label  | row: y, height              |     wide paper: labels beside the rows
@@ -7,7 +7,8 @@
 //   |label                |
 //   |plot                 |                     narrow: above them, without a gutter
 //
-// A quiet stretch of time is drawn shorter than it was, and says how long it was (TimeScale).
+// A quiet interval is drawn shorter than its duration and is labelled with this duration
+// (TimeScale).
 
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@
 
 namespace headcrash::report {
 
-/// Time to places: as it runs, but that nothing longer than a part of the whole may be quiet.
+/// Maps times to places. The scale is linear, except that a quiet interval has at most a fixed
+/// share of the axis.
 class TimeScale {
  public:
   struct Knot {
@@ -24,14 +26,14 @@ class TimeScale {
     double place = 0;
   };
   TimeScale() = default;
-  /// `times`: of everything that happens; not empty.
+  /// Computes the scale from the non-empty list of all event times.
   explicit TimeScale(std::vector<std::int64_t> times);
 
   double place(std::int64_t at_ns) const;
   const std::vector<Knot>& knots() const {
     return knots_;
-  }  ///< ascending; straight lines between them
-  /// Indices into knots() of those that begin a shortened stretch.
+  }  ///< ascending; linear between the knots
+  /// Returns indices into knots() of the starts of shortened intervals.
   const std::vector<std::size_t>& quiet() const { return quiet_; }
   double length() const { return knots_.back().place; }
 
@@ -52,26 +54,26 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< of the device whose first row it is
+  std::string heading;  ///< of the device if this is its first row
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
-  std::size_t series = 0;  ///< of the page's
+  std::size_t series = 0;  ///< index into the page's series
   double height = 0;
 };
 
-/// What both the drawing here and that of the script go by.
+/// Layout shared by this drawing and the script's.
 struct PicturePlan {
   TimeScale scale;
-  double window_begin = 0, window_end = 1;  ///< places: what is shown first
+  double window_begin = 0, window_end = 1;  ///< places: the part shown initially
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;
     double y = 0;  ///< within the row
   };
-  std::vector<Place> requests, media;  ///< of the page's
+  std::vector<Place> requests, media;  ///< as in the page
   std::int64_t cut_ns = 0;
-  /// For a width on paper: the tops of the rows, and behind them the height of all.
+  /// Returns the tops of the rows for a width on paper, followed by the total height.
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
@@ -81,7 +83,7 @@ struct PicturePlan {
 // crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
-/// Calls visit(moment) for everything that the recording has, kind by kind.
+/// Calls visit(moment) for every event of the recording, one kind after the other.
 template <typename Visit>
 void for_each_moment(const CrashPage& page, const Visit& visit) {
   const auto both = [&](const auto& request) {
@@ -95,15 +97,15 @@ void for_each_moment(const CrashPage& page, const Visit& visit) {
   for (const auto& [moment, on] : page.power) visit(moment);
 }
 
-/// `width` in CSS pixels.
+/// Draws the picture; `width` is in CSS pixels.
 std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double width);
 
 std::string_view name(BlockClass block);
 
-/// "12.3 MiB/s", "400 cylinders".
+/// Returns a value with its unit, such as "12.3 MiB/s" or "400 cylinders".
 std::string value_text(TimelineSeries::Unit unit, double value);
 
-/// "12.345 ms": of the recording's clock.
+/// Returns a time on the recording's clock, such as "12.345 ms".
 std::string time_text(std::int64_t at_ns);
 
 }  // namespace headcrash::report

@@ -1,5 +1,4 @@
-// What is where: the scale of time, rows and their heights, and what is shown first
-// (crash_picture.h).
+// Layout: the scale of time, rows and their heights, and the part shown first (crash_picture.h).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,10 +11,10 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kLine = 9;            // between the lines of a row
-constexpr std::size_t kLinesMost = 8;  // of a row; more blocks share the room of so many
+constexpr std::size_t kLinesMost = 8;  // of a row; more blocks share this number of lines
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
-constexpr double kQuietShare = 1.0 / 12;  // of the axis, for a stretch in which nothing happens
+constexpr double kQuietShare = 1.0 / 12;  // of the axis, for an interval without events
 constexpr int kScaleRounds = 60;          // of a bisection
 
 std::vector<std::int64_t> all_times(const CrashPage& page) {
@@ -25,7 +24,7 @@ std::vector<std::int64_t> all_times(const CrashPage& page) {
   return times;
 }
 
-/// The time of the last event before the cut.
+/// Returns the time of the last event before the cut.
 std::int64_t time_of_cut(const CrashPage& page) {
   std::int64_t at = 0;
   for_each_moment(page, [&](const Moment& moment) {
@@ -34,7 +33,7 @@ std::int64_t time_of_cut(const CrashPage& page) {
   return at;
 }
 
-/// Lines of a row by place on the disk: the same block is always on the same line.
+/// Assigns the lines of a row by position on the disk; a block always has the same line.
 class Lines {
  public:
   void add(std::uint64_t lba) { places_.insert(lba); }
@@ -56,7 +55,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// A device's requests by what their blocks are, then its flushes, then what its medium got.
+/// Orders a device's requests by the role of their blocks, then its flushes, then its medium's
+/// writes.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -70,7 +70,7 @@ class Rows {
     for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
     add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
     lay_out_series();
-    // One state says nothing of the others.
+    // A single state has nothing to compare with.
     if (page_.states.size() < 2) return;
     std::vector<std::string> strategies;
     for (const TimelineState& state : page_.states) {
@@ -158,7 +158,7 @@ class Rows {
   PicturePlan& plan_;
 };
 
-/// The whole workload, or of many requests those around the cut.
+/// Selects the whole workload, or around the cut if there are many requests.
 void choose_window(const CrashPage& page, PicturePlan& plan) {
   std::vector<double> places;
   std::size_t before = 0;
@@ -182,7 +182,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // What the cut can take may be older than the workload.
+      // Writes at risk may be older than the workload.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
@@ -200,7 +200,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// The longest g of which one is at most its share of an axis on which no gap is longer than g.
+/// Returns the largest g that is at most its share of an axis without gaps longer than g.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

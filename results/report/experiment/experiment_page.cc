@@ -24,11 +24,11 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kAxisCharacters = 40;     // what a plot's height has room for
-constexpr std::size_t kPointsOfALineLeast = 3;  // fewer are bars
+constexpr std::size_t kAxisCharacters = 40;     // capacity of a plot's height
+constexpr std::size_t kPointsOfALineLeast = 3;  // fewer points are bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
-constexpr std::string_view kSummary = "summary";  // the claim that the page begins with
+constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
 
 struct Number {
   std::string cell, quantity, unit, remark;
@@ -45,7 +45,7 @@ struct OwnTable {
 struct OwnSeries {
   std::string name;
   bool from_paper = false;
-  std::string points;  // as gnuplot reads them
+  std::string points;  // in gnuplot's input format
 };
 struct OwnPlot {
   std::string name, title, x, y;
@@ -65,7 +65,7 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// The claim that a row belongs to, made if this is its first row. Its numbers tell its title.
+/// Returns the claim of a row; creates it for the first row. Its numbers determine its title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -74,7 +74,7 @@ Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   return claims.back();
 }
 
-/// Of one row after the other, from left to right.
+/// Adds cells row by row, from left to right.
 void add_cell(Claim& claim, const Row& row) {
   const std::string name = row.text("name");
   if (claim.tables.empty() || claim.tables.back().name != name)
@@ -193,9 +193,9 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// A line's name in the key, below the plot, where there is room for all of it.
+/// Returns a line's complete name for the key, which is below the plot.
 std::string key_label(const std::string& text) {
-  constexpr std::size_t kPiece = 20;  // less than what plot_label() cuts
+  constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (!std::ranges::all_of(text, ascii)) return plot_label(text);
   std::string label;
@@ -204,7 +204,7 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// The hue of each line: its file system's where it has one that no other line of the plot has.
+/// Returns the hue of each line: its file system's hue if no other line of the plot has it.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -245,7 +245,7 @@ std::string named(const Number& n) {
   return n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")";
 }
 
-/// Of the cell "No Order, 8" the name and the number; nothing for a cell of another form.
+/// Splits a cell such as "No Order, 8" into name and number; empty for another form.
 std::optional<std::pair<std::string, int>> name_and_number(const std::string& cell) {
   const std::size_t comma = cell.rfind(", ");
   int number = 0;
@@ -273,7 +273,7 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// A number that is a point of a line: of the form "NAME, NUMBER", beside others of its name.
+/// Returns the numbers of the form "NAME, NUMBER" with several per name, as points of lines.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -292,7 +292,7 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   return lines;
 }
 
-/// "users" where the claim speaks of them, and else nothing.
+/// Returns "users" if the claim mentions them, else an empty text.
 std::string axis_of(const Claim& claim) {
   const auto speaks = [](const std::string& text) {
     return text.find(" user") != std::string::npos;
@@ -303,7 +303,7 @@ std::string axis_of(const Claim& claim) {
   return users ? "users" : "";
 }
 
-/// What the marks of a plot are: only of those that it has.
+/// Returns the legend of the marks that occur in the plot.
 std::string legend_of(const OwnPlot& plot) {
   const bool paper = std::ranges::any_of(plot.series, &OwnSeries::from_paper);
   const bool here = !std::ranges::all_of(plot.series, &OwnSeries::from_paper);
@@ -326,8 +326,8 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
   return plots;
 }
 
-/// The colour of a cell's bar: that of the file system or scheme that it names; what is varied,
-/// behind a semicolon, is hollow.
+/// Returns the colour of a cell's bar, which is that of the named file system or scheme. A
+/// variation, named after a semicolon, makes the bar hollow.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -341,7 +341,7 @@ std::string bar_class(const std::string& cell) {
   return varied == std::string::npos ? hue : hue + " mode";
 }
 
-/// Each number once: its bar, and itself; the paper's as a stroke and beside it.
+/// Returns each number with its bar; the paper's number is a stroke and is listed beside it.
 std::string bars_table(const Quantity& quantity) {
   const auto has = [&](auto member) {
     return std::ranges::any_of(quantity.numbers,
@@ -379,7 +379,7 @@ std::string bars_table(const Quantity& quantity) {
   return html_table(columns, rows, "bars");
 }
 
-/// The numbers of lines: a row a line, a column a number of users.
+/// Returns the numbers of lines: one row per line, one column per number of users.
 std::string lines_table(const Quantity& quantity, const std::string& axis) {
   std::vector<std::string> names;
   std::set<int> xs;
@@ -471,7 +471,7 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// The rules' places, those that do not hold first.
+/// Returns the indices of the rules, failed ones first.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -498,14 +498,14 @@ std::string rules_table(const Claim& claim) {
   return out + "</tbody></table>\n";
 }
 
-/// Tables alone: what an experiment comes to, shown before its claims.
+/// Reports whether the claim has only tables. Such a summary of an experiment precedes its claims.
 bool opens_the_page(const Claim& claim) {
   return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() &&
          !claim.tables.empty();
 }
 
-/// Claims that do not hold first, then those undecided, those that hold, those that only have
-/// numbers.
+/// Returns claims that do not hold first, then the undecided ones, those that hold, and those with
+/// numbers only.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
@@ -559,7 +559,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Who wins where as maps, then the first of the other tables, then the rest of them, folded.
+/// Returns maps of the winners, then the first of the other tables, then the remaining ones,
+/// collapsed.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {
@@ -635,7 +636,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   }
   TRY(const auto html, claims_html(claims));
   const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
-  // What begins with a summary of its own is a comparison, and no paper's.
+  // An experiment with its own summary is a comparison without a paper.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const std::string_view against = of_a_paper ? " against the paper" : "";
   std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,

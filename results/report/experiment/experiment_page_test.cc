@@ -1,5 +1,5 @@
-// The page of an experiment: what comes first, and that each number, rule and line is there
-// whatever it is made of.
+// The page of an experiment: the order of its parts, and the completeness of numbers, rules and
+// lines in each form.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// The page of one claim a unit: two cells, the paper's number beside ours.
+  /// Returns the page of one claim per unit: two cells, the paper's number beside ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);
@@ -48,14 +48,14 @@ std::size_t plots_in(const std::string& html) {
   return count;
 }
 
-TEST_F(ExperimentPageTest, AUnitStandsWithItsNumbersWhateverItIsMadeOf) {
+TEST_F(ExperimentPageTest, ShowsTheNumbersOfEachUnit) {
   std::vector<std::string> units = {"",     "s",    "ms",    "us",        "%",
                                     "1/s",  "MB/s", "bytes", "%.0s",      "100 %%",
                                     "% %d", "\\n",  "\"",    "\xc2\xb5s", "requests a second"};
   for (char c = ' '; c <= '~'; ++c) units.emplace_back(1, c);
   const auto page = page_with(units);
   ASSERT_TRUE(page) << page.error().message();
-  EXPECT_EQ(times(page->html, "<span class=\"meter\">"), 2 * units.size()) << "a bar a number";
+  EXPECT_EQ(times(page->html, "<span class=\"meter\">"), 2 * units.size()) << "one bar per number";
   for (const std::string& unit : units) {
     const std::string heading =
         unit.empty() ? ">elapsed</th>" : ">" + escape("elapsed (" + unit + ")") + "</th>";
@@ -63,7 +63,7 @@ TEST_F(ExperimentPageTest, AUnitStandsWithItsNumbersWhateverItIsMadeOf) {
   }
 }
 
-TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAreNone) {
+TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndOmitsMissingCells) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   EXPECT_TRUE(database.record_claims(run, {.numbers = {},
@@ -79,7 +79,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndNamesNoCellsWhereThereAre
       << page->html;
 }
 
-TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
+TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -94,18 +94,17 @@ TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // A path that is not closed swallows what follows it.
+  // An unclosed path hides the parts after it.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))
     if (page->html.find("/>", at) > page->html.find('<', at + 1)) ++open;
   EXPECT_EQ(open, 0U);
   EXPECT_NE(page->html.find(">no check against the paper<"), std::string::npos);
-  EXPECT_EQ(page->html.find(": the paper"), std::string::npos)
-      << "no legend of marks that are not there";
+  EXPECT_EQ(page->html.find(": the paper"), std::string::npos) << "no legend for absent marks";
 }
 
-TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
+TEST_F(ExperimentPageTest, ShowsThePapersColumnsAndStrokes) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -127,7 +126,7 @@ TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
   EXPECT_EQ(count("strokes: the paper"), 1U);
 }
 
-TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
+TEST_F(ExperimentPageTest, ShowsTablesAndPlotsOfAClaim) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -156,7 +155,7 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
     EXPECT_NE(page->html.find(text), std::string::npos) << text;
 }
 
-TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
+TEST_F(ExperimentPageTest, BeginsAComparisonWithItsHeatMap) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -174,22 +173,23 @@ TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
   ASSERT_TRUE(database.record_claims(run, records));
   const auto page = must(experiment_page(database, run));
   expect_links_lead_somewhere(page.html);
-  EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos) << "no paper's";
+  EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos)
+      << "without a paper";
   EXPECT_LT(page.html.find("<table class=\"heat\">"),
             page.html.find("<section id=\"scoreboard\">"));
   EXPECT_LT(page.html.find("id=\"costs-and-losses\""),
             page.html.find("<section id=\"scoreboard\">"));
   EXPECT_EQ(times(page.html, "<table class=\"heat\">"), 1U) << "once, not among the claims as well";
   const auto map = all_between(page.html, "<table class=\"heat\">", "</table>").at(0);
-  EXPECT_EQ(times(map, "class=\"group\""), 2U) << "machines";
+  EXPECT_EQ(times(map, "class=\"group\""), 2U) << "one group per machine";
   EXPECT_EQ(times(map, " best\""), 3U) << "a star is a mark";
   EXPECT_NE(map.find("<td class=\"h3\" data-label=\"LFS\">2.50</td>"), std::string::npos) << map;
   EXPECT_NE(map.find("<td class=\"h5\" data-label=\"Journal\">12.3</td>"), std::string::npos)
       << map;
-  EXPECT_EQ(times(map, "<td class=\"hnone\""), 1U) << "no multiple, no shade";
+  EXPECT_EQ(times(map, "<td class=\"hnone\""), 1U) << "no shade without a multiple";
 }
 
-TEST_F(ExperimentPageTest, ClaimsAndRulesThatDoNotHoldComeFirst) {
+TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -207,15 +207,15 @@ TEST_F(ExperimentPageTest, ClaimsAndRulesThatDoNotHoldComeFirst) {
   EXPECT_LT(place("#claim.C-2"), place("#claim.C-1"));
   EXPECT_LT(place("#claim.C-1"), place("#claim.C-0"));
   EXPECT_LT(place("<li>the bad one</li>"), place("#claim.C-2"))
-      << "what does not hold is said in the scoreboard";
+      << "the scoreboard lists failed rules";
   EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
   EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
-  // In the claim itself, too; and each rule has an address.
+  // The claim itself lists it, too, and each rule has an address.
   EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }
 
-TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
+TEST_F(ExperimentPageTest, DrawsNumbersByUsersOnceAsLines) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -232,7 +232,7 @@ TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
   const auto page = must(experiment_page(database, run));
   EXPECT_EQ(plots_in(page.html), 1U) << "two points are not a line";
   const auto plot = all_between(page.html, "<svg", "</svg>").at(0);
-  EXPECT_EQ(times(plot, ">users<"), 1U) << "what is at the axis";
+  EXPECT_EQ(times(plot, ">users<"), 1U) << "the label of the axis";
   for (const char* number : {">1001<", ">1108<", ">2002<"})
     EXPECT_EQ(times(page.html, number), 1U) << number;
   EXPECT_EQ(times(page.html, "<span class=\"meter\">"), 2U);

@@ -1,4 +1,4 @@
-// Counts stand in the table and behind labels, so that no sentence depends on a number (answer.h).
+// Counts appear in the table and after labels, so that no sentence depends on a number (answer.h).
 #include "results/report/frame/answer.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ constexpr std::size_t kNamesInStatus = 6;
 
 using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-/// Cells and trials with the same key make one row.
+/// Returns the key; cells and trials with equal keys share a row.
 template <typename Of>
 Key key_of(const Of& of) {
   return {of.filesystem, of.variant, of.expected, of.must};
@@ -64,7 +64,7 @@ std::vector<SystemRow> rows_of(const Facts& facts) {
   return rows;
 }
 
-/// What a file system without control did against its promise.
+/// Describes how a file system that is not a control broke its promise.
 std::string breach(const Facts& facts, const std::string& filesystem) {
   std::int64_t lost = 0, lost_synced = 0;
   for (const Cell& cell : facts.cells) {

@@ -1,6 +1,6 @@
 #pragma once
 // The answer of a campaign: a status line, a table of the file systems and notes of fixed text,
-// made only from the facts. Page, terminal and JSON show the same one.
+// derived only from the facts. Page, terminal and JSON show the same answer.
 
 #include <optional>
 #include <string>
@@ -10,44 +10,44 @@
 
 namespace headcrash::report {
 
-/// The trials of one file system and variant with one expectation, over all devices and workloads.
+/// Trials of one file system and variant with one expectation, over all devices and workloads.
 struct SystemRow {
   std::string filesystem, variant;
-  std::string place;     ///< "hp-c2447, small-files"; "6 cells" where there are several
+  std::string place;     ///< "hp-c2447, small-files"; "6 cells" if there are several
   std::string expected;  ///< see expectation()
   bool control = false;
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
   std::string verdicts;             ///< "3 replayed, 2 silent-loss"
-  std::optional<bool> as_expected;  ///< unset where nothing is promised
+  std::optional<bool> as_expected;  ///< empty if nothing is promised
   std::string name() const {
     return variant.empty() ? filesystem : filesystem + " (" + variant + ")";
   }
 };
 
 struct Answer {
-  bool valid = true;     ///< false: a control did not show what it must
+  bool valid = true;     ///< false: a control did not show its required result
   std::string status;    ///< "4 of 5 file systems kept what they promise; btrfs lost synced data"
   std::string controls;  ///< "controls as expected: 2 of 2"
   std::vector<std::string>
       failed_controls;  ///< "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ..."
-  std::vector<SystemRow> systems;  ///< those that are not as expected first
+  std::vector<SystemRow> systems;  ///< file systems with unexpected results first
   std::vector<std::string> notes;  ///< "late trials: 3 of 15 (...)"
 };
 
 Answer answer(const Facts& facts);
 
-/// What a cell has to show: "clean", "clean after fsck", "damage", "loss" or "any".
+/// Returns the required result of a cell: "clean", "clean after fsck", "damage", "loss" or "any".
 std::string expectation(const Cell& cell);
 
-/// "finished trials: 7 of 15 ..." where a run is incomplete, else empty.
+/// Returns "finished trials: 7 of 15 ..." for an incomplete run, else an empty text.
 std::string completeness_note(const Run& run);
 
-/// For the terminal: failed controls, status line, controls and notes; and the table of the file
-/// systems.
+/// Returns the terminal text: failed controls, status line, controls and notes; and the table of
+/// the file systems.
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 
-/// All of it for programs and for the terminal (report.h).
+/// Returns all figures for programs and for the terminal (report.h).
 struct Summary;
 Summary summary_of(const Facts& facts);
 

@@ -54,7 +54,7 @@ Facts facts(std::vector<Cell> cells) {
   return f;
 }
 
-TEST(Answer, SaysWhoKeptAndWhatTheControlDid) {
+TEST(Answer, NamesFileSystemsThatKeptAndTheControlsResult) {
   const auto said = answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("ext4", "clean", 5, 0),
                                   cell("xfs", "clean", 5, 0)}));
   EXPECT_EQ(said.status, "2 of 2 file systems kept what they promise");
@@ -70,7 +70,7 @@ TEST(Answer, SaysWhoKeptAndWhatTheControlDid) {
   EXPECT_EQ(said.systems[1].replayed, 5);
 }
 
-TEST(Answer, ABrokenPromiseIsNamedAndComesFirst) {
+TEST(Answer, NamesABrokenPromiseFirst) {
   const auto said = answer(facts({cell("ext4", "clean", 1, 0), cell("btrfs", "clean", 3, 2)}));
   EXPECT_EQ(said.status, "1 of 2 file systems kept what they promise; btrfs lost synced data");
   EXPECT_EQ(said.systems.at(0).filesystem, "btrfs");
@@ -80,7 +80,7 @@ TEST(Answer, ABrokenPromiseIsNamedAndComesFirst) {
             "negative controls: none (nothing here shows that a loss would be noticed)");
 }
 
-TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
+TEST(Answer, DistinguishesOtherFailuresFromLosses) {
   auto f = facts({cell("btrfs", "clean", 5, 0)});
   f.cells[0].replayed = 4;
   f.cells[0].other = 1;
@@ -93,18 +93,18 @@ TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
   EXPECT_EQ(said.systems.at(0).verdicts, "1 hang, 4 replayed");
 }
 
-TEST(Answer, OneBadCellOfAFileSystemIsEnough) {
+TEST(Answer, ReportsAFileSystemWithOneFailedCell) {
   auto bad = cell("xfs", "clean", 4, 1);
   bad.device = "e";
   const auto said = answer(facts({cell("xfs", "clean", 5, 0), bad}));
   EXPECT_EQ(said.status, "0 of 1 file systems kept what they promise; xfs lost synced data");
-  ASSERT_EQ(said.systems.size(), 1U) << "a row for all its cells";
+  ASSERT_EQ(said.systems.size(), 1U) << "one row for all its cells";
   EXPECT_EQ(said.systems[0].place, "2 cells");
   EXPECT_EQ(said.systems[0].trials, 10);
   EXPECT_EQ(said.systems[0].as_expected, false);
 }
 
-TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
+TEST(Answer, IsInvalidWhenANegativeControlLosesNothing) {
   const auto said =
       answer(facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 3, 2)}));
   EXPECT_FALSE(said.valid);
@@ -115,7 +115,7 @@ TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
   EXPECT_NE(status_text(said).find("INVALID: ext4-nobarrier"), std::string::npos);
 }
 
-TEST(Answer, APositiveControlThatFailsMakesTheReportInvalid) {
+TEST(Answer, IsInvalidWhenAPositiveControlFails) {
   auto f = facts({cell("ext4-nobarrier", "loss", 0, 3), cell("xfs", "clean", 2, 1)});
   f.cells[1].must = "keep";
   const auto said = answer(f);
@@ -124,20 +124,20 @@ TEST(Answer, APositiveControlThatFailsMakesTheReportInvalid) {
             "xfs, d, w: expected clean; trials 3, kept 2, lost 1, other 0");
   f.cells[1].met = true;
   f.cells[1].variant = "lose-all";
-  EXPECT_EQ(answer(f).status, "controls as expected: 2 of 2") << "nothing else was run";
+  EXPECT_EQ(answer(f).status, "controls as expected: 2 of 2") << "only controls were run";
   f.cells.erase(f.cells.begin());
   EXPECT_NE(answer(f).notes.at(0).find("negative controls: none"), std::string::npos)
-      << "one that keeps shows nothing about finding losses";
+      << "a positive control does not show that losses are found";
 }
 
-TEST(Answer, WhereNothingIsPromisedNothingIsJudged) {
+TEST(Answer, JudgesNothingWithoutAPromise) {
   const auto said = answer(facts({cell("ext2", "any", 1, 4)}));
   EXPECT_EQ(said.status, "nothing was promised");
   EXPECT_EQ(said.systems.at(0).as_expected, std::nullopt);
   EXPECT_NE(systems_text(said).find("nothing promised"), std::string::npos);
 }
 
-TEST(Answer, InterruptedAndEmptyRunsAreSaid) {
+TEST(Answer, DescribesInterruptedAndEmptyRuns) {
   auto f = facts({cell("ext4", "clean", 7, 0)});
   f.run.finished_at.reset();
   f.run.planned = 15;
@@ -149,7 +149,7 @@ TEST(Answer, InterruptedAndEmptyRunsAreSaid) {
   EXPECT_EQ(answer(facts({})).status, "no trial has finished");
 }
 
-TEST(Answer, TrialsThatShowLessThanTheySeemAreNoted) {
+TEST(Answer, NotesTrialsOfLimitedValue) {
   auto f = facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 0, 3)});
   f.cells[0].uncut = 1;
   f.cells[0].late = 2;
@@ -159,7 +159,7 @@ TEST(Answer, TrialsThatShowLessThanTheySeemAreNoted) {
   EXPECT_TRUE(said.notes[1].starts_with("late trials: 2 of 8")) << said.notes[1];
 }
 
-TEST(Answer, ManyBrokenPromisesAreCounted) {
+TEST(Answer, CountsManyBrokenPromises) {
   std::vector<Cell> cells;
   for (char c = 'a'; c < 'k'; ++c) cells.push_back(cell(std::string(1, c), "clean", 0, 1));
   const std::string status = answer(facts(cells)).status;
@@ -169,7 +169,7 @@ TEST(Answer, ManyBrokenPromisesAreCounted) {
   EXPECT_TRUE(status.ends_with("; f lost synced data; 4 more below")) << status;
 }
 
-TEST(Answer, TheTableForTheTerminalLinesUp) {
+TEST(Answer, AlignsTheTerminalTable) {
   const std::string text = systems_text(
       answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("xfs", "clean", 12, 0)})));
   EXPECT_EQ(

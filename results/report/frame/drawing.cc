@@ -1,5 +1,5 @@
-// Scripts for gnuplot (drawing.h). Several plots go through one process: each ends with `reset
-// session`, which also closes its document, and the documents are distinguished by their ends.
+// Scripts for gnuplot (drawing.h). One process draws several plots. Each ends with `reset session`,
+// which also closes its document, and the ends separate the documents.
 #include "results/report/frame/drawing.h"
 
 #include <fmt/format.h>
@@ -19,9 +19,8 @@
 namespace headcrash::report {
 namespace {
 
-constexpr int kWidth = 400;  // a phone shows it nearly as large as it is
-/// Plots of one process: its output stays within the limit, and a page without hundreds of them
-/// needs only one.
+constexpr int kWidth = 400;  // nearly its size on a phone
+/// Plots per process. Its output stays within the limit, and most pages need a single process.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
 constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp

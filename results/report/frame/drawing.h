@@ -1,5 +1,5 @@
 #pragma once
-// From a template of this folder and its data to an SVG that can stand in the page.
+// Drawing of SVG for the page, from a template of this folder and its data.
 
 #include <string>
 #include <string_view>
@@ -11,44 +11,45 @@ namespace headcrash::report {
 
 struct Drawing {
   int height = 0;
-  std::string settings;  ///< what the template wants set before it, data blocks included
+  std::string settings;  ///< assignments that the template needs, including data blocks
   std::string_view plot_template;
-  std::string spoken;  ///< what a screen reader says
+  std::string spoken;  ///< text for screen readers
 };
 
+/// Draws one plot.
 Result<std::string> draw(const Drawing& drawing);
-/// In the same order, by one gnuplot: starting it takes longer than a plot.
+/// Draws all plots in the same order with one gnuplot, as its start takes longer than a plot.
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
 std::string_view plot_colour(const std::string& filesystem);
-/// What tells lines of one hue apart: file systems are solid, their modes dashed, each of a hue in
-/// its own way.
+/// Dash styles that distinguish lines of one hue. File systems are solid; their modes have
+/// different dashes within each hue.
 class Dashes {
  public:
-  /// The same order of `names` gives the same dashes.
+  /// Assigns dashes; the same order of `names` gives the same dashes.
   explicit Dashes(const std::vector<std::string>& names);
-  /// gnuplot's dash type, as the templates define them: 1, or 11 to 13.
+  /// Returns gnuplot's dash type as defined by the templates: 1, or 11 to 13.
   int of(const std::string& name) const;
-  /// Names with a piece of their lines.
+  /// Returns the names, each with a line sample.
   std::string legend() const;
 
  private:
   std::vector<std::pair<std::string, int>> all_;
 };
-/// "#0072b2" as gnuplot's `rgb variable` wants it.
+/// "#0072b2" as gnuplot's `rgb variable` wants it. Converts "#0072b2" to a number for gnuplot's
+/// `rgb variable`.
 unsigned rgb_number(std::string_view hex);
-inline constexpr std::size_t kLabelCharacters =
-    28;  ///< what a margin beside narrow plots has room for
-/// Text as a data field: no separators, quotes, escapes or line ends; what is longer than `most`
-/// ends in an ellipsis.
+inline constexpr std::size_t kLabelCharacters = 28;  ///< capacity of the margin beside narrow plots
+/// Converts text to a data field without separators, quotes, escapes or line ends. Text longer than
+/// `most` ends in an ellipsis.
 std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);
-/// A unit for the format of an axis's numbers, in which gnuplot takes a percent sign for a
+/// Escapes a unit for the number format of an axis, where gnuplot reads a percent sign as a
 /// conversion.
 std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);
-/// A gnuplot data block. `lines` must not be empty: gnuplot has no empty ones.
+/// Returns a gnuplot data block. `lines` must not be empty: gnuplot has no empty blocks.
 std::string data_block(const std::string& name, const std::string& lines);
-/// The step of 1, 2 or 5 times a power of ten that puts at most five marks on an axis from 0 to
+/// Returns the step of 1, 2 or 5 times a power of ten that gives at most five ticks from 0 to
 /// `largest`.
 double tick_step(double largest);
 

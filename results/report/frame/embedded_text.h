@@ -1,12 +1,11 @@
 #pragma once
-// Queries, gnuplot templates and the style sheet are files of this folder, embedded into the
-// program.
+// Embedded files of this folder: queries, gnuplot templates and the style sheet.
 
 #include <string_view>
 
 namespace headcrash::report {
 
-/// Empty for a name that is not embedded.
+/// Returns the embedded text; empty for an unknown name.
 std::string_view embedded_text(std::string_view name);
 
 }  // namespace headcrash::report

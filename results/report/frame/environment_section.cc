@@ -1,4 +1,4 @@
-// Where and with what the run was made: everything somebody needs to do it again.
+// Environment of the run: everything needed to repeat it.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ std::string entry(const std::string& name, const std::string& html) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), html);
 }
 
-/// The members of a recorded JSON object; what is not an object is shown as it is.
+/// Formats the members of a recorded JSON object; other text is shown unchanged.
 std::string members(const std::string& json_text, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);
   if (!json.is_object())

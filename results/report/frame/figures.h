@@ -1,5 +1,5 @@
 #pragma once
-// Numbers for people: three significant digits and the unit that keeps them short.
+// Formatting of numbers: three significant digits and the unit with the shortest result.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
-// The script goes in through a pipe while output and errors come out through two others; one poll
-// loop serves all three until they are closed, so that neither side can block the other for ever.
-// `-d` keeps the user's own gnuplot settings out of the report.
+// A pipe carries the script in; two others carry output and errors out. One poll loop serves all
+// three until they are closed, so that neither process can block the other forever. `-d` disables
+// the user's own gnuplot settings.
 #include "results/report/frame/gnuplot.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ struct Pipe {
   }
 };
 
-/// SIGPIPE would end us if gnuplot ends before it has read the script.
+/// Ignores SIGPIPE, which would end this process if gnuplot exits before reading the script.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -56,8 +56,8 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// The error in one line: runs of white space (gnuplot points at the place with many) become one
-/// space.
+/// Returns the error on one line; each run of white space, which gnuplot uses to mark a position,
+/// becomes one space.
 std::string first_words(const std::string& errors) {
   std::string line;
   for (const char c : errors) {
@@ -133,9 +133,7 @@ Result<pid_t> start(const GnuplotLimits& limits, const Pipe& in, const Pipe& out
       posix_spawnp(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (code == 0) return pid;
-  if (code == ENOENT)
-    return fail(program, "is not installed",
-                "install it (Debian: gnuplot-nox); the plots are drawn by it");
+  if (code == ENOENT) return fail(program, "is not installed", "install it (Debian: gnuplot-nox)");
   return fail(program, "cannot be started: " + std::generic_category().message(code));
 }
 
@@ -145,7 +143,7 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
   const NoSigpipe quiet;
   Pipe in, out, err;
   if (!in.ok() || !out.ok() || !err.ok())
-    return fail(limits.program, "no pipe to it: too many open files");
+    return fail(limits.program, "cannot be started: too many open files");
   TRY(const auto pid, start(limits, in, out, err));
   in.close_end(0);
   out.close_end(1);
@@ -159,8 +157,7 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (outcome == Outcome::too_long) {
-    return fail(limits.program,
-                fmt::format("was stopped after {} s", limits.time.count() / 1000.0));
+    return fail(limits.program, fmt::format("timed out after {} s", limits.time.count() / 1000.0));
   }
   if (outcome == Outcome::too_much) {
     return fail(limits.program, fmt::format("wrote more than {} bytes", limits.output_bytes));

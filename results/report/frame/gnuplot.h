@@ -1,5 +1,5 @@
 #pragma once
-// gnuplot as a child process: a script in, SVG out, within a time limit and a size limit.
+// Execution of gnuplot as a child process: a script in, SVG out, with a time and a size limit.
 
 #include <chrono>
 #include <cstddef>
@@ -15,8 +15,8 @@ struct GnuplotLimits {
   std::string program = "gnuplot";  ///< looked up in PATH
 };
 
-/// What the script writes to its standard output. Errors: gnuplot is missing, fails (with its first
-/// words), takes too long, or writes too much.
+/// Returns the script's standard output. Errors: gnuplot is missing, fails (with its first error
+/// text), takes too long, or writes too much.
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits = {});
 
 }  // namespace headcrash::report

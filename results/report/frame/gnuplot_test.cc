@@ -7,7 +7,7 @@
 namespace headcrash::report {
 namespace {
 
-TEST(Gnuplot, DrawsAndThePlotCanStandInAPage) {
+TEST(Gnuplot, DrawsAPlotThatFitsIntoAPage) {
   const auto svg = run_gnuplot(
       "set terminal svg size 100,80 dynamic noenhanced\n$d << E\n1 2\n2 3\nE\n"
       "plot $d with dots lc rgb '#0072b2' title '<&>'\n");
@@ -25,7 +25,7 @@ TEST(Gnuplot, DrawsAndThePlotCanStandInAPage) {
   EXPECT_TRUE(inlined.ends_with("</svg>\n"));
 }
 
-TEST(Gnuplot, MissingIsSaidWithARemedy) {
+TEST(Gnuplot, ReportsAMissingProgramWithAHint) {
   GnuplotLimits limits;
   limits.program = "no-such-gnuplot";
   const auto missing = run_gnuplot("", limits);
@@ -34,14 +34,14 @@ TEST(Gnuplot, MissingIsSaidWithARemedy) {
   EXPECT_FALSE(missing.error().hint.empty());
 }
 
-TEST(Gnuplot, AFailingScriptGivesItsComplaint) {
+TEST(Gnuplot, ReportsTheErrorOfAFailingScript) {
   const auto failed = run_gnuplot("plot nonsense nonsense\n");
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message().find("nonsense"), std::string::npos)
       << failed.error().message();
 }
 
-TEST(Gnuplot, ALongOneIsStopped) {
+TEST(Gnuplot, StopsAfterTheTimeLimit) {
   GnuplotLimits limits;
   limits.time = std::chrono::milliseconds(200);
   const auto stopped = run_gnuplot("while (1) { x = 1 }\n", limits);
@@ -50,7 +50,7 @@ TEST(Gnuplot, ALongOneIsStopped) {
       << stopped.error().message();
 }
 
-TEST(Gnuplot, ALoquaciousOneIsStopped) {
+TEST(Gnuplot, StopsAtTheOutputLimit) {
   GnuplotLimits limits;
   limits.output_bytes = 10'000;
   const auto stopped = run_gnuplot("set print '-'\nwhile (1) { print 'more and more' }\n", limits);
@@ -59,7 +59,7 @@ TEST(Gnuplot, ALoquaciousOneIsStopped) {
       << stopped.error().message();
 }
 
-TEST(Gnuplot, OneThatReadsNothingDoesNotKillUs) {
+TEST(Gnuplot, SurvivesAProgramThatReadsNothing) {
   GnuplotLimits limits;
   limits.program = "false";
   EXPECT_FALSE(run_gnuplot(std::string(4 << 20, '#'), limits));

@@ -1,6 +1,6 @@
 #pragma once
-// A table whose cells are shaded by what they hold: a row a workload, a column a file system. On a
-// narrow screen each row becomes a line of labelled cells.
+// Table with shaded cells: one row per workload, one column per file system. On a narrow screen
+// each row becomes a line of labelled cells.
 
 #include <string>
 #include <string_view>
@@ -9,26 +9,27 @@
 namespace headcrash::report {
 
 struct HeatCell {
-  std::string html;       ///< empty: nothing was measured
-  std::string css_class;  ///< "h0" to "h5" by shade(), "best", "hbad", ...; several by blanks
+  std::string html;  ///< empty: not measured
+  /// "h0" to "h5" by shade(), "best", "hbad", ...; several separated by blanks
+  std::string css_class;
   std::string hint = {};  ///< text of the tooltip
 };
 struct HeatRow {
   std::string name;        ///< HTML
-  std::string group = {};  ///< text; rows of a group follow each other under it
+  std::string group = {};  ///< text; rows of a group follow each other below it
   std::string hint = {};   ///< text of the name's tooltip
   std::vector<HeatCell> cells;
 };
 struct HeatColumn {
-  std::string name, html;  ///< text, and how the head shows it
+  std::string name, html;  ///< text, and its form in the header
 };
 
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows);
 
-/// The shade of a time as a multiple of the best one (1 and more).
+/// Returns the shade of a time that is this multiple (1 or more) of the best one.
 std::string_view shade(double times_the_best);
-/// The shades and what they mean, in words.
+/// Returns a legend of the shades.
 std::string shade_scale();
 
 }  // namespace headcrash::report

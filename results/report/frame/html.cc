@@ -12,8 +12,8 @@ namespace {
 
 constexpr const char* kReplacement = "\xef\xbf\xbd";
 
-/// Length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of Unicode), 0
-/// if there is none.
+/// Returns the length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of
+/// Unicode); 0 if there is none.
 std::size_t sequence_length(std::string_view s) {
   const auto byte = [&](std::size_t i) {
     return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U;
@@ -170,7 +170,7 @@ std::string anchor(std::string_view kind, std::string_view name) {
   std::string id(kind);
   id += '.';
   std::uint32_t digest =
-      2'166'136'261U;  // FNV-1a: names that differ only in what an id cannot hold stay apart
+      2'166'136'261U;  // FNV-1a distinguishes names that differ only in characters invalid in an ID
   bool lossy = false;
   for (const char c : name) {
     digest = (digest ^ static_cast<unsigned char>(c)) * 16'777'619U;

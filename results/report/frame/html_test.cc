@@ -7,13 +7,13 @@
 namespace headcrash::report {
 namespace {
 
-TEST(Html, EscapesWhatHasAMeaning) {
+TEST(Html, EscapesSpecialCharacters) {
   EXPECT_EQ(escape("<b class=\"x\">&'"), "&lt;b class=&quot;x&quot;&gt;&amp;&#39;");
   EXPECT_EQ(escape("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x92\xbe"),
             "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x92\xbe");
 }
 
-TEST(Html, BytesThatAreNoTextAreReplaced) {
+TEST(Html, ReplacesInvalidBytes) {
   const std::string r = "\xef\xbf\xbd";
   EXPECT_EQ(valid_utf8("a\xff"
                        "b"),
@@ -25,7 +25,7 @@ TEST(Html, BytesThatAreNoTextAreReplaced) {
   EXPECT_EQ(valid_utf8(std::string("a\0\x1b[1mb\tc\n", 10)), "a" + r + r + "[1mb\tc\n");
 }
 
-TEST(Html, TablesNameTheirColumnsInEachCell) {
+TEST(Html, LabelsEachTableCellWithItsColumn) {
   const auto table =
       html_table({{"a & b"}, {"n", Column::Kind::number}}, {{"<i>x</i>", "1"}}, "cards");
   EXPECT_NE(table.find("<th scope=\"col\">a &amp; b</th>"), std::string::npos);
@@ -35,7 +35,7 @@ TEST(Html, TablesNameTheirColumnsInEachCell) {
       std::string::npos);
 }
 
-TEST(Html, DifferentNamesHaveDifferentIds) {
+TEST(Html, GivesDifferentNamesDifferentIds) {
   EXPECT_EQ(anchor("trial", "ext4/hp-c2447/0"), "trial.ext4/hp-c2447/0");
   EXPECT_NE(anchor("trial", "a b"), anchor("trial", "a\tb"));
   EXPECT_NE(anchor("trial", "a b"), anchor("trial", "a-b"));
@@ -43,7 +43,7 @@ TEST(Html, DifferentNamesHaveDifferentIds) {
   EXPECT_EQ(anchored(3, "x.y", "a & b"), "<h3 id=\"x.y\"><a href=\"#x.y\">a &amp; b</a></h3>\n");
 }
 
-TEST(Html, ABarStaysWithinItsTable) {
+TEST(Html, KeepsABarWithinItsTable) {
   EXPECT_EQ(
       meter({.share = 0.5, .low = 0.25, .high = 0.75, .mark = 0.4, .css_class = "c1"}),
       "<span class=\"meter\"><i class=\"c1\" style=\"width:50.00%\"></i><u style=\"left:25.00%;width:50.00%\"></u>"
@@ -51,7 +51,7 @@ TEST(Html, ABarStaysWithinItsTable) {
   EXPECT_NE(meter({.share = 7}).find("width:100.00%"), std::string::npos);
 }
 
-TEST(Figures, HaveThreeDigitsAndAFittingUnit) {
+TEST(Figures, UseThreeDigitsAndAFittingUnit) {
   const auto plain = [](std::string text) {
     for (auto at = text.find("\xc2\xa0"); at != std::string::npos; at = text.find("\xc2\xa0"))
       text.replace(at, 2, " ");

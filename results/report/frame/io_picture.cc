@@ -1,5 +1,5 @@
-// Strips of SVG (io_picture.h). Marks are put onto a grid of half pixels, so that those that would
-// hide each other are written once, and 20 000 requests stay small.
+// Strips of SVG (io_picture.h). Marks are placed on a grid of half pixels and coinciding marks are
+// written once, so that 20 000 requests stay small.
 #include "results/report/frame/io_picture.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ constexpr double kWidePaper = 1080,
                  kNarrowPaper = 358;  // CSS pixels: the page's column, and a phone of 390
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
-/// A stretch of time with its place on the paper.
+/// An interval of time with its place on the paper.
 struct Stretch {
   double from_ms, to_ms, left, right;
   const char* name;
@@ -46,7 +46,7 @@ std::vector<double> binned(const IoPanel& panel, double from_ms, double to_ms, s
   return sums;
 }
 
-/// "0", "250k", "1.2M"
+/// Formats a count, such as "0", "250k" or "1.2M".
 std::string short_count(double value) {
   if (value >= 1e6) return fmt::format("{:.3g}M", value / 1e6);
   if (value >= 1e3) return fmt::format("{:.3g}k", value / 1e3);
@@ -99,7 +99,8 @@ class Strips {
   }
 
  private:
-  /// No finer than the sample: a stretch of time with one request in it has no rate.
+  /// Returns a number of bins no finer than the sample, as an interval with a single request has no
+  /// rate.
   std::size_t bins(const Stretch& s) const {
     const double by_paper = (s.right - s.left) / 4,
                  by_sample = static_cast<double>(sample_.requests) / 3;
@@ -188,8 +189,8 @@ class Strips {
     body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", op, colour, path);
   }
 
-  /// Each stretch has a scale of its own, as it has one of time: what was most in it stands above
-  /// it.
+  /// Draws a strip in which each interval has its own scale, labelled with its maximum, and its own
+  /// time scale.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;

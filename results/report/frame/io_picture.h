@@ -1,7 +1,7 @@
 #pragma once
-// Where the requests of one trial went, and what the device did with them, as strips over one axis
-// of time: block numbers, throughput, queue depth, distance from request to request. The workload
-// and the recovery after the cut are apart, each with a scale of its own.
+// Position of one trial's requests and the device's activity, as strips on a common time axis. The
+// strips show block numbers, throughput, queue depth and distances between requests. The workload
+// and the recovery after the cut are separate, each with its own scale.
 
 #include <string>
 
@@ -9,33 +9,32 @@
 
 namespace headcrash::report {
 
-/// The picture twice, for wide and for narrow paper (the style sheet shows one), as a figure
-/// without a caption. `filesystem` gives writes their colour.
+/// Returns the picture for wide and for narrow paper (the style sheet shows one), as a figure
+/// without a caption. `filesystem` determines the colour of writes.
 std::string io_picture(const IoPanel& panel);
 
-/// The marks of the picture.
+/// Returns the picture's legend.
 std::string io_legend();
 
-/// Sampled requests and what they stand for.
+/// Sampled requests and their weight.
 struct IoSample {
   std::size_t requests = 0;  ///< sampled ones
-  double scale = 1;          ///< requests that each stands for
-  bool known =
-      /// whether the device's own count is there, without which nothing can be said of rates
-      false;
+  double scale = 1;          ///< number of requests that each sample represents
+  /// The device's own request count is available; without it no rate is known.
+  bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };
 IoSample sample_of(const IoPanel& panel);
 
-/// Mean requests in the device in each of `bins` equal stretches of [from_ms, to_ms], by their
-/// response times.
+/// Returns the mean number of requests in the device in each of `bins` equal intervals of [from_ms,
+/// to_ms], computed from their response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
-/// Bytes a second asked for, likewise.
+/// Returns the requested bytes per second, for the same intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// Mean distance in sectors from the end of a request to the beginning of the next, likewise; 0
-/// where there is none.
+/// Returns the mean distance in sectors between the end of a request and the start of the next, for
+/// the same intervals; 0 if there is none.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// Rates from sampled requests, by numbers that can be reckoned by hand.
+// Rates from sampled requests, compared with hand-computed numbers.
 #include "results/report/frame/io_picture.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Ten requests of 4 KiB, 10 ms apart from 0 ms, each 20 ms in the device; then a cut at 100 ms and
-/// one read at 5 s.
+/// Returns ten requests of 4 KiB, 10 ms apart from 0 ms, each in the device for 20 ms; then a cut
+/// at 100 ms and one read at 5 s.
 IoPanel ten_and_one() {
   IoPanel panel{.filesystem = "ext4", .key = "t", .cut_ms = 100, .requests = 11, .points = {}};
   for (int i = 0; i < 10; ++i)
@@ -19,40 +19,41 @@ IoPanel ten_and_one() {
   return panel;
 }
 
-TEST(IoPicture, QueueDepthIsTheTimeThatRequestsSpentInTheDevice) {
+TEST(IoPicture, ComputesQueueDepthFromTimeInTheDevice) {
   const auto depth = queue_depth(ten_and_one(), 0, 100, 10);
-  EXPECT_NEAR(depth[0], 1, 1e-9) << "the first alone";
-  EXPECT_NEAR(depth[1], 2, 1e-9) << "two at a time from then on";
+  EXPECT_NEAR(depth[0], 1, 1e-9) << "only the first";
+  EXPECT_NEAR(depth[1], 2, 1e-9) << "two at a time afterwards";
   EXPECT_NEAR(depth[9], 2, 1e-9);
   const auto all = queue_depth(ten_and_one(), 0, 100, 1);
-  EXPECT_NEAR(all[0], 1.9, 1e-9) << "ten times 20 ms, of which the last 10 ms lie behind the cut";
+  EXPECT_NEAR(all[0], 1.9, 1e-9) << "ten times 20 ms, except the last 10 ms after the cut";
 }
 
-TEST(IoPicture, ThroughputIsBytesASecond) {
+TEST(IoPicture, ComputesThroughputInBytesPerSecond) {
   const auto rate = throughput(ten_and_one(), 0, 100, 10);
   for (const double each : rate) EXPECT_NEAR(each, 8 * 512 / 0.010, 1e-6);
 }
 
-TEST(IoPicture, DistancesAreFromTheEndOfARequestToTheNext) {
+TEST(IoPicture, MeasuresDistancesFromTheEndOfTheLastRequest) {
   auto panel = ten_and_one();
-  EXPECT_EQ(distances(panel, 0, 100, 1)[0], 0) << "one behind the other";
-  panel.points[5].lba += 90;  // there and back: 90 ahead, 90 behind
+  EXPECT_EQ(distances(panel, 0, 100, 1)[0], 0) << "consecutive";
+  panel.points[5].lba += 90;  // forwards and back: 90 ahead, 90 behind
   EXPECT_NEAR(distances(panel, 0, 100, 1)[0], 180.0 / 9, 1e-9);
 }
 
-TEST(IoPicture, ASampleStandsForWhatTheDeviceCounted) {
+TEST(IoPicture, ScalesASampleToTheDevicesCount) {
   auto panel = ten_and_one();
   EXPECT_TRUE(sample_of(panel).whole());
   panel.requests = 44;
   EXPECT_DOUBLE_EQ(sample_of(panel).scale, 4);
   EXPECT_NEAR(throughput(panel, 0, 100, 1)[0], 4 * 10 * 8 * 512 / 0.1, 1e-6);
   const std::string page = io_picture(panel);
-  EXPECT_EQ(page.find("Distance"), std::string::npos) << "the request before is not in the sample";
+  EXPECT_EQ(page.find("Distance"), std::string::npos)
+      << "the preceding request is not in the sample";
   panel.requests = 0;
-  EXPECT_EQ(io_picture(panel).find("Throughput"), std::string::npos) << "nothing is known of rates";
+  EXPECT_EQ(io_picture(panel).find("Throughput"), std::string::npos) << "the rates are unknown";
 }
 
-TEST(IoPicture, WorkloadAndRecoveryAreApartAndAxesHaveUnits) {
+TEST(IoPicture, SeparatesWorkloadAndRecoveryAndLabelsAxesWithUnits) {
   const std::string page = io_picture(ten_and_one());
   EXPECT_EQ(times(page, "<svg"), 2U) << "wide and narrow";
   for (const char* text :

@@ -1,5 +1,5 @@
-// What is read first: the verdict in a sentence, cautions folded, the table of the file systems. A
-// failed control comes before everything else, since the report proves nothing without it.
+// First part of the page: the verdict in a sentence, collapsed cautions, the table of the file
+// systems. A failed control precedes everything else, as it invalidates the report.
 #include <fmt/format.h>
 
 #include "results/report/frame/figures.h"
@@ -32,7 +32,7 @@ std::string facts_of(const Facts& facts) {
   return facts_line(list);
 }
 
-/// A control is as expected where it lost: that must not look like a promise kept.
+/// Formats the result. The expected loss of a control must not look like a kept promise.
 std::string as_expected(const SystemRow& row) {
   if (!row.as_expected) return "<span class=\"verdict none\">nothing promised</span>";
   if (!*row.as_expected) return "<span class=\"verdict bad\">not as expected</span>";

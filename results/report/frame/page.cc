@@ -39,8 +39,8 @@ std::string whole_page(const std::string& title, const std::string& content,
 }
 
 std::string framed_page(const Page& page) {
-  // Beside the text where there is room, folded above it where there is none: one of the two is
-  // shown.
+  // The list is beside the text if there is room, else collapsed above it; the style sheet shows
+  // only one.
   const std::string list = contents_list(page);
   std::string content = "<nav class=\"contents\" aria-label=\"Contents\">\n" + list +
                         "</nav>\n<div id=\"top\">\n" + page.opening +

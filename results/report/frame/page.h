@@ -1,7 +1,7 @@
 #pragma once
-// The frame that all pages have: head, a list of contents that stays, sections with an address
-// each, and the one script. The page says the same without the script, which adds buttons to copy
-// commands and opens what is folded for a link and for paper.
+// Common frame of all pages: header, fixed table of contents, sections with an address each, and
+// one script. The page has the same content without the script. The script adds buttons that copy
+// commands, and opens collapsed parts for links and print.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace headcrash::report {
 
-/// A part that the list of contents names. Without a title it is left out.
+/// Section listed in the table of contents. Without a title it is omitted.
 struct Section {
   std::string id, title;
   std::string html;
@@ -25,11 +25,11 @@ struct Page {
 
 std::string framed_page(const Page& page);
 
-/// The page of a campaign. Errors: gnuplot's.
+/// Returns the page of a campaign. Errors: gnuplot's.
 Result<std::string> page(const Facts& facts);
 
-/// `content` (HTML) between head and foot, with style and palette, and a page's own style after
-/// them. The page forbids browsers to load anything, whatever the content says.
+/// Puts `content` (HTML) between header and footer with style and palette, followed by the page's
+/// own style. The page forbids browsers to load anything, whatever the content contains.
 std::string whole_page(const std::string& title, const std::string& content,
                        std::string_view style = {});
 

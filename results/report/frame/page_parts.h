@@ -1,5 +1,5 @@
 #pragma once
-// What tests ask of a page: its ids and links, and that it has no script but its own.
+// Test helpers for pages: IDs and links, and the absence of foreign scripts.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace headcrash::report {
 
-/// What stands between `from` and `to`, each time.
+/// Returns every text between `from` and `to`.
 inline std::vector<std::string> all_between(const std::string& text, const std::string& from,
                                             const std::string& to) {
   std::vector<std::string> found;
@@ -26,7 +26,7 @@ inline std::size_t times(const std::string& text, const std::string& what) {
   return all_between(text, what, "").size();
 }
 
-/// The page without the script of the frame, which must be in it once, at its end.
+/// Returns the page without the frame's script, which must occur once, at its end.
 inline std::string without_own_script(std::string page) {
   const std::string own = "<script>\n" + std::string(embedded_text("page.js")) + "</script>\n";
   EXPECT_TRUE(page.ends_with(own + "</main>\n</body>\n</html>\n"));
@@ -34,13 +34,13 @@ inline std::string without_own_script(std::string page) {
   return page;
 }
 
-/// No id is there twice, and every link within the page leads to one.
+/// Checks that no ID occurs twice and that every link within the page has a target.
 inline void expect_links_lead_somewhere(const std::string& page) {
   std::set<std::string> ids;
   for (const std::string& id : all_between(page, " id=\"", "\""))
-    EXPECT_TRUE(ids.insert(id).second) << "twice: " << id;
+    EXPECT_TRUE(ids.insert(id).second) << "duplicate ID:  " << id;
   for (const std::string& id : all_between(page, "href=\"#", "\""))
-    EXPECT_TRUE(ids.contains(id)) << "nowhere: " << id;
+    EXPECT_TRUE(ids.contains(id)) << "missing ID:  " << id;
 }
 
 }  // namespace headcrash::report

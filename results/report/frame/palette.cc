@@ -16,7 +16,7 @@ struct Known {
   std::size_t colour;
 };
 
-// Those of a kernel differ among themselves, and so do ours, which seldom stand beside them.
+// File systems of a kernel differ among themselves, as do ours, which seldom appear beside them.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},
@@ -30,7 +30,7 @@ constexpr Known kKnown[] = {
     {"ext3", 9},
     {"minix", 10},
     {"kfs", 11},
-    // Our own; "ufs-" before a scheme's name is left out.
+    // Our file systems; the prefix "ufs-" of a scheme's name is omitted.
     {"conventional", 6},
     {"flag", 2},
     {"chains", 3},
@@ -44,7 +44,8 @@ constexpr Known kKnown[] = {
     {"log-structured", 4},
 };
 
-/// "UFS Soft Updates +init" and "ufs-soft-updates +init" are "soft-updates-+init".
+/// Normalises a name: "UFS Soft Updates +init" and "ufs-soft-updates +init" become
+/// "soft-updates-+init".
 std::string plain(std::string_view name) {
   std::string out;
   for (const char c : name)
@@ -54,7 +55,7 @@ std::string plain(std::string_view name) {
   return out;
 }
 
-/// The longest known name that `name` is, or begins with.
+/// Returns the longest known name that equals `name` or is its prefix.
 std::optional<Known> known(const std::string& name) {
   std::optional<Known> found;
   for (const Known& each : kKnown) {
@@ -66,7 +67,7 @@ std::optional<Known> known(const std::string& name) {
   return found;
 }
 
-/// FNV-1a.
+/// Computes the FNV-1a hash.
 std::uint32_t digest(std::string_view text) {
   std::uint32_t hash = 2'166'136'261U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;

@@ -1,8 +1,8 @@
 #pragma once
-// One palette for page and plots. A hue is a file system, the same in every report; what came out
-// is told by shapes, greys and the one red, which no file system has. Each hue has a tone for light
-// and one for dark paper; plots are drawn in the light tone and the page turns it into the CSS
-// variable of the same place (svg.cc), so that one SVG is right in both.
+// The palette of page and plots. A hue identifies a file system in every report. Shapes, greys and
+// a red that is reserved for this identify outcomes. Each hue has a tone for light and one for dark
+// paper. Plots are drawn in the light tone. The page replaces it with the corresponding CSS
+// variable (svg.cc), so that one SVG is right in both.
 
 #include <array>
 #include <string>
@@ -29,14 +29,13 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// The place of a file system's colour. "ext4-nobarrier" has ext4's: the mount modes of a file
-/// system share its hue and differ by shape (is_mode()); a name that nobody knows has one of the
-/// twelve by its own letters, in every report the same.
+/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's: mount modes share the
+/// hue of their file system and differ by shape (is_mode()). An unknown name gets one of the twelve
+/// by a hash, identical in every report.
 std::size_t filesystem_colour(std::string_view name);
-/// Whether the name, or what it begins with, is one that has a colour of its own.
+/// Reports whether the name, or its prefix, has an assigned colour.
 bool is_known_filesystem(std::string_view name);
-/// Whether the name is that of a mode of a file system that has a name of its own: drawn hollow or
-/// dashed.
+/// Reports whether the name is a mode of a known file system, drawn hollow or dashed.
 bool is_mode(std::string_view name);
 
 inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};
@@ -45,10 +44,11 @@ inline constexpr Tone kAxis = {"--axis", "#63666b", "#a3a6ab"};
 inline constexpr Tone kGrid = {"--grid", "#dcdfe1", "#343a3f"};
 inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
 
-/// Every tone, file systems first.
+/// Returns every tone, file systems first.
 std::array<Tone, kFilesystemColours.size() + 5> all_tones();
 
-/// The custom properties of the page, light, and dark under prefers-color-scheme.
+/// Returns the custom properties of the page for light mode, and for dark mode under
+/// prefers-color-scheme.
 std::string palette_css();
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// One hue a file system in every report, and a red that none of them has.
+// One hue per file system in every report, and a red that no file system uses.
 #include "results/report/frame/palette.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace headcrash::report {
 namespace {
 
-TEST(Palette, AFileSystemHasTheSameColourWhoeverStandsBesideIt) {
-  // Pinned: a report of today and one of next year are to be laid beside each other.
+TEST(Palette, GivesAFileSystemOneColourInEveryReport) {
+  // Pinned, so that reports of different years can be compared.
   const std::map<std::string, std::size_t> pinned = {
       {"ext4", 0},   {"xfs", 1}, {"btrfs", 2},  {"f2fs", 3}, {"nilfs2", 4},
       {"ext2", 5},   {"jfs", 6}, {"ext3", 9},   {"vfat", 8}, {"reiserfs", 7},
@@ -22,7 +22,7 @@ TEST(Palette, AFileSystemHasTheSameColourWhoeverStandsBesideIt) {
   EXPECT_EQ(filesystem_colour("never heard of"), filesystem_colour("never heard of"));
 }
 
-TEST(Palette, AModeHasTheHueOfItsFileSystemAndAnotherShape) {
+TEST(Palette, GivesAModeItsFileSystemsHueAndAnotherShape) {
   for (const char* mode : {"ext4-nobarrier", "ext4 write-through", "ext4 (DAX)", "EXT4-journal"}) {
     EXPECT_EQ(filesystem_colour(mode), filesystem_colour("ext4")) << mode;
     EXPECT_TRUE(is_mode(mode)) << mode;
@@ -34,7 +34,7 @@ TEST(Palette, AModeHasTheHueOfItsFileSystemAndAnotherShape) {
   EXPECT_NE(filesystem_name("ext4", true).find("dot c0 mode"), std::string::npos);
 }
 
-TEST(Palette, SchemesOfOursAreKnownByEachOfTheirNames) {
+TEST(Palette, KnowsEachNameOfOurSchemes) {
   for (const char* name :
        {"Soft Updates", "soft-updates +init", "ufs-soft-updates", "UFS Soft Updates, init"})
     EXPECT_EQ(filesystem_colour(name), filesystem_colour("soft-updates")) << name;
@@ -45,15 +45,15 @@ TEST(Palette, SchemesOfOursAreKnownByEachOfTheirNames) {
     EXPECT_TRUE(taken.emplace(filesystem_colour(name), name).second) << name;
 }
 
-TEST(Palette, NoFileSystemIsRedOrGrey) {
+TEST(Palette, UsesNoRedOrGreyForFileSystems) {
   for (const Tone& tone : kFilesystemColours) {
     for (const std::string_view hex : {tone.light, tone.dark}) {
       unsigned r = 0, g = 0, b = 0;
       ASSERT_EQ(std::sscanf(std::string(hex).c_str(), "#%2x%2x%2x", &r, &g, &b), 3);
       EXPECT_GT(std::max({r, g, b}) - std::min({r, g, b}), 40U)
-          << hex << " could be taken for an outcome that was kept";
+          << hex << " is too close to the grey of kept outcomes";
       const bool red = r > 2 * g && r > 2 * b;
-      EXPECT_FALSE(red && g < 0x50) << hex << " could be taken for a loss";
+      EXPECT_FALSE(red && g < 0x50) << hex << " is too close to the red of losses";
     }
   }
 }

@@ -29,7 +29,7 @@ std::vector<Block> blocks_of(std::string_view text) {
     if (line.starts_with(kName)) {
       blocks.push_back({trimmed(std::string(line.substr(kName.size()))), {}, {}});
     } else if (blocks.empty()) {
-      continue;  // what stands before the first name is about the file
+      continue;  // text before the first name describes the file
     } else if (line.starts_with(kAfter)) {
       blocks.back().after = trimmed(std::string(line.substr(kAfter.size())));
     } else {
@@ -54,11 +54,11 @@ Result<std::map<std::string, std::string>> parse_queries(std::string_view text) 
     if (!block.after.empty()) {
       const auto before = result.find(block.after);
       if (before == result.end())
-        return fail("queries.sql: " + block.name, "stands after unknown " + block.after);
+        return fail("queries.sql: " + block.name, "follows unknown " + block.after);
       sql.insert(0, before->second + "\n");
     }
     if (!result.emplace(block.name, std::move(sql)).second)
-      return fail("queries.sql: " + block.name, "is there twice");
+      return fail("queries.sql: " + block.name, "is defined twice");
   }
   return result;
 }

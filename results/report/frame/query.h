@@ -16,8 +16,8 @@ namespace headcrash::report {
 
 using db::Value;
 
-/// One row of a Table; a column that is not there reads as NULL. Numbers of either kind convert,
-/// NULL is 0 or "".
+/// Row of a Table; a missing column reads as NULL. Integers and reals convert to each other; NULL
+/// is 0 or "".
 class Row {
  public:
   Row(const std::map<std::string, std::size_t>& columns, const std::vector<Value>& values)
@@ -42,10 +42,11 @@ struct Table {
   Row row(std::size_t index) const { return {columns, values[index]}; }
 };
 
-/// name -> SQL, `-- after:` blocks set before. Unknown or doubled names are an Error.
+/// Returns name -> SQL, prefixed with the `-- after:` blocks. Unknown or duplicate names are an
+/// Error.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
-/// The SQL of an embedded query as it runs; empty for an unknown name.
+/// Returns the SQL of an embedded query as executed; empty for an unknown name.
 std::string query_text(const std::string& name);
 
 Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);

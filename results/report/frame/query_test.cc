@@ -11,7 +11,7 @@ namespace {
 
 class QueryTest : public db::ScratchFolder {};
 
-TEST_F(QueryTest, ABlockMayStandAfterAnother) {
+TEST_F(QueryTest, ExpandsABlockThatFollowsAnother) {
   const auto queries =
       db::must(parse_queries("-- about\n-- name: a\nWITH x AS (SELECT 1 AS n)\n\n"
                              "-- name: b\n-- after: a\nSELECT n FROM x;\n"));
@@ -21,8 +21,8 @@ TEST_F(QueryTest, ABlockMayStandAfterAnother) {
   EXPECT_TRUE(db::must(parse_queries("")).empty());
 }
 
-/// A query that the schema has left behind is found here and not by a user.
-TEST_F(QueryTest, EveryEmbeddedQueryRuns) {
+/// Finds queries that no longer match the schema.
+TEST_F(QueryTest, RunsEveryEmbeddedQuery) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const auto queries = db::must(parse_queries(embedded_text("queries.sql")));
   EXPECT_GE(queries.size(), 10U);
@@ -34,8 +34,8 @@ TEST_F(QueryTest, EveryEmbeddedQueryRuns) {
   EXPECT_FALSE(run_query(database, "no-such-query", 1));
 }
 
-/// The rule of the campaign, in the one place that knows it.
-TEST_F(QueryTest, CellsAreJudgedAsAWhole) {
+/// Tests the campaign's rule for cells.
+TEST_F(QueryTest, JudgesCellsAsAWhole) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = db::must(database.begin_run(db::some_run()));
   int number = 0;

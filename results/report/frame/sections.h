@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a campaign's page, each a file of its own.
+// Sections of a campaign's page, each in its own file.
 
 #include <string>
 #include <vector>
@@ -11,13 +11,15 @@
 
 namespace headcrash::report {
 
-/// Failed controls, title, verdict, cautions, table of the file systems.
+/// Returns failed controls, title, verdict, cautions and the table of the file systems.
 std::string opening(const Facts& facts, const Answer& answer);
-/// A map of workloads by file systems; without a title where the opening's table says it all.
+/// Returns a map of workloads by file systems; without a title if the opening's table is
+/// sufficient.
 Section outcomes_section(const Facts& facts);
-/// A card a bug, and a map of operations by file systems; without a title where nothing was lost.
+/// Returns one card per bug, and a map of operations by file systems; without a title if nothing
+/// was lost.
 Section bugs_section(const Facts& facts);
-Section exploration_section(const Facts& facts);  ///< without a title for a run without any
+Section exploration_section(const Facts& facts);  ///< without a title if the run has no exploration
 Section trials_section(const Facts& facts);
 Section recovery_section(const Facts& facts);
 Section latency_section(const Facts& facts, const std::vector<Plot>& plots);
@@ -25,14 +27,14 @@ Section io_section(const Facts& facts);
 Section lateness_section(const Facts& facts);
 Section environment_section(const Facts& facts);
 
-/// What limits the results, folded with their number; empty without notes.
+/// Returns the limitations of the results, collapsed under their number; empty without notes.
 std::string cautions(const std::vector<std::string>& notes);
-/// The marks of outcome_bar().
+/// Returns the legend of outcome_bar().
 std::string outcome_legend();
-/// "run 3, 2026-..", "seed", ..., from pairs of name and value.
+/// Joins pairs of name and value, such as "run 3, 2026-..", "seed", ....
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// Plots side by side as far as the screen is wide.
+/// Arranges plots side by side as far as the screen width allows.
 std::string plot_grid(const std::vector<Plot>& plots);
 
 }  // namespace headcrash::report

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCellWidthMost = 60;
 constexpr std::size_t kTablesMost = 1000;
 
-/// What a question needs: reading, functions, recursion.
+/// Permits the operations of a query: reading, functions, recursion.
 int allow_reading(void*, int action, const char*, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -29,7 +29,7 @@ int allow_reading(void*, int action, const char*, const char*, const char*, cons
   }
 }
 
-/// The authorizer is the connection's: it is there only while a question is prepared.
+/// Installs the authorizer of the connection only during the preparation of a query.
 class OnlyReading {
  public:
   explicit OnlyReading(sqlite3* handle) : handle_(handle) {
@@ -50,7 +50,7 @@ std::string text_of(const Value& value) {
   return {};
 }
 
-/// One line of at most kCellWidthMost characters.
+/// Returns one line of at most kCellWidthMost characters.
 std::string cell(const Value& value) {
   std::string text = text_of(value);
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -75,8 +75,8 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-/// SQLite prepares the first statement of a text and leaves the rest: more than blanks and comments
-/// there is a mistake.
+/// Reports whether the text contains one statement. SQLite prepares the first one and ignores the
+/// rest, where only blanks and comments are valid.
 bool single_statement(sqlite3* handle, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
@@ -120,7 +120,7 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
   }
   const OnlyReading only_reading(database.handle());
   if (!single_statement(database.handle(), text))
-    return fail("query", "there is more than one statement", "run them one after the other");
+    return fail("query", "has more than one statement", "run them one after the other");
   auto statement = db::Statement::prepare(database.handle(), text);
   if (!statement)
     return fail(
@@ -144,7 +144,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    if (sql.ends_with(';')) names.push_back(name);  // the others are clauses that queries share
+    if (sql.ends_with(';')) names.push_back(name);  // the others are clauses shared by queries
   return names;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Anybody's SQL over a results database, read-only: what `headcrash query` runs.
+// Read-only execution of user-supplied SQL on a results database, for `headcrash query`.
 //
-// A statement that would write, attach another file, or change a pragma is refused by SQLite itself
-// (the authorizer), before it runs; the connection is read-only as well.
+// SQLite's authorizer rejects writes, attached files and changed pragmas before execution. The
+// connection is read-only as well.
 
 #include <cstdint>
 #include <optional>
@@ -17,24 +17,23 @@ namespace headcrash::report {
 struct SqlAnswer {
   std::vector<std::string> columns;  ///< in the order of the statement
   std::vector<std::vector<Value>> rows;
-  bool cut = false;  ///< there are more rows than were asked for
+  bool cut = false;  ///< there are more rows than the limit
 };
 
-/// `sql`: one statement, or the name of one of the report's queries. `:run` in it is `run`, by
-/// default the newest. Errors: SQLite's own words; more than one statement; a statement that is not
-/// a question.
+/// Runs one statement, or the report's query of that name. `:run` in it is `run`, by default the
+/// newest. Errors: SQLite's own text; more than one statement; a statement that is not a query.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
 
-/// Tables and their columns.
+/// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Names of the queries that stand by themselves.
+/// Returns the names of the independent queries.
 std::vector<std::string> query_names();
 
-// One answer as text, ending with a newline.
-std::string as_table(const SqlAnswer& answer);  ///< aligned columns under a ruled head
-std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, with a head
+// Conversions of an answer to text that ends with a newline.
+std::string as_table(const SqlAnswer& answer);  ///< aligned columns below a ruled header
+std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, with a header
 std::string as_json(const SqlAnswer& answer);   ///< a list of objects
 
 }  // namespace headcrash::report

@@ -23,7 +23,7 @@ class SqlTest : public db::ScratchFolder {
   }
 };
 
-TEST_F(SqlTest, AnswersQuestionsAndNamedQueries) {
+TEST_F(SqlTest, AnswersStatementsAndNamedQueries) {
   auto database = open();
   const auto keys = db::must(ask(
       database, "SELECT key, NULL AS n FROM trial WHERE run_id = :run ORDER BY 1", {}, kRowsMost));
@@ -39,8 +39,8 @@ TEST_F(SqlTest, AnswersQuestionsAndNamedQueries) {
     EXPECT_TRUE(ask(database, name, {}, kRowsMost)) << name;
 }
 
-/// Even over a connection that could write: the rule is not the file's mode.
-TEST_F(SqlTest, RefusesWhateverIsNoQuestion) {
+/// Tests the rule even on a writable connection.
+TEST_F(SqlTest, RejectsStatementsOtherThanQueries) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const std::string other = (folder() / "other.db").string();
   for (const std::string& sql :
@@ -56,16 +56,16 @@ TEST_F(SqlTest, RefusesWhateverIsNoQuestion) {
   EXPECT_EQ(
       db::must(ask(database, "SELECT count(*) AS n FROM trial; -- all", {}, kRowsMost)).rows.size(),
       1U);
-  db::must(database.begin_run(db::some_run()));  // the connection can write again afterwards
+  db::must(database.begin_run(db::some_run()));  // the connection is writable again afterwards
 }
 
-TEST_F(SqlTest, TellsWhatCanBeAsked) {
+TEST_F(SqlTest, ListsTablesAndQueries) {
   auto database = open();
   const std::string text = as_csv(db::must(tables(database)));
   EXPECT_NE(text.find("trial,\"id, run_id, key"), std::string::npos) << text;
 }
 
-TEST_F(SqlTest, QuotesWhatCsvNeedsQuoted) {
+TEST_F(SqlTest, QuotesCsvValues) {
   auto database = open();
   const auto odd = db::must(ask(database, "SELECT 'a,\"b\"' AS x, 1.5 AS y", {}, kRowsMost));
   EXPECT_EQ(as_csv(odd), "x,y\r\n\"a,\"\"b\"\"\",1.5\r\n");

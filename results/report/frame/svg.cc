@@ -1,6 +1,7 @@
-// gnuplot writes one <use> per mark, 90 bytes each; here the marks of a run of dots become one path
-// of zero-length strokes with round caps, 12 bytes each, which keeps a scatter of 20 000 requests
-// small. The rest is a pass over the lines: what is kept is known, because the templates are ours.
+// Compact SVG. gnuplot writes one <use> per mark, 90 bytes each. Here the marks of a series of dots
+// become one path of zero-length strokes with round caps, 12 bytes each. A scatter of 20 000
+// requests therefore stays small. The remaining conversion works line by line and relies on our own
+// templates.
 #include "results/report/frame/svg.h"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-/// Removes each stretch from `from` to the next `to`, both included.
+/// Removes each part from `from` to the next `to`, inclusive.
 void drop_stretches(std::string& text, const std::string& from, const std::string& to) {
   std::string kept;
   std::size_t done = 0;
@@ -44,7 +45,7 @@ void drop_stretches(std::string& text, const std::string& from, const std::strin
   text = kept.append(text, done);
 }
 
-/// gnuplot opens a group for each change of its pen, most of them without content.
+/// Removes the groups that gnuplot opens for each pen change, most of which are empty.
 std::string without_empty_groups(const std::string& text) {
   std::vector<std::string> kept;
   std::istringstream lines(text);
@@ -65,7 +66,8 @@ std::string without_empty_groups(const std::string& text) {
   return out;
 }
 
-/// gnuplot writes "rgb(  0, 114, 178)" for lines and "rgb(0,114,178)" for text.
+/// Replaces colours by CSS variables. gnuplot writes "rgb(  0, 114, 178)" for lines and
+/// "rgb(0,114,178)" for text.
 void use_css_variables(std::string& text) {
   for (const auto& tone : all_tones()) {
     std::array<unsigned, 3> rgb = {};
@@ -77,11 +79,11 @@ void use_css_variables(std::string& text) {
   }
 }
 
-/// Gathers gpDot marks of one colour; a filled circle (gpPt6) is written out at once.
+/// Collects gpDot marks of one colour; a filled circle (gpPt6) is written immediately.
 class Marks {
  public:
   explicit Marks(std::string& out) : out_(out) {}
-  /// False if the line is not a mark.
+  /// Adds a mark; returns false if the line is not a mark.
   bool take(const std::string& line) {
     const auto use = line.find("<use xlink:href='#gp");
     if (use == std::string::npos) return false;
@@ -131,7 +133,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // The end of a path that takes several lines and its first mark are one line.
+    // The end of a path of several lines shares a line with its first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);

@@ -1,13 +1,13 @@
 #pragma once
-// gnuplot's SVG made fit to stand inside a page.
+// Conversion of gnuplot's SVG for inclusion in a page.
 
 #include <string>
 
 namespace headcrash::report {
 
-/// Without ids, scripts and background (several plots share one page), colours as the page's CSS
-/// variables, text and axes in the page's own colour, marks as one path per series. `label` is what
-/// a screen reader says.
+/// Removes ids, scripts and background, since several plots share one page. Colours become the
+/// page's CSS variables, text and axes take the page's own colour, and each series becomes one
+/// path. `label` is the text for screen readers.
 std::string inline_svg(const std::string& gnuplot_svg, const std::string& label);
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
 #pragma once
-// A table for the terminal: columns as wide as their widest cell, two blanks between them.
+// Table for the terminal: columns as wide as their widest cell, two blanks between them.
 
 #include <string>
 #include <vector>
@@ -8,13 +8,13 @@ namespace headcrash::report {
 
 class TextTable {
  public:
-  /// A title that begins with '>' sets its column right. A table whose titles are all empty has no
-  /// head.
+  /// Creates a table. A title that begins with '>' right-aligns its column. A table whose titles
+  /// are all empty has no header.
   explicit TextTable(std::vector<std::string> titles);
-  /// A row may be shorter than the head; its last cell is then free to run over the columns that it
-  /// lacks.
+  /// Adds a row, which may be shorter than the header. Its last cell may then extend over the
+  /// missing columns.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Each line indented by `indent` blanks and ended by a line feed.
+  /// Returns the lines, each indented by `indent` blanks and ended by a line feed.
   std::string text(std::size_t indent = 2) const;
 
  private:

@@ -1,4 +1,4 @@
-// Writes a draft, then renames it (whole_file.h).
+// Writing of a temporary file, then renaming (whole_file.h).
 #include "results/report/frame/whole_file.h"
 
 #include <unistd.h>
@@ -23,13 +23,13 @@ Result<void> write_whole(const std::filesystem::path& path, const std::string& t
   if (!problem) return {};
   std::error_code ignored;
   std::filesystem::remove(draft, ignored);
-  return fail(path.string(), "cannot be written: " + problem.message(), "choose another place");
+  return fail(path.string(), "cannot be written: " + problem.message(), "use another folder");
 }
 
 Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint) {
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
-  if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), hint);
+  if (problem) return fail(folder.string(), "cannot be created: " + problem.message(), hint);
   return {};
 }
 

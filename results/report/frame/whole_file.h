@@ -1,5 +1,5 @@
 #pragma once
-// Files that are there whole or not at all.
+// Writing of files that exist completely or not at all.
 
 #include <filesystem>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace headcrash::report {
 
-/// Written beside its place and then renamed: a reader never sees half of it, and a failure leaves
-/// what was there before. The folder must exist.
+/// Writes a temporary file beside the target and renames it. Readers never see an incomplete file,
+/// and a failure keeps the previous file. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
-/// The folder, made if missing. `hint` is what the user can do.
+/// Creates the folder if it is missing. `hint` is the advice for the user.
 Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint);
 
 }  // namespace headcrash::report
