@@ -1,5 +1,4 @@
-// Is an image one that this file system can have written (image.h)? Blocks, directories, names,
-// counts.
+// Checker (image.h): blocks, directories, names and link counts.
 #include <fmt/format.h>
 
 #include <array>
@@ -57,10 +56,10 @@ class Check {
                         unit = image_.header().geometry.block_bytes;
     for (const auto& [block, address] : record.blocks) {
       if (!used_.insert(address).second)
-        found(FindingKind::block, record, fmt::format("shares block {} with another", address),
-              address);
+        found(FindingKind::block, record,
+              fmt::format("shares block {} with another inode", address), address);
       if (static_cast<std::uint64_t>(block) * unit >= size)
-        found(FindingKind::block, record, fmt::format("has block {} behind its end", block),
+        found(FindingKind::block, record, fmt::format("has block {} beyond its end", block),
               address);
     }
   }
@@ -71,7 +70,7 @@ class Check {
     for (std::uint32_t chunk = 0; chunk < bytes->size() / tree::kChunkBytes; ++chunk)
       if (const auto damage = tree::damage_of_chunk(*bytes, chunk))
         return found(FindingKind::directory, directory,
-                     fmt::format("has at {} {}", damage->offset, damage->text));
+                     fmt::format("is invalid at byte {}: {}", damage->offset, damage->text));
     std::set<std::string> names;
     tree::DirectoryCursor cursor(*bytes);
     while (const auto entry = cursor.next()) {
@@ -80,22 +79,23 @@ class Check {
         found(FindingKind::name, directory,
               fmt::format("has a name '{}' that {}", entry->name, what));
       };
-      if (!names.emplace(entry->name).second) wrong("is there twice");
+      if (!names.emplace(entry->name).second) wrong("is duplicate");
       if (entry->is_dot_dot()) {
         ups_[directory.number] = entry->inode;
         continue;
       }
       const Record* const target = image_.find(entry->inode);
       if (target == nullptr || tree::entry_type(target->attributes.mode) != entry->type) {
-        wrong(target == nullptr ? "leads to nothing" : "leads to another type");
+        wrong(target == nullptr ? "points to a free inode" : "points to an inode of another type");
         continue;
       }
       ++names_[entry->inode];
-      if (entry->is_dot() && entry->inode != directory.number) wrong("is not the directory");
+      if (entry->is_dot() && entry->inode != directory.number)
+        wrong("does not point to the directory");
       if (entry->is_dot() || !target->attributes.is_directory()) continue;
-      ++names_[directory.number];  // for the directory in it, whose ".." leads here
+      ++names_[directory.number];  // for the subdirectory, whose ".." points here
       if (!directories_.insert(entry->inode).second) {
-        wrong("is a directory's second one");
+        wrong("is the second name of a directory");
         continue;
       }
       parents_[entry->inode] = directory.number;
@@ -106,14 +106,14 @@ class Check {
   void check_links(const Record& record) {
     const auto names = names_.find(record.number);
     if (names == names_.end())
-      return found(FindingKind::unreachable, record, "is allocated and has no name");
+      return found(FindingKind::unreachable, record, "is allocated but has no name");
     if (names->second != record.attributes.links)
       found(FindingKind::links, record,
-            fmt::format("counts {} links and has {}", record.attributes.links, names->second));
+            fmt::format("has link count {} but {} links", record.attributes.links, names->second));
     if (!record.attributes.is_directory()) return;
     const InodeNumber parent = record.number == kRootInode ? kRootInode : parents_[record.number];
     if (ups_[record.number] != parent)
-      found(FindingKind::name, record, "has another '..' than its parent");
+      found(FindingKind::name, record, "has a '..' that does not point to its parent");
   }
 
   const Image& image_;

@@ -1,4 +1,4 @@
-// From one state of the disk to the next: mount, commits, unmount (store.h, FORMAT.md).
+// Mount, commits and unmount (store.h, FORMAT.md).
 #include <algorithm>
 #include <cerrno>
 
@@ -23,7 +23,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     const auto status = system.queue.transfer(
         {.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
     if (status != model::Status::ok)
-      return fail("shadow", "headers or table cannot be read", "look at the disk");
+      return fail("shadow", "cannot read headers or table", "check the disk");
     return {};
   };
   TRY(auto state, read_state(read, system.queue.sectors()));
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   for (Record& record : state.records) {
     for (const auto& [block, address] : record.blocks) {
       if (store->use_[address] != Use::free)
-        return fail("shadow", "two inodes have one block", "fsck.headcrash-shadow names them");
+        return fail("shadow", "two inodes share a block", "run fsck.headcrash-shadow to list them");
       store->use_[address] = Use::committed;
       --store->free_;
     }
@@ -41,8 +41,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// A hundred thousand inodes are written as often as somebody calls fsync: that is the price of
-/// simplicity.
+/// Encodes all named inodes. Each fsync writes the whole table, even with a hundred thousand
+/// inodes; the format is kept simple at this cost.
 std::vector<std::byte> Store::table() const {
   std::vector<const CoreInode*> named;
   for (const auto& [number, inode] : inodes_)
@@ -69,8 +69,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // What is to be on the disk. Nobody changes anything until this returns, but for inodes without a
-  // name that are let go of: they are not part of it.
+  // The snapshot to write. Until this returns, the only change is that inodes without a name may be
+  // released; the table does not contain them.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -84,12 +84,13 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::size_t freed = freed_.size();
 
   const bool flush_first =
-      options_.flush_first || clean_wanted;  // the control, too, says "clean" when it is
+      options_.flush_first || clean_wanted;  // the control also sets the flag only if the disk is
+                                             // clean
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
   };
-  // Until the header is written an error leaves the state before, and somebody may try again.
+  // Until the header is written, an error leaves the previous state, and the commit may be retried.
   if (flush_first && !flush()) return refuse(EIO);
   TRY(write_table(header, std::move(bytes)));
   const std::vector<std::byte> sector = encode(header);
@@ -98,8 +99,8 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .sectors = 1,
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // It may be there or not: the disk has two states, of which neither may be written over any
-    // more.
+    // The header may or may not be on the disk. Both possible states must be kept, so all
+    // writes stop.
     stopped_ = true;
     return refuse(EIO);
   }
@@ -136,8 +137,8 @@ void Store::abandon() {
   cache.discard_all();
 }
 
-/// What nobody has asked for is written all the same, some time after the first change since the
-/// last commit.
+/// Schedules a commit, so that changes are written some time after the first one since the last
+/// commit, even without fsync.
 void Store::schedule_commit() {
   if (commit_scheduled_ || closing_ || stopped_ || changes_ == committed_changes_) return;
   commit_scheduled_ = true;

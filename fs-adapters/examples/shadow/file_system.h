@@ -1,6 +1,6 @@
 #pragma once
-// The mounted file system as users see it: the tree's Vfs over the store (store.h). Every function
-// is called from within a fiber, but for abandon().
+// The mounted file system: the tree's Vfs over the store (store.h). All functions except abandon()
+// must be called from a fiber.
 
 #include "fs-adapters/examples/shadow/store.h"
 #include "fs-adapters/substrate/tree/file_system.h"
@@ -9,7 +9,7 @@ namespace headcrash::shadow {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// The syncer has to run for commits that nobody asks for.
+  /// Mounts the newest state. Delayed commits need a running syncer.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system,
                                                    const MountOptions& options) {
     auto store = Store::mount(system, options);
@@ -17,7 +17,8 @@ class FileSystem final : public tree::FileSystem {
     return std::unique_ptr<FileSystem>(new FileSystem(*std::move(store)));
   }
 
-  /// What is open is closed. An error: the last commit failed; it is unmounted all the same.
+  /// Closes open files, then commits and marks the disk clean. Unmounts even if the last commit
+  /// fails.
   VfsResult<void> unmount() {
     close_all();
     return store_.unmount();
@@ -55,7 +56,7 @@ class FileSystem final : public tree::FileSystem {
       : tree::FileSystem(std::move(store)),
         store_(static_cast<Store&>(tree::FileSystem::store())) {}
 
-  Store& store_;  ///< the tree's
+  Store& store_;  ///< owned by the tree
 };
 
 }  // namespace headcrash::shadow

@@ -1,4 +1,4 @@
-// Headers and tables to bytes and back (format.h).
+// Encoding of headers and tables (format.h).
 #include "fs-adapters/examples/shadow/format.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table,
                                          const Geometry& geometry) {
   std::vector<Record> records;
   for (std::size_t at = 0; at < table.size();) {
-    if (table.size() - at < kRecordBytes) return bad(0, "is cut off");
+    if (table.size() - at < kRecordBytes) return bad(0, "is truncated");
     Record record{.number = load32(table, at)};
     tree::Attributes& its = record.attributes;
     its.mode = load16(table, at + 4);
@@ -84,24 +84,24 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table,
     at += kRecordBytes;
     if (record.number < kRootInode || record.number - kRootInode >= geometry.inodes ||
         (!records.empty() && record.number <= records.back().number))
-      return bad(record.number, "has no such number");
+      return bad(record.number, "has an invalid number");
     if (!its.is_directory() && !its.is_regular() && !its.is_symlink())
-      return bad(record.number, "has no type");
+      return bad(record.number, "has an invalid type");
     if (its.links == 0 || its.size_bytes > kFileBytesMax)
-      return bad(record.number, "has no links or no end");
+      return bad(record.number, "has no links or an invalid size");
     if (count > geometry.blocks || count * kPointerBytes > table.size() - at)
-      return bad(record.number, "has more blocks than there are");
+      return bad(record.number, "has too many blocks");
     for (std::uint32_t i = 0; i < count; ++i, at += kPointerBytes) {
       const std::uint32_t block = load32(table, at), address = load32(table, at + 4);
       if (address >= geometry.blocks || block > kFileBytesMax / geometry.block_bytes ||
           !record.blocks.emplace(block, address).second)
-        return bad(record.number, "has a block that there is not");
+        return bad(record.number, "has an invalid block");
     }
     records.push_back(std::move(record));
   }
   if (records.empty() || records.front().number != kRootInode ||
       !records.front().attributes.is_directory())
-    return bad(kRootInode, "is not a root directory");
+    return bad(kRootInode, "is the root, but not a directory");
   return records;
 }
 
@@ -167,13 +167,14 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
     if (header && header->slot() == slot && (!newest || header->sequence > newest->sequence))
       newest = header;
   }
-  if (!newest) return fail("shadow", "no header", "make a file system with mkfs");
+  if (!newest)
+    return fail("shadow", "no valid header", "create a file system with mkfs.headcrash-shadow");
   const Geometry& geometry = newest->geometry;
   std::vector<std::byte> table(round_up(newest->table_bytes, kSectorBytes));
   TRY(read(geometry.table_lba(newest->slot()), table));
   table.resize(newest->table_bytes);
   if (crc32c(table) != newest->table_checksum)
-    return fail("shadow", "the table is not the one that the header names", "take a backup");
+    return fail("shadow", "the table does not match its header", "take a backup");
   auto records = decode_table(table, geometry);
   if (!records) return forward_error(records);
   return State{.header = *newest, .records = *std::move(records)};

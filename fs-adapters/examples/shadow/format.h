@@ -1,7 +1,7 @@
 #pragma once
-// The form on the disk (FORMAT.md): two headers, two tables of inodes, blocks. Nothing here
-// believes what it
-// reads: what does not fit the device is an Error, and nothing outside of it is ever followed.
+// On-disk format (FORMAT.md): two headers, two tables of inodes, and blocks. All input is
+// validated: what does not fit the device is an Error, and no address outside the device is
+// followed.
 
 #include <array>
 #include <cstddef>
@@ -23,21 +23,21 @@ using BlockAddress = std::uint32_t;  ///< of the blocks behind the tables, from 
 
 inline constexpr std::uint32_t kSectorBytes = model::kSectorBytes;
 inline constexpr InodeNumber kRootInode = 2;
-/// Where the headers are, whatever else is on the disk: in physical sectors of their own.
+/// Positions of the headers, each in a separate physical sector.
 inline constexpr std::array<std::uint64_t, 2> kHeaderSectors{0, 8};
 inline constexpr std::uint64_t kFirstTableSector = 16;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 30U;
 inline constexpr std::size_t kRecordBytes = 56;  ///< of an inode without blocks
 inline constexpr std::size_t kPointerBytes = 8;
 
-/// Says where everything is. Made by mkfs, and the same in both headers ever after.
+/// Layout of the file system. mkfs chooses it, and both headers repeat it unchanged.
 struct Geometry {
   std::uint64_t id = 0;
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   bool operator==(const Geometry&) const = default;
 
   std::uint32_t block_sectors() const { return block_bytes / kSectorBytes; }
-  /// Room for every inode and every block.
+  /// Returns the size of one table, with space for every inode and every block.
   std::uint64_t table_sectors() const;
   std::uint64_t table_lba(std::size_t slot) const {
     return kFirstTableSector + slot * table_sectors();
@@ -46,7 +46,7 @@ struct Geometry {
   std::uint64_t device_sectors() const { return lba_of(blocks); }
 };
 
-/// One state of the file system, whole.
+/// One complete state of the file system.
 struct Header {
   Geometry geometry;
   std::uint64_t sequence = 0;  ///< of the commit that wrote it
@@ -60,21 +60,21 @@ struct Record {
   InodeNumber number = 0;
   tree::Attributes attributes;
   std::map<std::int64_t, BlockAddress>
-      blocks;  ///< by their number in the file; the others are holes
+      blocks;  ///< by number within the file; missing numbers are holes
 };
 
-/// A sector.
+/// Encodes a header as one sector.
 std::vector<std::byte> encode(const Header& header);
 void append(const Record& record, std::vector<std::byte>& table);
 
-/// What the newest header describes.
+/// The state described by the newest header.
 struct State {
   Header header;
-  std::vector<Record> records;  ///< by number; those that are allocated
+  std::vector<Record> records;  ///< the allocated ones, by number
 };
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
-/// Errors: no header; a table that is not the one the header tells of, or is invalid; what cannot
-/// be read.
+/// Reads the newest state. Fails if there is no valid header, if the table is invalid or does not
+/// match its header, or if `read` fails.
 Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors);
 
 }  // namespace headcrash::shadow

@@ -1,4 +1,4 @@
-// The form on the disk: what is written is read again, and what does not fit is refused.
+// On-disk format: encoding and decoding, and rejection of invalid input.
 #include "fs-adapters/examples/shadow/format.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Result<State> state_of(const model::SectorStore& store) {
       store.sectors());
 }
 
-/// Writes a header and its table with right checksums.
+/// Writes a header and its table with correct checksums.
 void put(model::SectorStore& store, Header header, std::vector<std::byte> table) {
   header.table_bytes = static_cast<std::uint32_t>(table.size());
   header.table_checksum = crc32c(table);
@@ -40,13 +40,14 @@ void put(model::SectorStore& store, Header header, std::vector<std::byte> table)
   ASSERT_TRUE(store.write(kHeaderSectors.at(header.slot()), encode(header)));
 }
 
-TEST(Format, AStateIsReadAsItWasWritten) {
+TEST(Format, StateRoundTrips) {
   const auto store =
       made({{"block-size", "1024"}, {"uuid", "01234567-89ab-cdef-0000-000000000000"}});
   State state = *state_of(*store);
   EXPECT_EQ(state.header.geometry.id, 0x0123456789abcdefU);
   EXPECT_LE(state.header.geometry.device_sectors(), kSectors);
-  EXPECT_GT(state.header.geometry.device_sectors() + 2, kSectors - 2) << "the device is filled";
+  EXPECT_GT(state.header.geometry.device_sectors() + 2, kSectors - 2)
+      << "the file system fills the device";
   Record file{.number = 9, .blocks = {{0, 5}, {7, 6}}};
   file.attributes = {
       .mode = tree::kTypeRegular | 0640, .links = 3, .size_bytes = 8000, .generation = 12};
@@ -73,7 +74,7 @@ TEST(Format, AStateIsReadAsItWasWritten) {
   EXPECT_EQ(read->records[1].blocks, file.blocks);
 }
 
-TEST(Format, TheNewerValidHeaderCounts) {
+TEST(Format, NewerValidHeaderIsUsed) {
   const auto store = made();
   State state = *state_of(*store);
   std::vector<std::byte> table;
@@ -85,29 +86,30 @@ TEST(Format, TheNewerValidHeaderCounts) {
   torn[40] ^= std::byte{1};
   ASSERT_TRUE(store->write(kHeaderSectors[0], torn));
   EXPECT_EQ(state_of(*store)->header.sequence, 1U);
-  // In the other one's place a header says nothing.
+  // A header in the other slot is ignored.
   state.header.sequence = 3;
   ASSERT_TRUE(store->write(kHeaderSectors[0], encode(state.header)));
   EXPECT_EQ(state_of(*store)->header.sequence, 1U);
 }
 
-TEST(Format, TablesThatMakeNoSenseAreRefused) {
+TEST(Format, InvalidTablesAreRejected) {
   struct Case {
     const char* what;
     std::function<void(std::vector<Record>&)> damage;
   };
   const Case cases[] = {
       {"no root", [](auto& records) { records.erase(records.begin()); }},
-      {"a root that is a file",
+      {"root that is a file",
        [](auto& records) { records[0].attributes.mode = tree::kTypeRegular; }},
-      {"a number twice", [](auto& records) { records[1].number = kRootInode; }},
-      {"a number that is too large", [](auto& records) { records[1].number = 1U << 30U; }},
+      {"duplicate number", [](auto& records) { records[1].number = kRootInode; }},
+      {"number too large", [](auto& records) { records[1].number = 1U << 30U; }},
       {"no type", [](auto& records) { records[1].attributes.mode = 0644; }},
       {"no links", [](auto& records) { records[1].attributes.links = 0; }},
-      {"a size without end",
+      {"size too large",
        [](auto& records) { records[1].attributes.size_bytes = ~std::uint64_t{0}; }},
-      {"a block outside", [](auto& records) { records[1].blocks = {{0, 1U << 30U}}; }},
-      {"a block behind every end", [](auto& records) { records[1].blocks = {{1U << 30U, 3}}; }},
+      {"block beyond the device", [](auto& records) { records[1].blocks = {{0, 1U << 30U}}; }},
+      {"block beyond the maximum file size",
+       [](auto& records) { records[1].blocks = {{1U << 30U, 3}}; }},
   };
   for (const Case& one : cases) {
     const auto store = made();
@@ -124,7 +126,7 @@ TEST(Format, TablesThatMakeNoSenseAreRefused) {
   }
 }
 
-TEST(Format, ATableThatIsNotTheHeadersIsRefused) {
+TEST(Format, TableThatDoesNotMatchItsHeaderIsRejected) {
   const auto store = made();
   const Header header = state_of(*store)->header;
   std::vector<std::byte> sector(kSectorBytes);
@@ -136,8 +138,8 @@ TEST(Format, ATableThatIsNotTheHeadersIsRefused) {
   EXPECT_NE(state.error().message().find("table"), std::string::npos);
 }
 
-/// Each finding of the checker, made on purpose.
-TEST(Check, SeesWhatIsWrong) {
+/// Creates each kind of finding.
+TEST(Check, ReportsEachKindOfFinding) {
   struct Case {
     FindingKind kind;
     std::function<void(std::vector<Record>&)> damage;
@@ -211,7 +213,7 @@ TEST(Mkfs, FillsDevicesOfAnySize) {
       Geometry geometry = header->geometry;
       EXPECT_LE(geometry.device_sectors(), sectors);
       geometry.blocks += 2;
-      EXPECT_GT(geometry.device_sectors(), sectors) << "more would fit";
+      EXPECT_GT(geometry.device_sectors(), sectors) << "more blocks would fit";
     }
 }
 

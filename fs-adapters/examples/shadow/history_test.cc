@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h), then: what is there, before
-// and after an unmount, and an image without a flaw.
+// Random operations of several concurrent users (tree/testing/history.h), followed by a comparison
+// before and after an unmount, and a check of the image.
 #include "fs-adapters/substrate/tree/testing/history.h"
 
 #include "fs-adapters/examples/shadow/testing/mounted.h"

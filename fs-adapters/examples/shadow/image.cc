@@ -1,4 +1,4 @@
-// Reading an image (image.h).
+// Reader of an image (image.h).
 #include "fs-adapters/examples/shadow/image.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::uint64_t Image::layout() const {
   return mixed(mixed(mixed(its.id, its.block_bytes), its.blocks), its.inodes);
 }
 
-/// Records are read with the table, so that all that one says is where the inode is.
+/// Returns a digest of the record, which contains all addresses of the inode.
 std::uint64_t Image::place_of(std::uint64_t inode) const {
   const Record* const record = find(inode);
   if (record == nullptr) return 0;
@@ -75,7 +75,7 @@ Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) cons
   const std::uint64_t blocks = record.attributes.size_bytes / geometry.block_bytes;
   if (record.attributes.size_bytes % geometry.block_bytes != 0 || blocks == 0 ||
       blocks != record.blocks.size())
-    return wrong(record.number, "is a directory with a hole");
+    return wrong(record.number, "is a directory, but has a hole");
   std::vector<std::byte> bytes(record.attributes.size_bytes);
   TRY(read(record.number, 0, bytes));
   return bytes;
@@ -91,7 +91,7 @@ Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) co
   while (const auto entry = cursor.next())
     if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
       names.push_back({.name = std::string(entry->name), .inode = entry->inode});
-  if (cursor.damage()) return wrong(directory, "is a directory whose blocks are invalid");
+  if (cursor.damage()) return wrong(directory, "is a directory, but has an invalid block");
   return names;
 }
 
@@ -100,7 +100,7 @@ Result<std::string> Image::readlink(std::uint64_t number) const {
   if (record == nullptr || !record->attributes.is_symlink())
     return wrong(number, "is not a symbolic link");
   if (record->attributes.size_bytes > tree::kPathBytesMax)
-    return wrong(number, "is too long a link");
+    return wrong(number, "has a target that is too long");
   std::string target(record->attributes.size_bytes, '\0');
   TRY(read(number, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;

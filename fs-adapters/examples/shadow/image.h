@@ -1,6 +1,6 @@
 #pragma once
-// An image that is not mounted: its reader, and its checker. They share the format with the mounted
-// file system and nothing else.
+// Reader and checker of an unmounted image. They share only the format with the mounted file
+// system.
 
 #include "fs-adapters/examples/shadow/format.h"
 #include "fs-adapters/system_under_test.h"
@@ -9,14 +9,14 @@ namespace headcrash::shadow {
 
 class Image final : public adapters::ImageReader {
  public:
-  /// The store must outlive it. Errors: those of read_state().
+  /// The store must outlive the image. Fails as read_state() does.
   static Result<Image> open(const model::SectorStore& store);
 
   const Header& header() const { return state_.header; }
   const std::vector<Record>& records() const { return state_.records; }
-  /// Null: it is not allocated.
+  /// Returns null if the inode is not allocated.
   const Record* find(std::uint64_t number) const;
-  /// Of a directory's blocks, which has no holes.
+  /// Returns all blocks of a directory. Fails if it has holes.
   Result<std::vector<std::byte>> directory_bytes(const Record& record) const;
 
   std::uint64_t root() const override { return kRootInode; }
@@ -36,19 +36,19 @@ class Image final : public adapters::ImageReader {
   State state_;
 };
 
-/// Every kind is damage: no cut leaves anything, so that what is found is a defect's or a broken
-/// disk's.
+/// Every kind is damage: a power cut leaves no residue, so each finding indicates a defect or a
+/// broken disk.
 enum class FindingKind : std::uint8_t {
-  block,        ///< two owners, or behind its file's end
-  directory,    ///< a block that is invalid, or is missing
-  name,         ///< leads to nothing, to another type, or to a directory that has a name already
-  links,        ///< a count
-  unreachable,  ///< no name leads there
+  block,      ///< has two owners, or is behind the end of its file
+  directory,  ///< has an invalid or missing block
+  name,       ///< points to a free inode, has the wrong type, or is the second name of a directory
+  links,      ///< wrong link count
+  unreachable,  ///< has no name
 };
 adapters::FindingKind kind_of(FindingKind kind);
 
-/// Repairs nothing: what was there before is not there twice. A repair that finds something leaves
-/// it.
+/// Returns a checker that repairs nothing, since the disk has no redundant data. repair() reports
+/// findings as `unrepaired`.
 std::unique_ptr<adapters::ImageChecker> make_checker();
 
 }  // namespace headcrash::shadow

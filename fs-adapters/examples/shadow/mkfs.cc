@@ -17,10 +17,10 @@ constexpr std::uint64_t kBytesPerInode = 8192;
 constexpr std::uint32_t kInodesMin = 32, kInodesMax = 1U << 20U;
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "of a block, a power of 2 from 512 to 65536 (4096)"},
-    {"inodes", 'i', "NUMBER", "that there can be (one for 8 KiB)"},
-    {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
-    {"time", 0, "SECONDS", "since the epoch, of the root (0)"},
+    {"block-size", 'b', "BYTES", "block size, a power of 2 from 512 to 65536 (4096)"},
+    {"inodes", 'i', "NUMBER", "maximum number of inodes (one per 8 KiB)"},
+    {"uuid", 'U', "UUID", "UUID whose first eight bytes become the file system's id (none)"},
+    {"time", 0, "SECONDS", "time stamp of the root, in seconds since the epoch (0)"},
 });
 
 struct Options {
@@ -36,7 +36,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to shadow",
+      return fail("mkfs option " + name, "unknown to shadow",
                   "`mkfs.headcrash-shadow -h` lists all of them");
     TRY(const auto number, base::parse_size(value, name));
     (name == "block-size" ? options.block_bytes
@@ -46,14 +46,14 @@ Result<Options> options_of(const adapters::Settings& settings) {
   if (options.block_bytes < tree::kChunkBytes || options.block_bytes > (1U << 16U) ||
       !std::has_single_bit(options.block_bytes))
     return fail("block-size", fmt::format("invalid: {} bytes", options.block_bytes),
-                "give a power of 2 from 512 to 65536");
+                "use a power of 2 from 512 to 65536");
   if (options.inodes > kInodesMax)
     return fail("inodes", fmt::format("invalid: {}", options.inodes),
-                fmt::format("give {} at most", kInodesMax));
+                fmt::format("use at most {}", kInodesMax));
   return options;
 }
 
-/// As many blocks as fit beside the tables that they need.
+/// Computes the layout with the most blocks that fit next to their tables.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   Geometry geometry{.id = options.id,
                     .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};
@@ -62,24 +62,25 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
                           : std::clamp<std::uint64_t>(sectors * kSectorBytes / kBytesPerInode,
                                                       kInodesMin, kInodesMax));
   constexpr std::uint64_t kBlocksMax =
-      UINT32_MAX / kPointerBytes / 2;  // a table counts its bytes in 32 bits
+      UINT32_MAX / kPointerBytes / 2;  // the size of a table is stored in 32 bits
   if (sectors / geometry.block_sectors() > kBlocksMax)
     return fail(
         "mkfs",
-        fmt::format("a device of {} bytes has more than {} blocks of {} bytes, the most of a table",
-                    sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
-        "give a smaller device or larger blocks");
+        fmt::format(
+            "a device of {} bytes has more than {} blocks of {} bytes, the maximum of a table",
+            sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
+        "use a smaller device or larger blocks");
   geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =
-        geometry.block_sectors() + 1;  // a block, and more than it takes of the tables
+        geometry.block_sectors() + 1;  // a block and its share of the tables, rounded up
     geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
         std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));
   }
   if (geometry.blocks < kBlocksMin || geometry.device_sectors() > sectors)
-    return fail("mkfs", fmt::format("no room for {} blocks", kBlocksMin),
-                "give a larger device or smaller blocks");
+    return fail("mkfs", fmt::format("no space for {} blocks", kBlocksMin),
+                "use a larger device or smaller blocks");
   return geometry;
 }
 
@@ -110,7 +111,7 @@ Result<Header> mkfs(model::SectorStore& store, const adapters::Settings& setting
                       .table_checksum = crc32c(table),
                       .clean = true};
   table.resize((table.size() + kSectorBytes - 1) / kSectorBytes * kSectorBytes);
-  // The headers of what was there go first, and ours comes last.
+  // The old headers are erased first, and the new header is written last.
   for (const std::uint64_t lba : kHeaderSectors) TRY(store.write_zeroes(lba, 1));
   TRY(store.write(geometry.lba_of(0), names));
   TRY(store.write(geometry.table_lba(header.slot()), table));

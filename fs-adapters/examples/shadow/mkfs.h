@@ -7,7 +7,8 @@
 namespace headcrash::shadow {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Fills the store. Errors: an option that is unknown, or too large or small for the store.
+/// Creates a file system that fills the store. Fails if an option is unknown or does not fit the
+/// store.
 Result<Header> mkfs(model::SectorStore& store, const adapters::Settings& settings);
 
 }  // namespace headcrash::shadow

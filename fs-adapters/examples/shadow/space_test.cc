@@ -1,5 +1,5 @@
-// Room, and what becomes of blocks: a full disk can be changed and emptied, what the disk's state
-// has is not written over, and an error of the disk leaves a state that is whole.
+// Space and block states: a full disk can be changed and emptied, committed blocks are not
+// overwritten, and the state is consistent after disk errors.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "plugin/base/crc32c.h"
@@ -15,7 +15,7 @@ std::uint64_t free_on(const model::SectorStore& store) {
   return make_checker()->check(store, {})->space.front().value;
 }
 
-/// Fills the disk, to the last block.
+/// Fills the disk to the last block.
 void fill(Vfs& vfs) {
   const auto file = vfs.open("large", {.create = true});
   ASSERT_TRUE(file);
@@ -27,7 +27,7 @@ void fill(Vfs& vfs) {
   ASSERT_TRUE(vfs.close(*file));
 }
 
-TEST(Space, AFullDiskCanBeChangedAndEmptied) {
+TEST(Space, FullDiskCanBeChangedAndEmptied) {
   const auto disk = bench::make_disk(256 << 10, {{"block-size", "512"}});
   const std::uint64_t free = free_on(*disk);
   bench::Machine m(*disk);
@@ -40,7 +40,7 @@ TEST(Space, AFullDiskCanBeChangedAndEmptied) {
     ASSERT_TRUE(large);
     EXPECT_GT(large->size_bytes, 50'000U);
     EXPECT_EQ(vfs.mkdir("more", 0755).error().value, ENOSPC);
-    // All of it again, several times what is free.
+    // Overwrites the file, several times as many blocks as are free.
     const auto file = vfs.open("large", {});
     ASSERT_TRUE(file);
     ASSERT_TRUE(vfs.pwrite(*file, 0, bytes_of(std::string(large->size_bytes, 'm'))));
@@ -60,7 +60,7 @@ TEST(Space, AFullDiskCanBeChangedAndEmptied) {
   bench::expect_clean(*disk);
 }
 
-TEST(Space, AnOpenFileWithoutANameIsInNoTable) {
+TEST(Space, OpenFileWithoutANameIsNotInTheTable) {
   const auto disk = bench::make_disk(1 << 20, {});
   const std::uint64_t free = free_on(*disk);
   bench::Machine m(*disk);
@@ -74,7 +74,7 @@ TEST(Space, AnOpenFileWithoutANameIsInNoTable) {
     ASSERT_TRUE(vfs.sync());
     bench::expect_clean(*disk);
     EXPECT_EQ(free_on(*disk), free);
-    // Its blocks are its own until it is closed, all the same.
+    // The file keeps its blocks until it is closed.
     ASSERT_TRUE(vfs.pwrite(*file, 1, bytes_of("new")));
     put_file(vfs, "g", std::string(20'000, 'g'), tree::bench::Fsync::yes);
     std::string text(5, '?');
@@ -86,7 +86,7 @@ TEST(Space, AnOpenFileWithoutANameIsInNoTable) {
   bench::expect_clean(*disk);
 }
 
-TEST(Space, WhatWasCutOffDoesNotComeBack) {
+TEST(Space, TruncatedContentDoesNotReappear) {
   const auto disk = bench::make_disk(1 << 20, {});
   bench::Machine m(*disk);
   m.mount();
@@ -104,8 +104,8 @@ TEST(Space, WhatWasCutOffDoesNotComeBack) {
   bench::expect_clean(*disk);
 }
 
-/// Requests of the disk fail, one kind after the other, and somebody tries again.
-TEST(Errors, LeaveTheStateBeforeOrTheNext) {
+/// Lets disk requests of each kind fail, then retries.
+TEST(Errors, LeaveThePreviousOrTheNextState) {
   const auto plain = bench::make_disk(1 << 20, {});
   const Geometry geometry = Image::open(*plain)->header().geometry;
   struct Case {
@@ -133,7 +133,7 @@ TEST(Errors, LeaveTheStateBeforeOrTheNext) {
         bench::expect_clean(*disk);
         EXPECT_EQ(vfs.sync().has_value(), !one.stops);
         EXPECT_EQ(vfs.mkdir("d", 0755).has_value(), !one.stops);
-        EXPECT_EQ(get_file(vfs, "f"), "first") << "what has stopped can be read";
+        EXPECT_EQ(get_file(vfs, "f"), "first") << "readable after the stop";
       });
     }
     bench::expect_clean(*disk);
@@ -141,7 +141,7 @@ TEST(Errors, LeaveTheStateBeforeOrTheNext) {
   }
 }
 
-TEST(Mount, RefusesBlocksWithTwoOwners) {
+TEST(Mount, RejectsBlocksWithTwoOwners) {
   const auto disk = bench::make_disk(1 << 20, {});
   bench::Machine m(*disk);
   m.mount();

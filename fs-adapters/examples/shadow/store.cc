@@ -1,4 +1,4 @@
-// Inodes and blocks in core (store.h).
+// Inodes and blocks in memory (store.h).
 #include "fs-adapters/examples/shadow/store.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace headcrash::shadow {
 namespace {
 
 constexpr std::uint64_t kShareOfFailures =
-    4;  // of the cache: more blocks that cannot be written stop it
+    4;  // of the cache: more unwritable blocks stop the store
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
 }
 
 std::size_t Store::bytes_in_core() const {
-  constexpr std::size_t kBlockBytes = 32;  // that an inode knows: an estimate
+  constexpr std::size_t kBlockBytes = 32;  // per block of an inode: an estimate
   return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes +
          use_.size();
 }
@@ -40,7 +40,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // What was half done is in core only: the state on the disk is the one before.
+  // The partial change is in memory only: the disk has the previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
   schedule_commit();
@@ -73,8 +73,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// The last reference to an inode without a name: no table has it, nothing is to be written, nobody
-/// waits.
+/// Releases the last reference to an inode without a name. No table contains it, so nothing is
+/// written and no commit is needed.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;
@@ -123,8 +123,9 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& inode, std::int64_t
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreInode& inode,
                                                    const tree::BlockWanted& wanted) {
-  // A long write needs more than was kept for the operation. What a file holds in the middle of it
-  // may be seen after a cut; names in the middle of a change may not, and need no more.
+  // A long write may need more than the operation's reserve, so it may commit halfway. A power cut
+  // may then show a partly written file. Changes of names must stay atomic, but never need more
+  // than the reserve.
   if (inode.attributes.is_regular() && free_ < kOperationBlocks)
     if (auto done = commit(Clean::no); !done) return pass_on_errno(done);
   auto& blocks = core(inode).record.blocks;
@@ -145,7 +146,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   return read_block(inode, wanted.block);
 }
 
-/// The one place where blocks change: those of the committed state are left alone.
+/// Marks a block dirty. Only this function moves blocks: a committed block is replaced by a fresh
+/// one.
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   BlockAddress& address = inodes_.at(key.object)->record.blocks.at(key.block);
@@ -185,7 +187,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& ino
   return free_blocks(operation, inode, last + (kept != 0 ? 1 : 0), INT64_MAX);
 }
 
-/// By a whole block: chunks that are not in use are formatted.
+/// Grows the directory by one block of formatted, unused chunks.
 VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
                                               tree::CoreInode& directory) {
   const auto block =
@@ -198,7 +200,7 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
   return block;
 }
 
-// ---- names: a commit has all of an operation or nothing, so that none needs to wait for another
+// ---- names: a commit contains whole operations, so no write has to wait for another
 
 VfsResult<void> Store::link_added(tree::Operation&, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {

@@ -1,27 +1,27 @@
 #pragma once
-// The mounted file system: all inodes in core, their blocks in the buffer cache, and commits, as an
-// InodeStore for the tree (tree/inode_store.h).
+// The mounted file system as an InodeStore for the tree (tree/inode_store.h): all inodes in memory,
+// their blocks in the buffer cache, and commits.
 //
-//   block    free -> fresh (allocated or copied since the last commit) -> committed -> freed -> free
+//   block    free -> fresh (new since the last commit) -> committed -> freed -> free
 //
-// A block of the committed state is never written: who changes one gets a fresh block, and the
-// buffer a new home. So the cache may write any dirty buffer whenever it likes, and the only order
-// that there is, is the commit's: blocks, table, header. Two rules:
+// A block of the committed state is never overwritten. A change allocates a fresh block and
+// redirects the buffer to it. The cache may therefore write any dirty buffer at any time, and only
+// a commit needs an order: blocks, table, header. There are two rules:
 //
-//   flush first   a header is written when all that it describes is on the disk
-//   keep freed    a block that the state on the disk refers to is free when the next one is on the disk
+//   flush first   a header is written after everything that it describes is on the disk
+//   keep freed    a block of the state on the disk is reused after the next state is on the disk
 //
-// Operations that change something run one at a time, and so do commits; readers run beside them
-// and see what is in core. fsync is a commit. An inode whose last name has gone is in no table, and
-// its blocks are free after a cut, whoever had it open.
+// Operations that change something run one at a time, and so do commits. Readers run concurrently
+// and see the state in memory. fsync is a commit. No table contains an inode without a name, so a
+// power cut frees its blocks even if the file was open.
 //
-// Space. A change of a block needs a free one, so that a full disk could not even be emptied: new
-// blocks of files and directories leave kReserveBlocks, and an operation begins with a commit when
-// fewer than kOperationBlocks are free at once. Changing what is there therefore never fails for
-// lack of room.
+// Space. Each block change needs a free block, so a full disk could not even be emptied. New blocks
+// of files and directories therefore leave kReserveBlocks, and an operation starts with a commit
+// when fewer than kOperationBlocks are free. Changes to existing blocks thus never fail with
+// ENOSPC.
 //
-// All inodes are in core: kRecordBytes and more for each, as many as mkfs has made room for.
-// Locks: the operation's, then inodes. Threads: the executor's.
+// All inodes are in memory, at least kRecordBytes each; mkfs sets their maximum number. Lock order:
+// the operation lock, then inodes. Thread: the executor's.
 
 #include <memory>
 #include <unordered_map>
@@ -33,14 +33,14 @@
 
 namespace headcrash::shadow {
 
-/// More than any operation on names changes or makes: a rename has up to seven
-/// (tree/link_changes.h).
+/// Upper bound of the blocks that an operation on names changes or creates: a rename needs up to
+/// seven (tree/link_changes.h).
 inline constexpr std::uint32_t kOperationBlocks = 12;
 inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // Off: what a control breaks on purpose.
+  // Both are switched off by controls only.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;
@@ -52,17 +52,17 @@ struct CoreInode : tree::CoreInode {
   Record record;
 };
 
-/// As a check counts them: what has a name.
+/// Counts inodes that have a name, as a check does.
 struct Space {
   std::uint64_t free_blocks = 0, free_inodes = 0;
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner {
  public:
-  /// Errors: those of read_state(); a block that two inodes have.
+  /// Mounts the newest state. Fails as read_state() does, or if two inodes share a block.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
 
-  // The tree's questions.
+  // InodeStore.
   InodeNumber root() const override { return kRootInode; }
   bool is_inode(std::uint64_t number) const override { return inodes_.contains(number); }
   std::uint64_t inodes_max() const override { return geometry_.inodes; }
@@ -100,13 +100,13 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // The whole of it.
-  /// What is in core is on the disk. Not from within an operation.
+  /// Commits: afterwards the state in memory is on the disk. Must not be called within an
+  /// operation.
   VfsResult<void> sync();
-  /// The same, and the disk says that it was unmounted. Nothing may be called afterwards but
-  /// space() and the destructor.
+  /// Like sync(), and marks the disk clean. Only space() and the destructor may be called
+  /// afterwards.
   VfsResult<void> unmount();
-  /// Nothing is written any more. May be called when the executor has been halted.
+  /// Stops all writes. May be called after the executor has been halted.
   void abandon();
   Space space() const;
   const Geometry& geometry() const { return geometry_; }
@@ -127,7 +127,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   void make_free(BlockAddress address);
   bool may_grow() const { return free_ + freed_.size() > kReserveBlocks; }
 
-  /// The operation lock is held.
+  /// The operation lock must be held.
   VfsResult<void> commit(Clean clean);
   std::vector<std::byte> table() const;
   VfsResult<void> write_table(const Header& header, std::vector<std::byte> bytes);
@@ -144,8 +144,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   std::vector<Use> use_;  ///< of each block
   std::uint64_t free_ = 0;
   std::vector<BlockAddress> fresh_,
-      freed_;                     ///< since the last commit; some of `fresh_` may be free again
-  BlockAddress lowest_free_ = 0;  ///< none below it is free
+      freed_;                     ///< since the last commit; `fresh_` may contain freed blocks
+  BlockAddress lowest_free_ = 0;  ///< no lower block is free
 
   os::FiberLock operation_lock_;
   std::uint64_t changes_ = 0, committed_changes_ = 0;

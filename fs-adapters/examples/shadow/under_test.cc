@@ -1,5 +1,4 @@
-// The description (under_test.h): what it promises, what can be mounted, which disks the lab gives
-// it.
+// Registration of shadow (under_test.h): promises, systems and lab disks.
 #include "fs-adapters/examples/shadow/under_test.h"
 
 #include <fmt/format.h>
@@ -18,17 +17,16 @@ adapters::Counters counters_of(const Space& space) {
   return {{"free blocks", space.free_blocks}, {"free inodes", space.free_inodes}};
 }
 
-/// A commit is of everything: whoever calls fsync gets the whole file system as it is.
+/// A commit writes everything: fsync makes the whole file system durable.
 adapters::Promises promises() {
-  return {
-      .fsync_keeps_name = true,
-      .fsync_keeps_links = true,
-      .fsync_keeps_moved_path = true,
-      .fsync_keeps_new_name = true,
-      .keeps_after_s = kCommitS + 2,  // the syncer's tick, and an operation that a commit waits for
-      .replace_keeps_content = true,
-      .names = adapters::NameOrder::atomic,
-      .keeps_allocation = true};
+  return {.fsync_keeps_name = true,
+          .fsync_keeps_links = true,
+          .fsync_keeps_moved_path = true,
+          .fsync_keeps_new_name = true,
+          .keeps_after_s = kCommitS + 2,  // + the syncer's tick and a running operation
+          .replace_keeps_content = true,
+          .names = adapters::NameOrder::atomic,
+          .keeps_allocation = true};
 }
 
 class Mounted final : public adapters::MountedSystem {
@@ -76,15 +74,15 @@ class System final : public adapters::SystemUnderTest {
 class Type final : public adapters::FileSystemType {
  public:
   Type() {
-    add("commit-last", "a header is written when all that it describes is on the disk", {});
+    add("commit-last", "a header is written after everything that it describes is on the disk", {});
     add("commit-early", "control: headers do not wait for blocks", {.flush_first = false});
-    add("reuse-early", "control: blocks of the state on the disk are used again",
+    add("reuse-early", "control: blocks of the state on the disk are reused",
         {.keep_freed = false});
   }
 
   std::string_view name() const override { return "shadow"; }
   std::string_view title() const override {
-    return "shadow paging, the example of a file system of our own";
+    return "shadow paging, the example of an in-process file system";
   }
   std::span<const adapters::MkfsOption> mkfs_options() const override {
     return shadow::mkfs_options();

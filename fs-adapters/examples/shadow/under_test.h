@@ -1,5 +1,5 @@
 #pragma once
-// shadow as those who drive file systems see it: its line in fs-adapters/registry.cc.
+// Registers shadow in fs-adapters/registry.cc.
 
 #include "fs-adapters/system_under_test.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A machine in virtual time with a shadow file system on a disk in memory.
+// A machine in virtual time with a shadow file system on an in-memory disk.
 
 #include <gtest/gtest.h>
 
