@@ -37,8 +37,7 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  std::uint64_t trials = 0, states_most = 0;  ///< trials: of all shards; states: 0 for trials with
-                                              ///< one cut
+  std::uint64_t trials = 0, states_most = 0;  ///< of all shards; 0 states for single cuts
 };
 
 /// Returns the forecast of a survey, whose cells are grouped by file system.

@@ -19,8 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBatchBytes = 48 << 10;  // size of the entries in one event; a line may have
-                                               // 1 MiB
+constexpr std::size_t kBatchBytes = 48 << 10;  // of entries per event; the limit is 1 MiB
 
 /// A tree as hashes of the fields of each object. Inode numbers are reduced to which objects share
 /// them, since a file system without inodes renumbers files at each mount.
