@@ -320,8 +320,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
       "  headcrash campaign io-errors/ext4/journal --db errors.db\n"
       "  headcrash campaign unsynced-loss/ext4/short --db loss.db --jobs 4\n\n"
-      "Exit code 1: a file system lost what it promises to keep, or a control was not as expected; of "
-      "io-errors\nand unsynced-loss: a cell could not be measured, or a control was not as expected.");
+      "Exit code 1: a file system broke its promises, or a control had an unexpected result. For io-errors and\n"
+      "unsynced-loss: a cell could not be measured, or a control had an unexpected result.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -164,7 +164,7 @@ tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked,
     return seen;
   }
   answer["mounted"] = false;
-  answer["error"] = "it mounts, and its root directory cannot be read: " +
+  answer["error"] = "mounted, but the root directory cannot be read: " +
                     std::error_code(entries.error().value, std::generic_category()).message();
   answer["errno"] = entries.error().value;
   return seen;
