@@ -424,7 +424,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Recordings name it as their base, so it gets its name when complete.
+  // Other recordings refer to it by name, so it is renamed only when complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
