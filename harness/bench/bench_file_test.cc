@@ -212,7 +212,8 @@ TEST(BenchFile, BuiltInBenchesAreValid) {
     EXPECT_TRUE(bench) << bench.error().message();
   }
   EXPECT_TRUE(names.contains("quick"));
-  EXPECT_TRUE(names.contains("reference")) << "a built-in benchmark that is refused is not listed";
+  EXPECT_TRUE(names.contains("reference"))
+      << "an invalid built-in benchmark is missing from the list";
   const auto unknown = load_bench("quik");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("did you mean \"quick\""), std::string::npos);

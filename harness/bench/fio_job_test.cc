@@ -13,7 +13,7 @@ TEST(FioJob, AcceptsValidJobs) {
 }
 
 TEST(FioJob, ErrorsNameTheInvalidLine) {
-  if (!base::Process::start({.argv = {"fio", "--version"}})) GTEST_SKIP() << "there is no fio here";
+  if (!base::Process::start({.argv = {"fio", "--version"}})) GTEST_SKIP() << "fio is not installed";
   const auto value = check_fio_job("[a]\nrw=randwrte\nsize=2M\n", "mine.fio");
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().subject, "mine.fio");

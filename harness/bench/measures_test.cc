@@ -19,13 +19,13 @@ TEST(Measures, ConvertsAnAnswerToTheDevicesTime) {
   const auto measure = measure_from_answer(kAnswer, slowdown("real:5"), metrics);
   ASSERT_TRUE(measure) << measure.error().message();
   EXPECT_DOUBLE_EQ(measure->elapsed_ms, 500);
-  EXPECT_DOUBLE_EQ(measure->system_ms, 380) << "CPU time is the guest's own";
+  EXPECT_DOUBLE_EQ(measure->system_ms, 380) << "only the guest's CPU time counts";
   EXPECT_EQ(measure->operations, 1000);
   ASSERT_EQ(metrics.size(), 4U);
   EXPECT_EQ(metrics[2].name, "operation.p99");
   EXPECT_DOUBLE_EQ(metrics[2].value, 1.8);
   EXPECT_EQ(slowdown("real"), 1);
-  EXPECT_EQ(slowdown("charged:5"), 1) << "the charge slows nothing down";
+  EXPECT_EQ(slowdown("charged:5"), 1) << "a charge does not slow the clock";
 }
 
 TEST(Measures, TheLayoutScoreIgnoresFirstBlocks) {
@@ -38,7 +38,7 @@ TEST(Measures, TheLayoutScoreIgnoresFirstBlocks) {
     return metrics.size() == 3 && metrics[2].name == "layout.score" ? metrics[2].value : -1;
   };
   EXPECT_DOUBLE_EQ(score(2, 22, 2), 1) << "both whole";
-  EXPECT_DOUBLE_EQ(score(2, 22, 22), 0) << "no two blocks together";
+  EXPECT_DOUBLE_EQ(score(2, 22, 22), 0) << "no two adjacent blocks";
   EXPECT_DOUBLE_EQ(score(2, 22, 7), 0.75);
   answer["layout"] = nullptr;
   std::vector<db::MetricRecord> none;
@@ -95,7 +95,7 @@ TEST(HostLoad, MeasuresLoadOfOthers) {
   const HostLoad before{.all = 1000, .busy = 100, .own = 50};
   EXPECT_DOUBLE_EQ(used_by_others(before, {.all = 1200, .busy = 200, .own = 100}), 0.25);
   EXPECT_EQ(used_by_others(before, {.all = 1200, .busy = 140, .own = 100}), 0)
-      << "ticks are rounded";
+      << "rounding of ticks is tolerated";
   EXPECT_EQ(used_by_others(before, before), 0);
 }
 

@@ -91,7 +91,7 @@ TEST(Plan, EqualRepetitionsOfAGroupHaveEqualSeeds) {
   const auto cells = cells_of(bench);
   std::set<std::uint64_t> seeds;
   for (const Cell& cell : cells) seeds.insert(trial_of(bench, cell, 0).seed);
-  EXPECT_EQ(seeds.size(), 4U) << "one for each device and workload";
+  EXPECT_EQ(seeds.size(), 4U) << "one seed per device and workload";
   EXPECT_NE(trial_of(bench, cells[0], 0).seed, trial_of(bench, cells[0], 1).seed);
   EXPECT_EQ(trial_of(bench, cells[0], 2).key, cells[0].key + "/2");
 }

@@ -44,7 +44,7 @@ TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
   EXPECT_EQ(ext4.trials, 2);
   EXPECT_EQ(ext4.failed, 0);
   EXPECT_EQ(ext4.labels, std::vector<std::string>{"create"})
-      << "what is only verified is not a sample";
+      << "a verification phase is not a sample";
   EXPECT_EQ(ext4.times_ms.at("create"), (std::vector<double>{100, 110}));
   EXPECT_EQ(samples.at("xfs/d/w.scaled").failed, 1);
 }

@@ -420,9 +420,7 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-  } catch (const std::exception&
-               error) {  // exceptions of the JSON library, regular expressions and the parsers
-                         // above
+  } catch (const std::exception& error) {  // of the JSON library, regular expressions and parsers
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),
                 "it wrote: " + text.substr(0, std::min(text.size(), kShown)));

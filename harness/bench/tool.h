@@ -16,9 +16,8 @@ namespace headcrash::bench {
 
 /// The job of a tool.
 struct ToolJob {
-  std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
-  std::string job;   ///< fio's job file, postmark's commands, dbench's load or SQL; empty for
-                     ///< fs_mark
+  std::string tool;                  ///< fio, postmark, dbench, fs_mark, sqlite, compile
+  std::string job;                   ///< job file, commands, load or SQL; empty for fs_mark
   std::vector<std::string> options;  ///< additional words for its command line
   FioExtras fio;                     ///< extras of a fio job
 };

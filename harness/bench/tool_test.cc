@@ -115,7 +115,7 @@ TEST(Tool, JobsAreDefaultsOrTheUsers) {
   EXPECT_NE(taken("tool = \"postmark\"").job.find("set location {root}"), std::string::npos);
   const ToolJob dbench = taken("tool = \"dbench\"");
   EXPECT_NE(dbench.job.find("Rename \"\\clients\\client1\\d"), std::string::npos);
-  EXPECT_LE(dbench.job.size(), 256U << 10) << "what may be written in its place";
+  EXPECT_LE(dbench.job.size(), 256U << 10) << "the size limit of a user's own job";
   EXPECT_EQ(taken("tool = \"dbench\"\njob = '''" + dbench.job + "'''").job, dbench.job);
   EXPECT_EQ(dbench.options.back(), "2");
   EXPECT_EQ(taken("tool = \"fs_mark\"\noptions = [\"-n\", \"7\"]").options.back(), "7");
@@ -160,8 +160,8 @@ TEST(Tool, ReportsAFixedTime) {
                  R"({"jobs":[{"jobname":"a","job_runtime":)" + std::to_string(took_ms) + "}]}");
   };
   EXPECT_EQ(fio({.time_based = true, .runtime_s = 5}, 5001), 5);
-  EXPECT_EQ(fio({.runtime_s = 5}, 4000), 0) << "it had done its work";
-  EXPECT_EQ(fio({.runtime_s = 5}, 5000), 5) << "it was stopped";
+  EXPECT_EQ(fio({.runtime_s = 5}, 4000), 0) << "fio completed its work";
+  EXPECT_EQ(fio({.runtime_s = 5}, 5000), 5) << "the time limit stopped fio";
   EXPECT_EQ(fio({}, 5000), 0);
 }
 
@@ -172,7 +172,8 @@ TEST(Tool, CopiesLogsOfRequestsToTheGuest) {
   const ToolCommand command = tool_command(job, "/mnt");
   ASSERT_EQ(command.more_files.size(), 1U);
   EXPECT_NE(command.job_text.find("read_iolog=" + command.more_files[0].first), std::string::npos);
-  EXPECT_EQ(std::ranges::count(command.argv, "--directory=/mnt"), 0) << "fio 3.33 dies of it";
+  EXPECT_EQ(std::ranges::count(command.argv, "--directory=/mnt"), 0)
+      << "fio 3.33 crashes with this option";
   EXPECT_EQ(command.prepare.back(), "/mnt/replayed");
 }
 

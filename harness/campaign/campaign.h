@@ -19,8 +19,7 @@ struct CampaignProgress {
   std::size_t done = 0, planned = 0;
   /// Estimated from the trials of this call, by file system and workload.
   std::optional<double> left_s;
-  const db::TrialRecord* trial = nullptr;  ///< the trial that just ended; null at the start of a
-                                           ///< phase
+  const db::TrialRecord* trial = nullptr;  ///< finished trial; null at the start of a phase
   std::string running, phase;              ///< key and phase of a running trial
 };
 

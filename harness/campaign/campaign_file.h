@@ -65,10 +65,8 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;  ///< number of the cut in its cell, from 0; selects the workload of an
-                             ///< enumerator
-  const ExploredCell* cell = nullptr;  ///< points into the campaign; null for a trial with one
-                                       ///< power cut
+  std::uint64_t number = 0;            ///< of the cut in its cell, from 0; selects the workload
+  const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload of an explored trial with its number: "ace-seq1/17"
 };
 

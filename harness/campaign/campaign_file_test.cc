@@ -12,7 +12,7 @@ namespace headcrash::campaign {
 namespace {
 
 TEST(Campaign, EveryBuiltInLoads) {
-  EXPECT_EQ(built_in_campaigns().size(), 18u) << "one does not load, or is new";
+  EXPECT_EQ(built_in_campaigns().size(), 18u) << "a campaign is invalid, or new";
   for (const CampaignSummary& summary : built_in_campaigns())
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
 }
@@ -64,7 +64,7 @@ TEST_F(CampaignWithABase, StatesOnlyDifferences) {
   EXPECT_EQ(mine->trials, 7);
   EXPECT_EQ(mine->size_bytes, std::uint64_t{320} << 20);
   const Result<Campaign> again = parse_campaign(mine->text, "mine.toml");
-  ASSERT_TRUE(again) << "what the database keeps needs no base: " << again.error().message();
+  ASSERT_TRUE(again) << "the stored text needs no base: " << again.error().message();
   EXPECT_EQ(campaign_digest(*again), campaign_digest(*mine));
 }
 
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Campaign, TearIsTheEffectOnTheDevice) {
   const std::string text = "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n";
-  EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "as the profile says";
+  EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "the profile's setting applies";
   for (const std::string word : {"silent", "any", "unreadable"}) {
     const auto campaign = parse_campaign(text + "tear = '" + word + "'", "mine.toml");
     ASSERT_TRUE(campaign) << campaign.error().message();

@@ -86,8 +86,7 @@ struct Exploration {
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
   double in_guest_share = 0.05;     ///< share of states that are also checked wholly in the guest
   std::int64_t confirm = 20;        ///< number of failures of one kind to confirm
-  bool minimise_operations = true;  ///< minimise a failure's operations; its lost writes are always
-                                    ///< minimised
+  bool minimise_operations = true;  ///< of failures; lost writes are always minimised
   bool keep = false;                ///< keep the recordings of clean trials, too
   std::vector<ExploredCell> cells;  ///< controls first
 };

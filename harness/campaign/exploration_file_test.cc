@@ -58,7 +58,7 @@ TEST(Exploration, ControlsComeFirstAndInheritFromTheCampaign) {
   const auto& cells = campaign.explore->cells;
   ASSERT_EQ(cells.size(), 3U);
   EXPECT_EQ(cells[0].filesystem.name, "ext4-nobarrier");
-  EXPECT_EQ(cells[0].control, Control::lose) << "as its adapter expects";
+  EXPECT_EQ(cells[0].control, Control::lose) << "from its adapter";
   EXPECT_EQ(cells[0].budget, 100);
   EXPECT_EQ(cells[0].strategies, (std::vector<std::string>{"prefix", "lose-all"}));
   EXPECT_EQ(variant(cells[0]), "");
@@ -78,10 +78,11 @@ TEST(Exploration, EachCellIsCombinedWithEachKernel) {
   for (const ExploredCell& cell : campaign.explore->cells) names.push_back(cell.filesystem.name);
   EXPECT_EQ(names, (std::vector<std::string>{"ext4-nobarrier@6.1", "ext4-nobarrier@7.3", "xfs@6.1",
                                              "xfs@7.3", "reiserfs@6.12", "ext4@6.1", "ext4@7.3"}));
-  EXPECT_FALSE(campaign.explore->cells[4].control) << "of which nothing is expected";
+  EXPECT_FALSE(campaign.explore->cells[4].control) << "a cell without an expectation";
   std::set<std::string> guests;
   for (const adapters::LinuxAdapter* each : filesystems_of(campaign)) guests.insert(each->name);
-  EXPECT_EQ(guests, std::set<std::string>(names.begin(), names.end())) << "each needs its guest";
+  EXPECT_EQ(guests, std::set<std::string>(names.begin(), names.end()))
+      << "one guest image per kernel";
   const auto refused =
       parse_campaign("kernels = [\"new\"]\n" + std::string(kWithControls), "mine.toml");
   ASSERT_FALSE(refused);
@@ -133,12 +134,12 @@ TEST(Exploration, ApplicationsAndTheirSettingsAreSeparateCells) {
   EXPECT_EQ(campaign.explore->cells.size(), 15U);
   EXPECT_EQ(cells.at("ext4-nobarrier git+committed"), Control::lose);
   EXPECT_EQ(cells.at("ext4-nobarrier lmdb+default"), Control::lose);
-  EXPECT_EQ(cells.at("xfs lmdb+nosync"), Control::lose) << "promises nothing under this setting";
-  EXPECT_EQ(cells.at("btrfs lmdb+nosync"), Control::damage) << "as the file says";
+  EXPECT_EQ(cells.at("xfs lmdb+nosync"), Control::lose) << "promises nothing with this setting";
+  EXPECT_EQ(cells.at("btrfs lmdb+nosync"), Control::damage) << "set in the file";
   EXPECT_FALSE(cells.at("xfs lmdb+default"));
   EXPECT_FALSE(cells.at("xfs git+committed"));
   const auto guests = guests_of(campaign);
-  EXPECT_EQ(guests.size(), 7U) << "with LMDB's packages and without; btrfs with them only";
+  EXPECT_EQ(guests.size(), 7U) << "guests with and without LMDB's packages; btrfs only with them";
   std::size_t with_packages = 0;
   for (const auto& [name, parts] : guests) with_packages += parts.packages.empty() ? 0 : 1;
   EXPECT_EQ(with_packages, 4U);
@@ -176,7 +177,8 @@ TEST(Exploration, CellsShareTheFilesWorkloads) {
   ASSERT_EQ(cells.size(), 4U);
   EXPECT_EQ(cells[0].operations, "sync");
   EXPECT_EQ(cells[1].operations, "");
-  EXPECT_EQ(cells[2].operations, "create f\nfsync f") << "its own come first";
+  EXPECT_EQ(cells[2].operations, "create f\nfsync f")
+      << "the cell's own operations take precedence";
   EXPECT_EQ(cells[3].operations, "syncfs");
 }
 
@@ -250,7 +252,7 @@ TEST(Exploration, SupportsFileSystemsWithALogOnASecondDisk) {
       "[[controls]]\nfilesystem = 'ext4-external-journal-nobarrier'");
   ASSERT_TRUE(campaign.explore);
   ASSERT_EQ(campaign.explore->cells.size(), 2U);
-  EXPECT_EQ(campaign.explore->cells[0].control, Control::lose) << "as its adapter expects";
+  EXPECT_EQ(campaign.explore->cells[0].control, Control::lose) << "from its adapter";
   for (const ExploredCell& cell : campaign.explore->cells)
     EXPECT_EQ(cell.filesystem.log_size_bytes, 16U << 20) << cell.filesystem.name;
 }

@@ -14,9 +14,9 @@ TEST(Selection, ReducesACampaignWithCuts) {
   ASSERT_EQ(plans.size(), 2);
   EXPECT_EQ(plans[0].filesystem->name, "xfs");
   EXPECT_EQ(plans[1].key, TrialPlans(load_campaign("demo").value()).find(plans[1].key)->key)
-      << "a trial of the part is a trial of the whole";
-  EXPECT_NE(campaign_digest(campaign), whole) << "--resume would take one for the other";
-  EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "what the database keeps is read again";
+      << "the selection's trials are those of the campaign";
+  EXPECT_NE(campaign_digest(campaign), whole) << "--resume could confuse the runs";
+  EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "the stored text is a valid campaign";
 }
 
 TEST(Selection, AFileSystemIncludesEachKernel) {
@@ -24,7 +24,7 @@ TEST(Selection, AFileSystemIncludesEachKernel) {
   EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
   EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(),
             TrialPlans(campaign).size())
-      << "what the database keeps has the kernels";
+      << "the stored text includes the kernels";
   ASSERT_TRUE(keep_selection(campaign, {.filesystems = {"xfs"}, .trials = 1}));
   std::vector<std::string> names;
   for (const adapters::LinuxAdapter& each : campaign.filesystems) names.push_back(each.name);

@@ -105,8 +105,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
   app->set_version_flag("-V,--version", "headcrash " + base::version());
   app->require_subcommand(1);
   app->footer(
-      "Exit codes: 0 fine, 1 a data loss or regression was found, 2 usage or configuration error, 77 "
-      "skipped,\n"
+      "Exit codes: 0 success, 1 data loss or regression found, 2 usage or configuration error, 77 skipped,\n"
       "130 interrupted.\n"
       "`headcrash help COMMAND` shows a command's options and examples.");
   add_doctor(*app, exit_code);

@@ -38,8 +38,7 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  std::uint64_t trials = 0, states_most = 0;  ///< trials: of all shards; states: 0 for trials with
-                                              ///< one cut
+  std::uint64_t trials = 0, states_most = 0;  ///< of all shards; 0 states for single cuts
 };
 
 /// Returns the forecast of a survey, whose cells are grouped by file system.
@@ -328,8 +327,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
       "  headcrash campaign io-errors/ext4/journal --db errors.db\n"
       "  headcrash campaign unsynced-loss/ext4/short --db loss.db --jobs 4\n\n"
-      "Exit code 1: a file system lost what it promises to keep, or a control was not as expected; of "
-      "io-errors\nand unsynced-loss: a cell could not be measured, or a control was not as expected.");
+      "Exit code 1: a file system broke its promises, or a control had an unexpected result. For io-errors and\n"
+      "unsynced-loss: a cell could not be measured, or a control had an unexpected result.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

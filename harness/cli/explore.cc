@@ -606,8 +606,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "reorder,lose-all\n"
       "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
       "--fault-after-cut dead:hd0.3\n\n"
-      "Exit code 1: a failure was reproduced on a fresh guest. 2 also: a failure was not reproduced, an error "
-      "of the laboratory.");
+      "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, error of the "
+      "laboratory, or a\nfailure that was not reproduced.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

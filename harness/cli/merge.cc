@@ -66,9 +66,8 @@ void add_merge(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash merge host1/seq2.db host2/seq2.db -o seq2.db\n  headcrash report --db "
       "seq2.db\n\n"
-      "Runs of one campaign that differ only in their shard become one run; when a shard is missing or "
-      "unfinished,\n"
-      "headcrash campaign NAME --db MERGED --resume does the rest. Artefacts stay where they are.");
+      "Merges runs of one campaign that differ only in their shard. If a shard is missing or unfinished, finish the run\n"
+      "with headcrash campaign NAME --db MERGED --resume. Artefacts are not moved.");
   command->callback([arguments, &exit_code] { exit_code = run_merge(*arguments); });
 }
 

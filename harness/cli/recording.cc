@@ -352,7 +352,7 @@ void add_recording(CLI::App& app, int& exit_code) {
       "  headcrash recording show run.hcrec --html run.html\n"
       "  headcrash recording export run.hcrec --format blkparse -o run.txt\n"
       "  headcrash recording import guest.log --format dm-log-writes -o guest.hcrec\n\n"
-      "A truncated recording is read as far as it is complete; a damaged one exits with 2.");
+      "Reads the complete part of a truncated recording. Exit code 2: the recording is damaged.");
 }
 
 }  // namespace headcrash::cli

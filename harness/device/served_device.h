@@ -24,8 +24,7 @@ struct ServedDeviceSpec {
   /// effect of a cut under the head (plugin/model/core/tear.h); empty for the profile's
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
-  double charge = 0;          ///< share of the guest's processor time charged in virtual time
-                              ///< (plugin/servers/timetravel/calendar.h)
+  double charge = 0;          ///< share of the processor time (timetravel/calendar.h)
   std::string clock = "real";
   std::uint64_t seed = 1;
   std::string cut;                                 ///< trigger in text form; empty if none

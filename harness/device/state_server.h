@@ -30,8 +30,7 @@ struct StageLoad {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
   std::string machine;              ///< stack above the media; empty for the medium itself
-  std::vector<std::string> faults;  ///< faults of the machine at power-on
-                                    ///< (plugin/model/faults/faults.h)
+  std::vector<std::string> faults;  ///< at power-on (plugin/model/faults/faults.h)
 };
 struct LoadedStage {
   std::string nonce;
@@ -58,8 +57,7 @@ class StateServer {
 
   // The following functions may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);
-  Result<std::uint64_t> seal(std::size_t stage);  ///< returns the number of events in the finished
-                                                  ///< recording
+  Result<std::uint64_t> seal(std::size_t stage);  ///< returns the number of events
   Result<void> mark(std::size_t stage, const std::string& text);
   Result<std::uint64_t> digest(std::size_t stage);
   Result<nlohmann::json> status(std::size_t stage);

@@ -55,7 +55,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
   EXPECT_NE(refused.error().message().find("none.hcrec"), std::string::npos)
       << refused.error().message();
   EXPECT_FALSE(server->seal(0));
-  EXPECT_TRUE(server->load({.stage = 0, .sectors = 8})) << "a refusal spoils nothing";
+  EXPECT_TRUE(server->load({.stage = 0, .sectors = 8})) << "a rejected request has no effect";
   const auto too_many = StateServer::start(65, folder->path() / "elsewhere");
   EXPECT_FALSE(too_many);
 }
@@ -73,7 +73,7 @@ TEST(StateServer, ServesManyThreads) {
       for (int i = 0; i < 30; ++i) {
         const auto loaded = server->load({.stage = stage, .sectors = 64 + stage});
         ASSERT_TRUE(loaded) << loaded.error().message();
-        EXPECT_EQ(loaded->sectors, 64 + stage) << "the answer to another one's question";
+        EXPECT_EQ(loaded->sectors, 64 + stage) << "the answer belongs to another request";
         EXPECT_EQ((*server->status(stage))["nonce"], loaded->nonce);
         nonces[stage].push_back(loaded->nonce);
       }

@@ -91,7 +91,7 @@ TEST_F(DumpTest, ReportsUserAttributes) {
   put("f", "");
   const std::string value = "one";
   const auto set = vfs_.setxattr("f", "user.x", std::as_bytes(std::span(value)));
-  if (!set) GTEST_SKIP() << "no extended attributes here";
+  if (!set) GTEST_SKIP() << "the file system has no extended attributes";
   EXPECT_EQ(dump()[0]["attributes"], json::parse(R"({"user.x":"one"})"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(DumpTest, ReportsLongAndBinaryValues) {
        {std::pair{"user.long", "fill:2000"}, {"user.binary", "0x00ff80"}}) {
     const std::string value = *workload::parse_attribute_value(word);
     if (!vfs_.setxattr("f", name, std::as_bytes(std::span(value))))
-      GTEST_SKIP() << "no such attributes here";
+      GTEST_SKIP() << "the file system lacks such attributes";
   }
   const json entry = dump()[0];
   EXPECT_EQ(entry["attributes"]["user.long"],
@@ -124,7 +124,7 @@ TEST_F(DumpTest, ReportsManyAttributesAndMarksTruncation) {
   const auto some = dump({.attributes = 64});
   EXPECT_EQ(some[0]["attributes"].size(), 64U);
   EXPECT_EQ(some[0]["attributes-cut"], true);
-  EXPECT_FALSE(some[0].contains("cut")) << "the content is whole";
+  EXPECT_FALSE(some[0].contains("cut")) << "the content is complete";
   const auto short_ones = dump({.attribute_bytes = 60});
   EXPECT_EQ(short_ones[0]["attributes"].size(), 3U);
   EXPECT_EQ(short_ones[0]["attributes-cut"], true);

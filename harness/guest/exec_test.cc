@@ -55,7 +55,7 @@ TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
            "(sleep 0.2 & echo $! > " + pid + "); for i in $(seq 100); do kill -0 $(cat " + pid +
                ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  EXPECT_EQ(end.exit, 0) << "the orphan is a zombie that nothing reaps";
+  EXPECT_EQ(end.exit, 0) << "an unreaped orphan is a zombie";
 }
 
 TEST(RunProgram, KillsTheWholeGroup) {

@@ -131,7 +131,7 @@ class Mounts {
     if (left == 0) return;
     const auto kept = std::filesystem::temp_directory_path() / "headcrash-fuse-random.image";
     std::filesystem::copy_file(image_, kept, std::filesystem::copy_options::overwrite_existing);
-    ADD_FAILURE() << "fsck says " << left << ", the image is kept: " << kept << "\n"
+    ADD_FAILURE() << "fsck says " << left << "; the image was kept: " << kept << "\n"
                   << std::ifstream(said_).rdbuf();
   }
   std::string target() const { return target_.string(); }
@@ -209,10 +209,10 @@ TEST(FuseRandom, MatchesTheReferences) {
   const std::uint64_t seconds = number_from_environment("HEADCRASH_FUSE_SECONDS", 0);
   const char* const tools = std::getenv("HEADCRASH_FUSE_BIN");
   if (seconds == 0 || tools == nullptr)
-    GTEST_SKIP() << "HEADCRASH_FUSE_SECONDS and HEADCRASH_FUSE_BIN ask for it";
+    GTEST_SKIP() << "set HEADCRASH_FUSE_SECONDS and HEADCRASH_FUSE_BIN to run this test";
   const char* const type = std::getenv("HEADCRASH_FUSE_TYPE");
   const auto system = find_system(type == nullptr ? "lfs" : type);
-  ASSERT_TRUE(system) << "HEADCRASH_FUSE_TYPE is lfs or snapfs";
+  ASSERT_TRUE(system) << "HEADCRASH_FUSE_TYPE must be lfs or snapfs";
   const TemporaryFolder folder;
   Mounts mounts(*system, tools, folder.path());
   const auto first = static_cast<std::uint32_t>(number_from_environment("HEADCRASH_SEEDS_FROM", 1));

@@ -19,8 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBatchBytes = 48 << 10;  // size of the entries in one event; a line may have
-                                               // 1 MiB
+constexpr std::size_t kBatchBytes = 48 << 10;  // of entries per event; the limit is 1 MiB
 
 /// A tree as hashes of the fields of each object. Inode numbers are reduced to which objects share
 /// them, since a file system without inodes renumbers files at each mount.
@@ -166,7 +165,7 @@ tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked,
     return seen;
   }
   answer["mounted"] = false;
-  answer["error"] = "it mounts, and its root directory cannot be read: " +
+  answer["error"] = "mounted, but the root directory cannot be read: " +
                     std::error_code(entries.error().value, std::generic_category()).message();
   answer["errno"] = entries.error().value;
   return seen;

@@ -42,8 +42,7 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 
 struct BlockDevice {
   std::uint64_t bytes = 0;
-  std::string nonce;  ///< first 64 bytes of sector 0 up to the first NUL, with unprintable bytes as
-                      ///< '?'
+  std::string nonce;  ///< sector 0's first 64 bytes up to NUL; '?' for unprintable
   std::string flush;  ///< queue/write_cache: "write back" or "write through"
 };
 /// Returns queue/write_cache; empty if the disk has none.

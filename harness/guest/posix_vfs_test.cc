@@ -76,7 +76,7 @@ TEST_F(PosixVfsTest, WritesByUring) {
   const FileHandle file = make("a", "before");
   const auto written = vfs_.pwrite_by_uring(file, 3, bytes("by a ring"));
   if (!written && (written.error().value == ENOSYS || written.error().value == EPERM))
-    GTEST_SKIP() << "no io_uring here";
+    GTEST_SKIP() << "io_uring is not available";
   ASSERT_TRUE(written) << written.error().value;
   EXPECT_EQ(read(file), "befby a ring");
   vfs_.close(file);
@@ -99,7 +99,7 @@ TEST_F(PosixVfsTest, SetsAndClearsInodeFlags) {
   constexpr std::uint32_t kOurs = FS_NODUMP_FL | FS_NOATIME_FL;
   vfs_.close(make("a", "text"));
   const auto set = vfs_.set_flags("a", FS_NODUMP_FL, kOurs);
-  if (!set) GTEST_SKIP() << "no flags here: " << set.error().value;
+  if (!set) GTEST_SKIP() << "inode flags are not supported: " << set.error().value;
   const std::uint32_t flags = vfs_.flags("a").value();
   EXPECT_EQ(flags & kOurs, static_cast<std::uint32_t>(FS_NODUMP_FL));
   ASSERT_TRUE(vfs_.set_flags("a", 0, kOurs));
@@ -118,7 +118,7 @@ TEST_F(PosixVfsTest, StoresThroughAMapping) {
 TEST_F(PosixVfsTest, AllocatesAndPunches) {
   const FileHandle file = make("a", std::string(8192, 'x'));
   const auto punched = vfs_.fallocate(file, FallocateMode::punch_hole, 0, 4096);
-  if (!punched && punched.error().value == EOPNOTSUPP) GTEST_SKIP() << "no fallocate here";
+  if (!punched && punched.error().value == EOPNOTSUPP) GTEST_SKIP() << "fallocate is not supported";
   EXPECT_EQ(read(file)[0], '\0');
   EXPECT_EQ(read(file)[4096], 'x');
   EXPECT_TRUE(vfs_.fallocate(file, FallocateMode::keep_size, 8192, 4096));
@@ -131,7 +131,7 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
 TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   const FileHandle file = vfs_.open("f", {.create = true}).value();
   const auto none = vfs_.pieces(file);
-  if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "no maps of files here";
+  if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "FIEMAP is not supported";
   EXPECT_EQ(none.value(), 0U);
   const std::vector<std::byte> block(4096, std::byte{1});
   // Holes separate the blocks on the disk and are not pieces.
@@ -160,7 +160,8 @@ TEST_F(PosixVfsTest, CollapsesAndInsertsRanges) {
   const std::string unit(4096, 'x');
   const FileHandle file = make("a", unit + std::string(4096, 'y') + std::string(4096, 'z'));
   const auto collapsed = vfs_.fallocate(file, FallocateMode::collapse_range, 4096, 4096);
-  if (!collapsed && collapsed.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such ranges here";
+  if (!collapsed && collapsed.error().value == EOPNOTSUPP)
+    GTEST_SKIP() << "range operations are not supported";
   ASSERT_TRUE(collapsed) << collapsed.error().value;
   EXPECT_EQ(read(file), unit + std::string(4096, 'z'));
   ASSERT_TRUE(vfs_.fallocate(file, FallocateMode::insert_range, 0, 4096));
@@ -180,7 +181,7 @@ TEST_F(PosixVfsTest, ClonesAndDeduplicatesRanges) {
         {.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
     EXPECT_TRUE(vfs_.dedupe_range(
         {.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
-        << "ranges that differ are left alone";
+        << "different ranges are not shared";
     EXPECT_EQ(read(to), std::string(4096, 'y'));
   } else {
     EXPECT_EQ(cloned.error().value, EOPNOTSUPP);
@@ -195,7 +196,7 @@ TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   const auto renamed = vfs_.rename("a", "b", RenameMode::whiteout);
   if (!renamed)
-    GTEST_SKIP() << "error " << renamed.error().value << ": not here, or not by this user";
+    GTEST_SKIP() << "error " << renamed.error().value << ": not supported, or not permitted";
   EXPECT_EQ(vfs_.stat("a")->type, FileType::whiteout);
   EXPECT_EQ(vfs_.stat("b")->size_bytes, 1U);
   const auto names = vfs_.list("").value();
@@ -236,7 +237,7 @@ TEST_F(PosixVfsTest, NamesAndLinks) {
 
 TEST_F(PosixVfsTest, LinksANamelessFile) {
   const auto file = vfs_.make_nameless();
-  if (!file && file.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such files here";
+  if (!file && file.error().value == EOPNOTSUPP) GTEST_SKIP() << "O_TMPFILE is not supported";
   ASSERT_TRUE(file) << file.error().value;
   EXPECT_TRUE(vfs_.pwrite(*file, 0, bytes("text")));
   EXPECT_TRUE(vfs_.list("")->empty());
@@ -265,7 +266,8 @@ TEST_F(PosixVfsTest, Attributes) {
     EXPECT_EQ(vfs_.stat("a")->modified_ns, ns);
   }
   const auto set = vfs_.setxattr("a", "user.x", bytes("value"));
-  if (!set && set.error().value == EOPNOTSUPP) GTEST_SKIP() << "no extended attributes here";
+  if (!set && set.error().value == EOPNOTSUPP)
+    GTEST_SKIP() << "extended attributes are not supported";
   EXPECT_EQ(vfs_.getxattr("a", "user.x").value(), bytes("value"));
   EXPECT_EQ(vfs_.listxattr("a").value(), std::vector<std::string>{"user.x"});
   EXPECT_TRUE(vfs_.removexattr("a", "user.x"));
@@ -281,7 +283,7 @@ TEST_F(PosixVfsTest, WholeFileSystem) {
   EXPECT_LE(space->free_bytes, space->total_bytes);
   vfs_.cpu(1'000'000);
   vfs_.start_program();
-  EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "it has been waited for";
+  EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "the child process was not reaped";
   EXPECT_EQ(errno, ECHILD);
 }
 

@@ -156,7 +156,7 @@ TEST(Run, AnOpenFileOutlivesItsName) {
   EXPECT_EQ(vfs.stat("b")->size_bytes, 512U);
   EXPECT_EQ(vfs.stat("a")->size_bytes, 0U);
   EXPECT_EQ(run_all(list_of("fsync %f\n"), vfs).failed, std::vector<std::size_t>{0})
-      << "closed with its run";
+      << "the run's end closes the file";
   EXPECT_EQ(run_all(list_of("open c %f\nfsync %f\n"), vfs).failed, std::vector<std::size_t>{0});
 }
 

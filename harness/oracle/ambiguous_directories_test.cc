@@ -248,7 +248,7 @@ TEST(AmbiguousDirectories, OnePointIdentifiesEachOfTwentyDirectories) {
     tree.push_back(directory(fmt::format("d{}", i), 100 + i));
   EXPECT_EQ(exchanges.list().judge(tree, promises), Found{});
   tree.push_back(file("m", 0, 0, 0, 200));
-  EXPECT_EQ(exchanges.list().judge(tree, promises), Found{}) << "half of the exchanges are done";
+  EXPECT_EQ(exchanges.list().judge(tree, promises), Found{}) << "after half of the exchanges";
 }
 
 TEST(SpecialFiles, FindsADestroyedInode) {

@@ -70,7 +70,7 @@ TEST(Attributes, RejectsAListThatExceedsADump) {
     const auto more = list_that_sets(200, 1000);
     again.insert(again.end(), more.begin() + 1, more.end());
   }
-  EXPECT_TRUE(Oracle::follow(again, {})) << "a value that is replaced counts once";
+  EXPECT_TRUE(Oracle::follow(again, {})) << "a replaced value counts once";
 }
 
 TEST(Attributes, LimitsTheSizeOfADumpEntry) {

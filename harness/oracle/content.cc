@@ -438,8 +438,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t end_ = 0;
-  std::uint64_t moving_end_ = 0;  ///< blocks before it are judged separately, since others may show
-                                  ///< there
+  /// Blocks before it are judged separately, because other blocks may show there.
+  std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };

@@ -18,7 +18,7 @@ using Kind = Operation::Kind;
 
 Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
   const auto place = look_up(path);
-  if (!place) return wrong(fmt::format("there is no directory for \"{}\"", path));
+  if (!place) return wrong(fmt::format("the directory of \"{}\" does not exist", path));
   if (place->token) return wrong(fmt::format("\"{}\" exists already", path));
   const TokenId token = new_object(std::move(fresh));
   inherit_attributes(place->directory, token);
@@ -73,7 +73,7 @@ Result<void> Follower::rename(const Operation& operation) {
   const auto from = look_up(operation.path);
   const auto to = look_up(operation.target);
   if (!from || !from->token) return missing(operation.path);
-  if (!to) return wrong(fmt::format("there is no directory for \"{}\"", operation.target));
+  if (!to) return wrong(fmt::format("the directory of \"{}\" does not exist", operation.target));
   const ObjectId moved = history_.tokens[*from->token].object;
   const bool directory = history_.objects[moved].type == FileType::directory;
   if (directory && lies_below(to->directory, moved))

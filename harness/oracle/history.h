@@ -113,8 +113,7 @@ struct DataCover {
 
 /// An upper bound on the reported attributes of an object, for all their possible states.
 struct ReportedAttributes {
-  std::map<std::string, std::size_t> longest;  ///< maximum bytes for each name, with its longest
-                                               ///< value
+  std::map<std::string, std::size_t> longest;  ///< maximum bytes by name and longest value
   std::size_t bytes = 0;                       ///< sum of `longest`
   std::size_t name_bytes = 0;                  ///< total length of all names, including NULs
 };

@@ -45,12 +45,13 @@ TEST(InodeFacts, KeepsSyncedFlagsAndProject) {
   };
   const std::uint32_t both = workload::parse_operation("flags a Ad", "test")->flags;
   const std::uint32_t one = workload::parse_operation("flags a d", "test")->flags;
-  EXPECT_EQ(judge_file(list, 1, seen(one, 3)), kFine) << "nothing is known of them before";
+  EXPECT_EQ(judge_file(list, 1, seen(one, 3)), kFine)
+      << "before the first flags nothing is promised";
   EXPECT_EQ(judge_file(list, 4, seen(both, 7)), kFine);
-  EXPECT_EQ(judge_file(list, 4, seen(0, 7)), kFine) << "what comes next may have run";
+  EXPECT_EQ(judge_file(list, 4, seen(0, 7)), kFine) << "the next operation may have been executed";
   EXPECT_EQ(judge_file(list, 4, seen(one, 7)), kLostByFsync);
   EXPECT_EQ(judge_file(list, 4, seen(both, 0)), kLostByFsync);
-  EXPECT_EQ(judge_file(list, 6, seen(both, 7)), kLostByFsync) << "taken away, and back";
+  EXPECT_EQ(judge_file(list, 6, seen(both, 7)), kLostByFsync) << "flags removed, then set again";
   EXPECT_EQ(judge_file(list, 6, file("a", 0, 0, 0, 3)), kFine) << "not observed";
   const auto entry = nlohmann::json::parse(R"({"path":"a","type":"file","flags":64,"project":7})");
   EXPECT_EQ(parse_entry(entry)->flags, 64U);
@@ -111,7 +112,8 @@ TEST(InodeFacts, AModificationTimeIsKeptUntilAChange) {
   EXPECT_EQ(judge_file(list, 3, at(1700000000)), kLostByFsync);
   EXPECT_EQ(judge_file(list, 3, at(1700000000), {.keeps_times = false}), kFine);
   const Lines written{"create a", "sync", "touch a 1000000000", "fsync a", "truncate a 0", "sync"};
-  EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine) << "the truncation may have come";
+  EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine)
+      << "the truncation may have been executed";
 }
 
 TEST(InodeFacts, ADirectorysTimeIsKeptUntilItsNamesChange) {
@@ -147,7 +149,7 @@ TEST(InodeFacts, AnAccessTimeIsKeptUntilAReadOrMapping) {
                      "fsync a",  "store a 0 512 1 2"};
   ObservedObject read = file("a", 1, 1, 1, 3);
   read.accessed_seconds = 1700000000;
-  EXPECT_EQ(judge_file(mapped, 4, read), kFine) << "the mapping may have come";
+  EXPECT_EQ(judge_file(mapped, 4, read), kFine) << "the mapping may have been executed";
   EXPECT_EQ(judge_file(Lines(mapped.begin(), mapped.end() - 1), 4, read), kLostByFsync);
 }
 
@@ -156,7 +158,8 @@ TEST(InodeFacts, ACreationTimeIsThereOnceTheInodeIsPersistent) {
   const ObservedObject born = with([](ObservedObject& o) { o.born_seconds = 1700000000; });
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, born), kFine);
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, unborn), kLostByFsync);
-  EXPECT_EQ(judge_file({"create a", "fsyncdir ."}, 1, unborn), kFine) << "its inode was not kept";
+  EXPECT_EQ(judge_file({"create a", "fsyncdir ."}, 1, unborn), kFine)
+      << "the inode is not persistent";
   EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn),
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(judge_file({"create a", "sync"}, 1, unborn, {.keeps_times = false}), kFine);
@@ -171,16 +174,16 @@ TEST(InodeFacts, SyncedAllocationsAreKept) {
   };
   const Lines kept{"create a", "allocate-keep a 0 65536", "sync", "punch a 8192 8192", "sync"};
   EXPECT_EQ(judge_file(kept, 2, room(65536)), kFine);
-  EXPECT_EQ(judge_file(kept, 2, room(57344)), kFine) << "the hole may have been punched";
+  EXPECT_EQ(judge_file(kept, 2, room(57344)), kFine) << "the punch may have been executed";
   EXPECT_EQ(judge_file(kept, 2, room(49152)),
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
-  EXPECT_EQ(judge_file(kept, 2, room(0), {}), kFine) << "it is a promise";
+  EXPECT_EQ(judge_file(kept, 2, room(0), {}), kFine) << "only an adapter's promise keeps it";
   const Lines by_fsync{"create a", "fsyncdir .", "allocate-keep a 0 65536", "fdatasync a"};
   EXPECT_EQ(judge_file(by_fsync, 3, room(4096)), kLostByFsync);
   const Lines cut_off{"create a", "allocate-keep a 0 65536", "sync", "truncate a 0", "sync"};
   EXPECT_EQ(judge_file(cut_off, 2, room(0)), kFine);
   const Lines zeroes{"create a", "zero-keep a 0 65536", "sync"};
-  EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be a hole";
+  EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be stored as a hole";
 }
 
 TEST(InodeFacts, AllocationsAreCountedByRange) {
@@ -203,7 +206,8 @@ TEST(TreeDifference, IgnoresInodeNumbers) {
   renumbered[2].inode = 10;
   EXPECT_EQ(tree_difference(tree, renumbered), "");
   renumbered[1].inode = 91;
-  EXPECT_EQ(tree_difference(tree, renumbered), "b has changed: inode") << "they share it no more";
+  EXPECT_EQ(tree_difference(tree, renumbered), "b has changed: inode")
+      << "the names no longer share an inode";
   Tree grown = tree;
   grown[2].size_bytes = 7;
   EXPECT_EQ(tree_difference(tree, grown), "c has changed: size");

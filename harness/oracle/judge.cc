@@ -181,7 +181,8 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
 /// `exchanged` is null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
-  // True if the directory has been written since, and not only to the knowledge of another thread.
+  // Returns true if a known persistence point after the exchange covers both the name and the
+  // directory, so the third name is gone.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
     return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
       return cover.operation > exchange && horizon_.knows(cover.operation) &&

@@ -36,7 +36,7 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   const adapters::Promises names{.fsync_keeps_name = true};
   const adapters::Promises point{.fsync_keeps_name = true, .one_point = OnePoint::metadata};
   EXPECT_EQ(two.judge({b}, names), kNoFinding);
-  EXPECT_EQ(two.judge({b}, point), kOfNoPoint) << "fsync makes everything before it persistent";
+  EXPECT_EQ(two.judge({b}, point), kOfNoPoint) << "fsync persists all earlier operations";
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
@@ -78,7 +78,8 @@ TEST(OnePoint, IncludesContentsIfPromised) {
   EXPECT_EQ(over.judge(tree(1, 1), kAllOfOne), kNoFinding);
   EXPECT_EQ(over.judge(tree(2, 1), kAllOfOne), kNoFinding);
   EXPECT_EQ(over.judge(tree(2, 3), kAllOfOne), kNoFinding);
-  EXPECT_EQ(over.judge(tree(1, 3), kMetadataOfOne), kNoFinding) << "data may be in place";
+  EXPECT_EQ(over.judge(tree(1, 3), kMetadataOfOne), kNoFinding)
+      << "data may be newer than metadata";
   EXPECT_EQ(over.judge(tree(1, 3), kAllOfOne), kOfNoPoint);
 }
 
@@ -124,7 +125,7 @@ TEST(OnePoint, ATransactionIsAllOrNothing) {
   const Case without{
       one.lines, 1, {{3, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
   EXPECT_EQ(without.judge({a, b, c}, kMetadataOfOne), kNoFinding)
-      << "where there are no transactions";
+      << "the file system has no transactions";
   const Case others{{"begin", "create a", "@1 begin", "@1 create b", "create c", "@1 create d",
                      "commit", "@1 commit", "begin", "create e", "create f"},
                     std::nullopt};
@@ -137,7 +138,7 @@ TEST(OnePoint, ATransactionIsAllOrNothing) {
   EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3), file("e", 0, 0, 0, 5)},
                          kMetadataOfOne),
             kOfNoPoint)
-      << "one that has not been committed is not there";
+      << "uncommitted operations must not be visible";
 }
 
 TEST(OnePoint, AFileThatMovesIsInOnePlace) {

@@ -90,7 +90,7 @@ TEST(Oracle, WritesInFlightMayOrMayNotBeThere) {
   EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
             Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kOverwrite, 5, {}), Kinds{})
-      << "the unlink after the last fsync may have happened";
+      << "the unlink after the last fsync may have been executed";
 }
 
 TEST(Oracle, PromisesNothingBeforeTheFirstPersistencePoint) {
@@ -147,10 +147,10 @@ TEST(Oracle, ARenameIsAllOrNothing) {
   EXPECT_EQ(kinds(kReplace, 5, {old_a, t}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 5, {new_a}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 5, {t}), Kinds{Verdict::non_atomic_rename})
-      << "the old name must show something";
+      << "the old name must exist";
   EXPECT_EQ(kinds(kReplace, 5, {new_a, t}), Kinds{Verdict::non_atomic_rename});
   EXPECT_EQ(kinds(kReplace, 5, {old_a}), Kinds{Verdict::lost_synced_data})
-      << "the new file was synced and is nowhere";
+      << "the synced new file is missing";
   EXPECT_EQ(kinds(kReplace, 7, {new_a}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 7, {old_a}), Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kReplace, 7, {new_a, t}), (Kinds{Verdict::resurrected}));
@@ -165,15 +165,15 @@ TEST(Oracle, ARenameWithAWhiteoutIsAllOrNothingToo) {
   EXPECT_EQ(kinds(list, 2, {a}), Kinds{});
   EXPECT_EQ(kinds(list, 2, {whiteout, b}), Kinds{});
   EXPECT_EQ(kinds(list, 2, {b}), Kinds{Verdict::non_atomic_rename})
-      << "what the whiteout hid is seen again";
+      << "the whiteout's lower file is visible again";
   EXPECT_EQ(kinds(list, 2, {a, b}), Kinds{Verdict::non_atomic_rename});
-  EXPECT_EQ(kinds(list, 2, {whiteout}), Kinds{Verdict::lost_synced_data}) << "the file is nowhere";
+  EXPECT_EQ(kinds(list, 2, {whiteout}), Kinds{Verdict::lost_synced_data}) << "the file is missing";
   EXPECT_EQ(kinds(list, 4, {whiteout, b}), Kinds{});
   EXPECT_EQ(kinds(list, 4, {b}), Kinds{Verdict::lost_synced_data});
-  EXPECT_EQ(kinds(list, 4, {a, b}), Kinds{Verdict::lost_synced_data}) << "the whiteout is gone";
+  EXPECT_EQ(kinds(list, 4, {a, b}), Kinds{Verdict::lost_synced_data}) << "the whiteout is missing";
   const ObservedObject device{.path = "a", .type = FileType::other, .links = 1};
   EXPECT_EQ(kinds(list, 4, {device, b}), Kinds{Verdict::wrong_data})
-      << "a device of another number";
+      << "a device with another number";
 }
 
 std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persisted,
@@ -215,9 +215,9 @@ TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
   found.attributes["user.x"] = "one";
   EXPECT_EQ(tiers(list, 6, {found}), Tiers{});
   found.runs = {zero(0, 1), stamp(1, 1, 1, 2)};
-  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::posix}) << "the block that fsync wrote";
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::posix}) << "the block written by fsync";
   found.runs = {stamp(0, 1, 1, 1), zero(1, 1)};
-  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::documented}) << "the block that only sync wrote";
+  EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::documented}) << "the block written only by sync";
   list.insert(list.end() - 1, "unlink a");
   EXPECT_EQ(tiers(list, 7, {file_with("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}),
             Tiers{Tier::documented})
@@ -239,10 +239,10 @@ TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const ObservedObject back = file_with("a", {stamp(0, 1, 1, 1)});
   EXPECT_EQ(judged({}, {}), Kinds{});
   EXPECT_EQ(judged({}, {back}), Kinds{})
-      << "POSIX: no fsync of the directory, so the name may still be there";
+      << "POSIX requires fsync of the directory, so the name may remain";
   EXPECT_EQ(judged({}, {file_with("a", {})}), Kinds{Verdict::zero_length})
-      << "but not without what was synced";
-  EXPECT_EQ(judged({.fsync_keeps_name = true}, {back}), Kinds{}) << "it has no name to keep";
+      << "a remaining name must have the synced data";
+  EXPECT_EQ(judged({.fsync_keeps_name = true}, {back}), Kinds{}) << "there is no name to keep";
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {}), Kinds{});
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {back}), Kinds{Verdict::resurrected});
 }
@@ -255,7 +255,7 @@ TEST(Oracle, AnOpenFileFollowsItsLinkUntilClose) {
   ObservedObject d{.path = "d", .type = FileType::directory};
   EXPECT_TRUE(oracle.value().judge(5, {d, file_with("d/b", {})}).empty());
   EXPECT_FALSE(oracle.value().judge(5, {d, file_with("a", {})}).empty())
-      << "its name of now was synced";
+      << "its current name was synced";
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"open a %f"},
                                              {"symlink x a", "open a %f"},
@@ -368,7 +368,7 @@ TEST(Oracle, AnUnreadableFileIsDamaged) {
   gap.size_bytes = 1024;
   EXPECT_EQ(kinds(kOverwrite, 2, {gap}), Kinds{Verdict::wrong_data});
   half.cut = true;
-  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{}) << "the agent had seen enough";
+  EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{}) << "the readable part is correct";
 }
 
 TEST(Oracle, AnAbsurdSizeIsDamage) {
@@ -377,7 +377,7 @@ TEST(Oracle, AnAbsurdSizeIsDamage) {
   ASSERT_TRUE(huge);
   const Kinds found = kinds(kOverwrite, 2, {*huge});
   EXPECT_EQ(std::count(found.begin(), found.end(), Verdict::wrong_data), 2)
-      << "its size, and where reading ends";
+      << "the size, and the end of the readable part";
 }
 
 TEST(Oracle, ANameIsUniqueInItsDirectory) {
@@ -420,7 +420,7 @@ TEST(Verdict, TheWorstFindingWins) {
   EXPECT_EQ(judge_trial({.check_found_damage = true}, {}).verdict, Verdict::repaired_by_fsck);
   EXPECT_EQ(judge_trial({.replayed = true}, {}).verdict, Verdict::replayed);
   const Judgement refused = judge_trial({.refused_as_cut = true}, {});
-  EXPECT_EQ(refused.verdict, Verdict::replayed) << "Debian's boot would have mended it";
+  EXPECT_EQ(refused.verdict, Verdict::replayed) << "Debian's boot would repair it";
   EXPECT_NE(refused.summary.find("refused"), std::string::npos) << refused.summary;
   EXPECT_EQ(judge_trial({}, {}).verdict, Verdict::clean);
 }

@@ -50,7 +50,7 @@ TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
   EXPECT_EQ(moved.judge({other(), a, b}, promises), lost());
   const ObservedObject found = file("lost+found/#4", 1, 1, 1, 4);
   EXPECT_EQ(moved.judge({other(), a, b, directory("lost+found", 5), found}, promises), lost())
-      << "both directories were synced: fsck had no reason to look for it";
+      << "both directories were synced, so fsck had no reason to move the file";
 }
 
 TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
@@ -65,9 +65,9 @@ TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
   EXPECT_EQ(moved.judge({other(), place, adrift}, promises), lost());
   EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 9, 9, 4)}, promises),
             lost())
-      << "another file's content is another file";
+      << "the content belongs to another file";
   EXPECT_EQ(moved.judge({other(), place, file("lost+found/#4", 1, 1, 1, 4)}, promises), lost())
-      << "the directory has no name, not the file: it must be on the disk before the old name goes";
+      << "the directory lost its name, not the file, and must be on the disk before the old name is removed";
   EXPECT_EQ(moved.judge({other()}, promises), lost());
 }
 
@@ -77,7 +77,8 @@ TEST(OrderedNames, StaleStampsOfAReplacedFileHideNoFile) {
   const adapters::Promises exposing = ordered_without_initialization();
   const Tree moved_there{other(), file("a", 1, 1, 1, 4)};
   const Tree both{other(), file("a", 1, 1, 1, 4, 2), file("b", 1, 1, 1, 4, 2)};
-  EXPECT_EQ(moved.judge(moved_there, exposing), kClean) << "b's new block shows what a has";
+  EXPECT_EQ(moved.judge(moved_there, exposing), kClean)
+      << "the new block of b shows the content of a";
   EXPECT_EQ(moved.judge(both, exposing), kClean);
   EXPECT_EQ(moved.judge(moved_there, ordered_promises()), lost());
   EXPECT_NE(moved.judge(both, ordered_promises()), kClean);
@@ -98,10 +99,10 @@ TEST(OrderedNames, FsckRemovesOneNameOfADirectory) {
   const adapters::Promises promises = ordered_promises();
   const ObservedObject below = file("d/a", 0, 0, 0, 4);
   EXPECT_EQ(replaced.judge({other(), directory("d", 3), below}, promises), kClean)
-      << "both names led to d, and fsck removed that which e had";
+      << "both names referred to d, and fsck removed the entry of e";
   EXPECT_EQ(replaced.judge({other(), directory("d", 3), below, directory("e", 5)}, promises),
             kClean);
-  EXPECT_NE(replaced.judge({other(), directory("e", 5)}, promises), kClean) << "d is nowhere";
+  EXPECT_NE(replaced.judge({other(), directory("e", 5)}, promises), kClean) << "d is missing";
 }
 
 TEST(OrderedNames, FsckMayRemoveTheOldNameOfADirectoryAfterAnExchange) {
@@ -111,7 +112,7 @@ TEST(OrderedNames, FsckMayRemoveTheOldNameOfADirectoryAfterAnExchange) {
   EXPECT_EQ(
       exchanged.judge({other(), directory("f", 3), file(".exchanged-4", 1, 1, 1, 4)}, promises),
       kClean)
-      << "d led to the directory still, which is f by now";
+      << "d still referred to the directory, which is now f";
   EXPECT_NE(exchanged.judge({other(), directory("f", 3)}, promises), kClean);
 }
 
@@ -124,11 +125,11 @@ TEST(OrderedNames, AnExchangeMayLeaveAThirdName) {
   const ObservedObject a = file("a", 1, 1, 1, 3, 2), b_is_a = file("b", 1, 1, 1, 3, 2);
   const ObservedObject third = file(".exchanged-4", 1, 2, 2, 4);
   EXPECT_EQ(cut.judge({other(), a, b_is_a, third}, promises), kClean)
-      << "b has no other name for a while";
+      << "b temporarily has no other name";
   EXPECT_EQ(cut.judge({other(), a, b_is_a}, promises), lost());
   EXPECT_EQ(cut.judge({other(), file("a", 1, 2, 2, 4), file("b", 1, 1, 1, 3)}, promises), kClean);
   EXPECT_NE(cut.judge({other(), a, b_is_a, file(".exchanged-4", 1, 1, 1, 4)}, promises), kClean)
-      << "it is the target's name";
+      << "the third name belongs to the target";
   EXPECT_EQ(exchanged.judge({other(), file("a", 1, 2, 2, 4, 2), file("b", 1, 1, 1, 3),
                              file(".exchanged-4", 1, 2, 2, 4, 2)},
                             promises),
@@ -173,7 +174,7 @@ TEST(OrderedNames, JudgesTheObjectOfANameInFlight) {
   EXPECT_EQ(fresh.judge({other(), k, stale}, promises),
             (Found{{Verdict::stale_data, Tier::integrity}}));
   EXPECT_EQ(fresh.judge({other(), k, stale}, ordered_without_initialization()), kClean);
-  EXPECT_NE(fresh.judge({other(), k, directory("f", 4)}, promises), kClean) << "a file was made";
+  EXPECT_NE(fresh.judge({other(), k, directory("f", 4)}, promises), kClean) << "a file was created";
   EXPECT_NE(fresh.judge({other(), k, symlink("f", "x")}, promises), kClean);
 }
 
@@ -210,7 +211,7 @@ TEST(OrderedNames, ATruncationInFlightShowsOldDataOrLess) {  // rule R2
       {"create a", "write a 0 8192 1 1", "sync", "truncate a 0", "write a 0 8192 1 2"});
   ObservedObject stale = file("a", 16, 9, 9, 3);
   EXPECT_EQ(again.judge({other(), stale}, ordered_without_initialization()), kClean)
-      << "its new block";
+      << "its block is new";
   EXPECT_NE(again.judge({other(), stale}, ordered_promises()), kClean);
   const Case in_place =
       then_nothing({"create a", "write a 0 8192 1 1", "sync", "write a 0 8192 1 2"});
@@ -243,7 +244,7 @@ TEST(OrderedNames, FsyncOfADirectoryKeepsItsEntriesAndTheirObjects) {
   EXPECT_EQ(left.judge({d, e, file("e/a", 1, 1, 1, 4)}, ordered_promises()), kClean);
   EXPECT_NE(left.judge({d, e, file("d/a", 1, 1, 1, 4)}, ordered_promises()), kClean)
       << "resurrected";
-  EXPECT_NE(left.judge({d, e}, ordered_promises()), kClean) << "its removal waits for the new name";
+  EXPECT_NE(left.judge({d, e}, ordered_promises()), kClean) << "the removal waits for the new name";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   if (open_.size() >= workload::kOpenFilesMost)
     return wrong(fmt::format("more than {} files are open", workload::kOpenFilesMost));
   if (!open_.try_emplace({thread_, name}, token).second)
-    return wrong(fmt::format("\"{}\" is open already", name));
+    return wrong(fmt::format("\"{}\" is already open", name));
   return {};
 }
 

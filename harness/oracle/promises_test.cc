@@ -37,7 +37,7 @@ TEST(Promises, OnlyNoAutoDaAllocMayLoseBothVersionsOfAnUnsyncedReplacement) {
     EXPECT_EQ(replace.judge({file("a", 2, 2, 2, 2), log}, promises), kNothing);
     EXPECT_EQ(replace.judge({file("a", 2, 1, 1, 1), log, file("t", 0, 0, 0, 2)}, promises),
               kNothing);
-    EXPECT_NE(replace.judge({log}, promises), kNothing) << "the name is never gone";
+    EXPECT_NE(replace.judge({log}, promises), kNothing) << "the name always exists";
   }
 }
 
@@ -73,11 +73,10 @@ TEST(Promises, JudgesANamelessFileOnceItHasAName) {
   EXPECT_EQ(linked.judge({k}, kNames), kNothing);
   EXPECT_EQ(linked.judge({k, a}, kNames), kNothing);
   EXPECT_NE(linked.judge({k, file("a", 0, 0, 0, 1)}, kNames), kNothing)
-      << "its data was synced before";
+      << "its data were synced before";
   Case synced = linked;
   synced.persisted = 6;
-  EXPECT_EQ(synced.judge({k}, kNames), kNothing)
-      << "it was opened by no name that fsync could keep";
+  EXPECT_EQ(synced.judge({k}, kNames), kNothing) << "fsync had no name to keep";
   EXPECT_NE(synced.judge({k}, {.fsync_keeps_name = true, .fsync_keeps_links = true}), kNothing);
   synced.persisted = 7;
   EXPECT_NE(synced.judge({k}, kPlain), kNothing);
@@ -106,7 +105,7 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItsPath) {
   const ObservedObject a = file("e/a", 0, 0, 0, 2);
   EXPECT_EQ(held.judge({directory("e", 1), a}, kPlain), kNothing);
   EXPECT_EQ(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kPlain), kNothing)
-      << "its own name is not promised";
+      << "the directory's name is not promised";
   EXPECT_NE(held.judge({directory("d", 1), file("d/a", 0, 0, 0, 2)}, kNames), kNothing);
   EXPECT_NE(held.judge({directory("e", 1)}, kPlain), kNothing);
   std::vector<Operation> list;
@@ -136,8 +135,9 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfTheOneBefore) {
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(twice.judge({in_parts(1, 3, 28, 512)}, kPlain), kNothing)
       << "bytes that were never written";
-  EXPECT_NE(twice.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << "the second one is lost";
-  EXPECT_NE(twice.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "more than was written";
+  EXPECT_NE(twice.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << "the second write is lost";
+  EXPECT_NE(twice.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing)
+      << "more bytes than were written";
   Case before = twice;
   before.lines.insert(before.lines.begin() + 2, "fsync a");
   before.persisted = 2;
@@ -169,10 +169,11 @@ TEST(Promises, ASyncedHoleInsideABlockIsThere) {
       {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
   EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
   EXPECT_EQ(punched.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing)
-      << "the write after it may have run";
+      << "the later write may have been executed";
   EXPECT_EQ(punched.judge({file("a", 1, 1, 1, 1)}, kPlain),
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
-  EXPECT_NE(punched.judge({with_zeroes(1, 25, 29)}, kPlain), kNothing) << "a byte too far";
+  EXPECT_NE(punched.judge({with_zeroes(1, 25, 29)}, kPlain), kNothing)
+      << "one byte beyond the hole";
   EXPECT_NE(punched.judge({with_zeroes(1, 24, 28)}, kPlain), kNothing);
   Case open = punched;
   open.persisted = 2;
@@ -198,7 +199,7 @@ TEST(Promises, AHoleOverAWholeStampIsZeroes) {
 TEST(Promises, ASyncedFifoIsThere) {
   const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
   ObservedObject pipe = file("p", 0, 0, 0, 1);
-  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is not a fifo";
+  EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a regular file instead of a fifo";
   EXPECT_NE(made.judge({}, kPlain), kNothing);
   pipe.type = FileType::fifo;
   EXPECT_EQ(made.judge({pipe}, kPlain), kNothing);
@@ -215,11 +216,11 @@ TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
   const Case kept{
       {"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "msync a 4096 4096"}, 4};
   EXPECT_EQ(kept.judge(seen(2, 2), kPlain), kNothing);
-  EXPECT_EQ(kept.judge(seen(1, 2), kPlain), kNothing) << "the first page was not synced";
+  EXPECT_EQ(kept.judge(seen(1, 2), kPlain), kNothing) << "only the synced page is promised";
   EXPECT_EQ(kept.judge(seen(2, 1), kPlain), lost);
   EXPECT_EQ(kept.judge(seen(2, 1), {.fsync_persists = false}), kNothing);
   const Case longer{{"create a", "sync", "write a 0 8192 1 1", "msync a 0 4096"}, 3};
-  EXPECT_EQ(longer.judge({file("a", 8, 1, 1, 1)}, kPlain), kNothing) << "so far the file reaches";
+  EXPECT_EQ(longer.judge({file("a", 8, 1, 1, 1)}, kPlain), kNothing) << "the file has this size";
   EXPECT_NE(longer.judge({file("a", 4, 1, 1, 1)}, kPlain), kNothing);
   const Case nothing{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2",
                       "sync-range a 0 8192", "create b", "fsync b"},
@@ -259,7 +260,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
   Case synced = taken;
   synced.persisted = 7;
   EXPECT_NE(synced.judge(two_names, ext2), kNothing)
-      << "the directory was synced: a is gone for good";
+      << "the directory was synced, so a must not exist";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
   // A directory in flight: fsck moves its content to lost+found.
@@ -270,7 +271,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
   EXPECT_EQ(moved.judge({kept}, ext2), kNothing);
   EXPECT_NE(moved.judge({kept}, ext4), kNothing);
   EXPECT_NE(moved.judge({directory("d", 3), file("d/a", 1, 1, 1, 4)}, ext2), kNothing)
-      << "k was synced and not touched since";
+      << "k was synced and not changed since";
 }
 
 TEST(Promises,
@@ -302,7 +303,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   EXPECT_EQ(earlier.judge({file("a", 1, 1, 1, 1)}, ext2), kNothing);
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
-  EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "nobody wrote its inode";
+  EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
   // The inode of an object removed since may belong to another.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
@@ -324,7 +325,7 @@ TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
       << "by sync, which POSIX lets return early";
   Case done = grows;
   done.persisted = 4;
-  EXPECT_NE(done.judge({found}, ext2), kNothing) << "its length was synced";
+  EXPECT_NE(done.judge({found}, ext2), kNothing) << "the length was synced";
 }
 
 TEST(Promises, AnUnallocatedBlockMayShowAnOldOneOfTheSameFile) {
@@ -353,7 +354,8 @@ TEST(Promises, AFreedBlockMayShowAnOlderOneOfTheSameFile) {
   EXPECT_EQ(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, writeback),
             kNothing);
   EXPECT_NE(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, kPlain), kNothing);
-  EXPECT_NE(and_then({"truncate a 0"}).judge(first_version, writeback), kNothing) << "no new block";
+  EXPECT_NE(and_then({"truncate a 0"}).judge(first_version, writeback), kNothing)
+      << "the file has no new block";
   EXPECT_NE(and_then({"write a 0 512 1 3", "truncate a 0"}).judge(first_version, writeback),
             kNothing);
   EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing)
@@ -477,10 +479,10 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
   const Tree whole{file("a", 1, 1, 1, 1)}, none, empty{file("a", 0, 0, 0, 1)};
   EXPECT_EQ(rested.judge(whole, aged), kNothing);
   EXPECT_EQ(rested.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
-  EXPECT_NE(rested.judge(empty, aged), kNothing) << "data are kept as names are";
+  EXPECT_NE(rested.judge(empty, aged), kNothing) << "data and names are kept equally";
   for (const Tree& tree : {none, empty}) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
-    EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "it is not old enough";
+    EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
   // Concurrent changes of another user are younger; changes before the join are not.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
@@ -505,7 +507,7 @@ TEST(Promises, NoFileSystemMayLosePosixPromises) {
     const adapters::Promises promises = adapters::load_adapter(name)->promises;
     EXPECT_EQ(made.judge({file("a", 1, 1, 1, 1)}, promises), kNothing) << name;
     if (!promises.fsync_persists) {
-      EXPECT_EQ(name, "lfs-checkpoint-only") << "POSIX lets none other do without";
+      EXPECT_EQ(name, "lfs-checkpoint-only") << "only this file system may ignore fsync";
       continue;
     }
     Case still = made;
@@ -513,7 +515,7 @@ TEST(Promises, NoFileSystemMayLosePosixPromises) {
     EXPECT_NE(still.judge({}, promises), kNothing) << name;
     EXPECT_NE(still.judge({file("a", 0, 1, 1, 1)}, promises), kNothing) << name;
     EXPECT_NE(removed.judge({file("a", 1, 1, 1, 1)}, promises), kNothing)
-        << name << ": known defects are findings";
+        << name << ": known defects are still findings";
   }
 }
 
@@ -550,7 +552,7 @@ TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyIfPromised) {
   Case at_last = exchanged;
   at_last.lines.emplace_back("fsyncdir .");
   at_last.persisted = 7;
-  EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory does";
+  EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory keeps the name";
 }
 
 TEST(Promises, FsyncKeepsARenamedParentOnlyIfEarlierAndLogged) {
@@ -558,12 +560,12 @@ TEST(Promises, FsyncKeepsARenamedParentOnlyIfEarlierAndLogged) {
   const adapters::Promises btrfs = adapters::load_adapter("btrfs")->promises;
   const Case later{{"mkdir d", "create d/a", "sync", "rename d e", "fsync e/a"}, 4};
   const Tree back{directory("d", 2), file("d/a", 0, 0, 0, 3)};
-  EXPECT_EQ(later.judge(back, ext4), kNothing) << "nothing of the file is left to write";
+  EXPECT_EQ(later.judge(back, ext4), kNothing) << "the file has no pending changes";
   EXPECT_EQ(later.judge(back, btrfs), kNothing);
   const Case before{{"mkdir d", "sync", "rename d e", "create e/a", "fsync e/a"}, 4};
   EXPECT_NE(before.judge(back, ext4), kNothing);
   EXPECT_EQ(before.judge(back, btrfs), kNothing);
-  EXPECT_NE(before.judge({directory("d", 2)}, btrfs), kNothing) << "the file's own name";
+  EXPECT_NE(before.judge({directory("d", 2)}, btrfs), kNothing) << "the file's own name is lost";
   const Case within{
       {"mkdir d", "mkdir d/e", "sync", "rename d c", "create c/e/a", "rename c b", "fsync b/e/a"},
       6};
@@ -597,7 +599,7 @@ TEST(Promises, DirectoryFsyncKeepsARenamedSymlink) {  // generic/779
   const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
   EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
   const Found reverted = renamed.judge({symlink("a", "x")}, kPlain);
-  EXPECT_EQ(reverted.size(), 2u) << "the old name is back, the new one is lost";
+  EXPECT_EQ(reverted.size(), 2u) << "the old name has returned and the new one is lost";
 }
 
 TEST(Promises, ARenamedDirectoryTakesItsFilesAlong) {
@@ -633,7 +635,7 @@ TEST(Promises, ASynchronousWriteKeepsItsRange) {
       {"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
   ObservedObject second = file("a", 3, 1, 2, 1);
   second.runs = {{ContentRun::Kind::zero, 0, 2}, {ContentRun::Kind::stamp, 2, 1, 1, 2}};
-  EXPECT_EQ(sync.judge({second}, kPlain), kNothing) << "the write before it was not synced";
+  EXPECT_EQ(sync.judge({second}, kPlain), kNothing) << "the earlier write was not synced";
   EXPECT_EQ(sync.judge({file("a", 2, 1, 1, 1)}, kPlain),
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }

@@ -32,11 +32,10 @@ const Lines kCollapse{"create a", "write a 0 16384 1 1", "sync", "collapse a 409
 TEST(Ranges, TheRestMovesAfterACollapse) {
   const Case synced{kCollapse, 4};
   EXPECT_EQ(synced.judge({units("a", {0, 2, 3})}, {}), kSound);
-  EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "it has been fsynced";
+  EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "the collapse was synced";
   EXPECT_EQ(synced.judge({units("a", {0, 1, 2})}, {}), kLostOfRange) << "truncated instead";
   EXPECT_EQ(synced.judge({units("a", {0, -1, 3})}, {}), kLostOfRange);
-  EXPECT_NE(synced.judge({units("a", {0, 3, 2})}, {}), kSound)
-      << "all is there, and in another order";
+  EXPECT_NE(synced.judge({units("a", {0, 3, 2})}, {}), kSound) << "complete, but in another order";
 }
 
 TEST(Ranges, ACollapseInFlightMayBePartial) {
@@ -44,8 +43,10 @@ TEST(Ranges, ACollapseInFlightMayBePartial) {
   for (const std::vector<int>& from :
        {std::vector<int>{0, 1, 2, 3}, {0, 2, 3}, {0, 2, -1, 3}, {0, 1, 3}})
     EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
-  EXPECT_NE(cut.judge({units("a", {2, 2, 3})}, {}), kSound) << "before the range nothing moves";
-  EXPECT_NE(cut.judge({units("a", {0, 3, 3})}, {}), kSound) << "two units further is nowhere";
+  EXPECT_NE(cut.judge({units("a", {2, 2, 3})}, {}), kSound)
+      << "data before the range must not move";
+  EXPECT_NE(cut.judge({units("a", {0, 3, 3})}, {}), kSound)
+      << "data from two units further on were never there";
 }
 
 TEST(Ranges, AnInsertedRangeIsAHoleAndTheRestMoves) {
@@ -54,7 +55,7 @@ TEST(Ranges, AnInsertedRangeIsAHoleAndTheRestMoves) {
   EXPECT_EQ(synced.judge({units("a", {0, -1, 1, 2})}, {}), kSound);
   EXPECT_EQ(synced.judge({units("a", {0, 1, 1, 2})}, {}),
             (Found{{Verdict::stale_data, Tier::posix}}))
-      << "the hole shows what was there";
+      << "the hole shows earlier data";
   EXPECT_NE(synced.judge({units("a", {0, -1, 2, 2})}, {}), kSound);
   Case cut = synced;
   cut.persisted = 2;
@@ -98,7 +99,7 @@ TEST(Ranges, ACloneShowsTheSourceAtThatTime) {
   ObservedObject later = units("b", {-1, 1, 2}, 2);
   for (std::uint64_t i = kUnit; i < 3 * kUnit; ++i) later.runs[i].version = 2;
   EXPECT_NE(synced.judge(with(later), {}), kSound)
-      << "what the source got afterwards is not its clone's";
+      << "the clone must not have later changes of the source";
   Case cut = synced;
   cut.persisted = 3;
   EXPECT_EQ(cut.judge(with(units("b", {}, 2)), {}), kSound);
@@ -113,7 +114,7 @@ TEST(Ranges, WithoutACloneAnotherFilesBlocksAreStale) {
   EXPECT_EQ(dedupe.judge({units("a", {0, 1}), file("b", kUnit, 2, 2, 2)}, {}), kSound);
   EXPECT_EQ(dedupe.judge({units("a", {0, 1}), units("b", {0}, 2)}, {}),
             (Found{{Verdict::stale_data, Tier::integrity}}))
-      << "ranges that differ are not shared";
+      << "different ranges must not be shared";
 }
 
 TEST(Ranges, MustBeInsideTheFile) {

@@ -270,7 +270,7 @@ TEST(SimulatedThreads, FindsDamage) {
             << description_of(lab, execution, tree, {});
       }
     }
-    EXPECT_GT(done, 10) << "harm " << static_cast<int>(kind) << " was hardly ever possible";
+    EXPECT_GT(done, 10) << "harm " << static_cast<int>(kind) << " was possible in too few cases";
   }
 }
 

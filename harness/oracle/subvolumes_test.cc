@@ -23,11 +23,12 @@ TEST(Subvolumes, ASnapshotHasTheStateAtItsCreation) {
   const ObservedObject s = directory("s", 1), t = directory("t", 2), now = copied("s/a", 2, 3);
   EXPECT_EQ(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 4)}), Found{});
   EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 2, 4)}), Found{})
-      << "what was written later";
+      << "data written after the snapshot";
   EXPECT_EQ(judge(kSnapshot, 5, {s, t, now}), kLostBySync);
   EXPECT_NE(judge(kSnapshot, 5, {s, now}), Found{});
   EXPECT_NE(judge(kSnapshot, 5, {s, t, now, file("t/a", 1, 0, 0, 4)}), Found{}) << "zeroes";
-  EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 3)}), Found{}) << "the same inode";
+  EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 3)}), Found{})
+      << "the snapshot shares the inode";
 }
 
 TEST(Subvolumes, ASnapshotOfTheRootOmitsItselfAndEmptiesSubvolumes) {

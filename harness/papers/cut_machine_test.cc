@@ -72,7 +72,8 @@ TEST(CutMachine, StartsWithMediaAndDirtyCacheContents) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   EXPECT_GT(blocks_written_again(recorded, recorded.at_mark), 0U);
-  EXPECT_EQ(blocks_written_again(recorded, recorded.at_end), 0U) << "the drives have it";
+  EXPECT_EQ(blocks_written_again(recorded, recorded.at_end), 0U)
+      << "the drives already have the data";
 }
 
 TEST(CutMachine, AMemberMayBeMissing) {

@@ -36,7 +36,7 @@ TEST(InParallel, AcceptsAnEmptyList) {
 TEST(InParallel, StopsWhenInterrupted) {
   std::atomic<int> runs{0};
   EXPECT_FALSE(in_parallel([&] { return runs >= 3; }, 100, [&](std::size_t) { ++runs; }));
-  EXPECT_LE(runs, 4) << "one more on the other thread at most";
+  EXPECT_LE(runs, 4) << "at most one more on the other thread";
 }
 
 }  // namespace

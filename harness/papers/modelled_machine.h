@@ -275,8 +275,7 @@ class ModelledMachine : private os::DiskTracer {
   std::unique_ptr<Vfs> front_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
-  std::uint64_t under_way_before_ = 0;  ///< issued before the last clear_trace(), completed after
-                                        ///< it
+  std::uint64_t under_way_before_ = 0;  ///< pending at the last clear_trace()
 };
 
 }  // namespace headcrash::experiment

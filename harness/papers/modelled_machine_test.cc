@@ -276,14 +276,14 @@ TEST(ModelledMachine, ALogOnASeparateDeviceSharesThePowerSupply) {
        {"journal-external", "journal-external-data", "journal-external-unbatched"}) {
     SCOPED_TRACE(system);
     ModelledMachineOptions options = small_machine(system);
-    EXPECT_FALSE(ModelledMachine::start(options)) << "no device for the log";
+    EXPECT_FALSE(ModelledMachine::start(options)) << "the log's device is missing";
     options.more_disks = {{.profile = "hp-c2447", .size_bytes = kSmall}, {.profile = "hp-c2447"}};
     options.populate = [](Vfs& vfs) { return make(vfs, "old"); };
     const auto machine = taken(ModelledMachine::start(options));
     work(*machine);
     machine->cut();
     const Recovery recovery = taken(machine->recover(Repair::as_needed));
-    EXPECT_FALSE(recovery.repair.done) << "the mount replays";
+    EXPECT_FALSE(recovery.repair.done) << "the mount replays the log";
     EXPECT_TRUE(is_there(*machine, "old"));
     EXPECT_TRUE(is_there(*machine, "synced"));
     work(*machine);

@@ -55,8 +55,7 @@ struct GuestOutcome {
 struct RunOutcome {
   std::size_t done = 0;  ///< number of operations
   std::vector<workload::FailedOperation> failed_operations;
-  std::optional<std::string> failure;  ///< why an operation failed, in violation of the file
-                                       ///< system's promises
+  std::optional<std::string> failure;  ///< failure that violates the promises
 };
 
 /// Identity of the loaded disk: its size, and the nonce on the disk for marks. Each load changes

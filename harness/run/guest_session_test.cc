@@ -43,7 +43,7 @@ TEST(GuestSession, AnUnknownFileSystemTypeIsALaboratoryError) {
   const auto mount = [](GuestSession& session) {
     return session.mount(adapters::load_adapter("ext4").value());
   };
-  EXPECT_EQ(verdict_of(refusal + "}\n", mount), Verdict::clean) << "refused, which is an answer";
+  EXPECT_EQ(verdict_of(refusal + "}\n", mount), Verdict::clean) << "a refusal is an answer";
   EXPECT_EQ(verdict_of(refusal + R"(,"unknown_type":true})"
                                  "\n",
                        mount),

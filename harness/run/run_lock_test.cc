@@ -45,8 +45,8 @@ TEST_F(RunLockTest, ASecondExecutorIsRejected) {
   for (const std::string& word : {"process " + std::to_string(::getpid()) + " on ",
                                   std::string(" since 20"), std::string("--resume")})
     EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
-  EXPECT_TRUE(try_to_take(2)) << "another run of the same database is another matter";
-  EXPECT_FALSE(try_to_take(1)) << "the end of the other one's lock took this one's along";
+  EXPECT_TRUE(try_to_take(2)) << "another run of the same database can be locked";
+  EXPECT_FALSE(try_to_take(1)) << "releasing the other run's lock released this one";
 }
 
 TEST_F(RunLockTest, TheLastUserRemovesTheFile) {
@@ -90,7 +90,7 @@ TEST_F(RunLockTest, AKilledProcessOwnsNoLock) {
   EXPECT_NE(refused.error().message().find("process " + std::to_string(child) + " on"),
             std::string::npos)
       << refused.error().message();
-  EXPECT_TRUE(std::filesystem::exists(file())) << "what a killed process leaves behind";
+  EXPECT_TRUE(std::filesystem::exists(file())) << "a killed process leaves the file";
   EXPECT_TRUE(try_to_take(1));
   EXPECT_FALSE(std::filesystem::exists(file()));
   ::close(ready[0]);

@@ -52,7 +52,7 @@ TEST_F(StoredRunTest, TwoProcessesCannotExecuteOneRun) {
           << second.error().message();
     }
   }
-  EXPECT_EQ(opened({.resume = true}).id, 1) << "its owner has gone";
+  EXPECT_EQ(opened({.resume = true}).id, 1) << "the owner has ended";
 }
 
 TEST_F(StoredRunTest, NewRunsAndOtherShardsAreIndependent) {
@@ -109,7 +109,7 @@ TEST_F(StoredRunTest, RepeatsErrorsOfTheNewestRun) {
     EXPECT_EQ(again.finished, std::set<std::string>{"a"});
     ASSERT_TRUE(database_.finish_run(again.id));
   }
-  EXPECT_FALSE(open({.redo_errors = true})) << "no trial left to repeat";
+  EXPECT_FALSE(open({.redo_errors = true})) << "no trial needs a repetition";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ TEST(TimeLeft, UsesTheCellsMeanOrTheMeanOfAllTrials) {
   left.plan("slow", 3);
   left.plan("quick", 2);
   left.add("unseen");
-  EXPECT_FALSE(left.seconds()) << "nothing is known yet";
+  EXPECT_FALSE(left.seconds()) << "no trial has finished yet";
   left.done("slow", 10'000);
   left.done("quick", 2'000);
   EXPECT_DOUBLE_EQ(*left.seconds(), 2 * 10 + 1 * 2 + 1 * 6);

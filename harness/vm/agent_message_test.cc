@@ -63,7 +63,7 @@ TEST(AgentMessage, RemovesUnknownFields) {
 
 TEST(AgentMessage, AnswersMustHaveTheFieldsTheHostNeeds) {
   EXPECT_TRUE(check_answer("inspect", {{"ok", true}, {"mounted", false}}));
-  EXPECT_FALSE(check_answer("inspect", {{"ok", true}})) << "it is not known whether it mounts";
+  EXPECT_FALSE(check_answer("inspect", {{"ok", true}})) << "the field `mounted` is missing";
   EXPECT_FALSE(
       check_answer("exec", {{"ok", true}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}}));
   EXPECT_TRUE(check_answer("unmount", {{"ok", true}}));

@@ -112,8 +112,7 @@ enum class CallFailure {
   refused,
   unknown_type,  ///< refused: the kernel does not know the file system type
   given_up,
-  malformed,  ///< a message violates the protocol (agent_message.h); the guest must not be used
-              ///< again
+  malformed,  ///< protocol violation (agent_message.h); discard the guest
 };
 struct CallError {
   CallFailure failure = CallFailure::refused;

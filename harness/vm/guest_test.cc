@@ -100,8 +100,8 @@ class GuestTest : public testing::Test {
   void TearDown() override {
     disk_.reset();
     mark_.reset();
-    EXPECT_TRUE(fs::is_empty(scratch_ / "guest")) << "the guest left a file";
-    EXPECT_FALSE(some_process_names(scratch_)) << "the guest left a process";
+    EXPECT_TRUE(fs::is_empty(scratch_ / "guest")) << "the guest's folder is not empty";
+    EXPECT_FALSE(some_process_names(scratch_)) << "a process of the guest is still running";
     fs::remove_all(scratch_);
   }
 
@@ -282,7 +282,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
     one.erase("id");
     event = one.dump();
   }
-  EXPECT_EQ(events, expected) << "nothing was skipped";
+  EXPECT_EQ(events, expected) << "no operation was skipped";
   std::map<std::string, json> tree;
   must(*guest, {{"do", "dump"}, {"root", "/mnt/t"}},
        [&](const json& event) { tree[event["path"]] = event; });

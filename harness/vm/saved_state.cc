@@ -69,8 +69,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      fs::remove_all(entry.path(), error);  // its creator is dead, since this process holds the
-                                            // lock
+      fs::remove_all(entry.path(), error);  // its creator is dead: the lock was free
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
   }

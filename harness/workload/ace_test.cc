@@ -87,7 +87,7 @@ TEST(Ace, SecondSpaceEndsWithANewOperation) {
         Kind::remount, Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   EXPECT_FALSE(kinds.contains(Kind::rename));
-  EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
+  EXPECT_EQ(Ace(1).count(), 429U) << "the first space must keep its numbers";
   const Ace two(2, Ace::Vocabulary::more);
   for (const std::uint64_t number : sample_numbers(two.count(), 800, 7))
     expect_sound(two.workload(number), number);
@@ -126,12 +126,12 @@ TEST(Draft, AnOpenFileIsLinkableWhileNamedOrNeverNamed) {
   Draft draft;
   for (const char* line : {"tmpfile %f", "write %f 0 512 0 0", "link %f a", "open a %g"})
     ASSERT_TRUE(draft.try_add(line)) << line;
-  EXPECT_FALSE(draft.try_add("tmpfile %f")) << "it is open";
+  EXPECT_FALSE(draft.try_add("tmpfile %f")) << "the name is in use";
   EXPECT_TRUE(draft.try_add("link %g b"));
   EXPECT_TRUE(draft.try_add("unlink a"));
   EXPECT_TRUE(draft.try_add("link %f a"));
   for (const char* line : {"unlink a", "unlink b"}) ASSERT_TRUE(draft.try_add(line));
-  EXPECT_FALSE(draft.try_add("link %f a")) << "it has had names";
+  EXPECT_FALSE(draft.try_add("link %f a")) << "the file has had a name";
   EXPECT_TRUE(draft.try_add("mknod p fifo"));
   EXPECT_FALSE(draft.try_add("setxattr p user.x v"));
 }
@@ -141,7 +141,7 @@ TEST(Draft, AnOpenDirectoryCanBeSyncedAndClosed) {
   for (const char* line : {"mkdir d", "open d %d", "fsync %d", "fdatasync %d"})
     EXPECT_TRUE(draft.try_add(line)) << line;
   EXPECT_FALSE(draft.try_add("truncate %d 0"));
-  EXPECT_FALSE(draft.try_add("fsync d")) << "fsyncdir takes a path";
+  EXPECT_FALSE(draft.try_add("fsync d")) << "use fsyncdir with a path";
   EXPECT_TRUE(draft.try_add("rmdir d"));
   EXPECT_TRUE(draft.try_add("close %d"));
 }
@@ -186,7 +186,7 @@ TEST(RandomOperations, CrashesFollowASync) {
       const Operation& each = list[i];
       if (is_write(each.kind) || each.kind == Operation::Kind::truncate) {
         EXPECT_EQ(each.length % 512, 0u)
-            << "the tree that a crash leaves has whole blocks: " << format(each);
+            << "the tree after a crash must have whole blocks: " << format(each);
       }
       if (each.kind != Operation::Kind::crash) continue;
       kinds.insert(each.target);

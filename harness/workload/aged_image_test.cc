@@ -42,7 +42,7 @@ TEST(AgedImage, CoversAllOperationsWithinItsBounds) {
     }
     EXPECT_LE(most, std::uint64_t{20} * 8 * 10 * kStampBytes) << "seed " << seed;
     EXPECT_GT(removed, 20U) << "seed " << seed;
-    EXPECT_FALSE(files.empty()) << "seed " << seed << ": nothing stays";
+    EXPECT_FALSE(files.empty()) << "seed " << seed << ": all files were removed";
     EXPECT_EQ(kinds.size(), 7U) << "seed " << seed;
   }
 }

@@ -107,7 +107,7 @@ TEST(Application, SettingsReplaceTheirPlaceholder) {
   EXPECT_EQ(strong->run, std::vector<std::string>{"go s 2 {root}"});
   EXPECT_EQ(strong->expected, adapters::Expectation::clean);
   EXPECT_EQ(load_application(strong->origin)->verify, strong->verify)
-      << "it is found again by its origin";
+      << "the origin must identify the application";
   const auto each = load_applications(file + "+*");
   ASSERT_TRUE(each) << each.error().message();
   ASSERT_EQ(each->size(), 2U);
@@ -145,16 +145,16 @@ TEST(Application, BuiltInApplicationsAreComplete) {
     bool control = false;
     for (const Application& one : *each) {
       EXPECT_FALSE(one.title.empty());
-      EXPECT_FALSE(one.promise.empty()) << one.name << " says what its documents promise";
+      EXPECT_FALSE(one.promise.empty()) << one.name << " must state its documented promise";
       for (const auto* lines : {&one.prepare, &one.run, &one.verify})
         for (const std::string& line : *lines)
           EXPECT_EQ(line.find("{setting}"), std::string::npos) << line;
       control = control || one.expected == adapters::Expectation::loss;
     }
-    EXPECT_TRUE(control) << name << " has a setting under which it must lose";
+    EXPECT_TRUE(control) << name << " must have a setting that loses data";
   }
   EXPECT_EQ(load_applications("sqlite+*")->size(), 16U)
-      << "four journal modes, four of synchronous";
+      << "four journal modes with four values of synchronous";
 }
 
 /// Returns the output of a shell command for the given standard input.

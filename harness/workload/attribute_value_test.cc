@@ -56,7 +56,7 @@ TEST(AttributeValue, ReportsLongValuesByChecksum) {
   EXPECT_EQ(reported_attribute_bytes("user.x", "\xff"), 12U) << "in hexadecimal";
   const std::string reported = reported_attribute_value(one);
   EXPECT_EQ(reported_attribute_value(reported), reported)
-      << "a tree becomes a list after a crash in it";
+      << "a list that recreates a tree contains reported values";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(Catalogue, EveryNameGivesAPossibleList) {
         draft.add(operation);
       }
       EXPECT_EQ(draft.operations(), *list)
-          << each.name << " numbers its files and versions as a draft does";
+          << each.name << " must number files and versions like a draft";
       EXPECT_EQ(make_workload(request).value(), *list) << each.name;
     }
   }

@@ -195,7 +195,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// There is no sync, because it would checkpoint the journal, so that the log would never fill.
+/// Does not sync: a sync would checkpoint the journal, and the log would never fill.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

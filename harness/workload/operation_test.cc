@@ -55,7 +55,7 @@ TEST(Operation, AnOpenFileReplacesAPath) {
         "sync-range %f 0 512", "fsync %f", "fsyncdir %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x")
-      << "any text may be a target";
+      << "a target may be any text";
   for (const char* line : {"unlink %f",
                            "rename a %f",
                            "link a %f",
@@ -152,7 +152,7 @@ TEST(Operation, UnsupportedOperationsAreSkipped) {
   };
   EXPECT_EQ(outcome("punch a 0 512", EOPNOTSUPP), Outcome::skipped);
   EXPECT_EQ(outcome("clone a 0 4096 b 0", EOPNOTSUPP), Outcome::skipped);
-  EXPECT_EQ(outcome("collapse a 0 4096", EINVAL), Outcome::skipped) << "its blocks are larger";
+  EXPECT_EQ(outcome("collapse a 0 4096", EINVAL), Outcome::skipped) << "the block size is larger";
   EXPECT_EQ(outcome("rename-exchange a b", EINVAL), Outcome::skipped);
   EXPECT_EQ(outcome("rename a b", EINVAL), Outcome::failed);
   EXPECT_EQ(outcome("link a b", EPERM), Outcome::skipped);

@@ -17,8 +17,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::uint64_t kFrameBytes = 4608;  // 24 bytes of header and a page, rounded up to whole
-                                             // stamps
+constexpr std::uint64_t kFrameBytes = 4608;  // header of 24 bytes and page, in whole stamps
 constexpr std::uint64_t kDatabasePages = 32;
 constexpr std::uint64_t kPagesMost = 6;  // maximum in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;

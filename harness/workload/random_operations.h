@@ -18,8 +18,7 @@ namespace headcrash::workload {
 
 struct RandomOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< number of operations, without those of the set-up and the last
-                              ///< sync
+  std::uint32_t rounds = 60;  ///< operations except set-up and last sync
   std::uint32_t directories = 3;
   std::uint32_t names = 4;            ///< number in each directory
   std::uint32_t largest_blocks = 32;  ///< maximum size of a write, in blocks of 512 bytes

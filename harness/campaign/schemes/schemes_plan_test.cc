@@ -59,7 +59,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
     }
   }
   EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 12U + 6U + 6U)
-      << "all of it when it is asked for";
+      << "an explicit selection has all workloads";
   const SchemesPlan none = plan_of("lfs-schemes/old-log");
   ASSERT_EQ(none.size(), 1U);
   EXPECT_EQ(none.at(0).key(), "lfs-old-log/histories/0@used");

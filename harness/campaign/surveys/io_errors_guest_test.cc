@@ -32,7 +32,7 @@ TEST(IoErrorsGuest, ALastingDataErrorIsReportedOnceAndForgotten) {
   EXPECT_GE(seen.requests_failed, 1);
   EXPECT_NE(seen.failed_block.find("file 1: version 2"), std::string::npos) << seen.failed_block;
   EXPECT_EQ(seen.first_fsync, "EIO");
-  EXPECT_EQ(seen.second_fsync, "ok") << "the page is clean now";
+  EXPECT_EQ(seen.second_fsync, "ok") << "the page is now clean";
   EXPECT_EQ(seen.cached, "new");
   EXPECT_EQ(seen.recovered, "old");
   EXPECT_EQ(seen.rest, "new");

@@ -52,10 +52,11 @@ struct IoErrorCell {
   std::string mount_option() const;
 };
 
-/// Parses a campaign's name with its parts; nullopt for another campaign.
+/// The parts of the name of a campaign "io-errors".
 struct IoErrorsCampaign {
   std::string filesystem, failed;  ///< empty for all
 };
+/// Returns nullopt for another campaign.
 std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name);
 /// Returns the entry for lists.
 CampaignSummary io_errors_campaign_summary();

@@ -19,14 +19,14 @@ TEST(IoErrorsPlan, NamesSelectCells) {
   EXPECT_FALSE(parse_io_errors_campaign("ufs-schemes"));
   EXPECT_FALSE(parse_io_errors_campaign("io-errors-too"));
   EXPECT_EQ(cells("io-errors/ext4/journal").size(), 4U);
-  EXPECT_EQ(cells("io-errors/ext4/none").size(), 2U) << "a control lasts neither";
+  EXPECT_EQ(cells("io-errors/ext4/none").size(), 2U) << "controls need no duration";
   EXPECT_EQ(cells("io-errors/ext4/journal").front().key(), "ext4/journal/once/cut");
   EXPECT_GT(cells("io-errors/all/flush").size(), cells("io-errors/ext4/flush").size());
   const auto unknown = io_error_cells({.filesystem = "ext5", .failed = ""});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().hint.find("ext4"), std::string::npos);
   EXPECT_FALSE(io_error_cells({.filesystem = "ufs-soft-updates", .failed = "journal"}))
-      << "it has none";
+      << "soft updates have no journal";
 }
 
 TEST(IoErrorsPlan, ShardsCoverAllCells) {

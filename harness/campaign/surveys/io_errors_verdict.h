@@ -17,8 +17,7 @@ struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;
   std::uint64_t first_block = 0, blocks = 0;  ///< in blocks of 512 bytes
-  std::optional<std::uint32_t> old_version;   ///< nullopt beyond the end of the file or without a
-                                              ///< file
+  std::optional<std::uint32_t> old_version;   ///< nullopt without a file or beyond its end
   std::uint32_t new_version = 0;
 };
 

@@ -59,7 +59,7 @@ TEST(IoErrorContent, OfAnAppendedRangeAndOfANewFile) {
             RangeContent::zero);
   EXPECT_EQ(content_of({}, appended), RangeContent::missing);
   const WrittenRange created{"a", 1, 0, kBlocks, std::nullopt, 1};
-  EXPECT_EQ(content_of({}, created), RangeContent::old) << "it had not been there";
+  EXPECT_EQ(content_of({}, created), RangeContent::old) << "the file did not exist before";
   EXPECT_EQ(found(created, file({})), RangeContent::old);
 }
 
@@ -110,7 +110,7 @@ TEST(IoErrorSurprises, ASuccessfulFsyncOfALostWrite) {
   o.other = RangeContent::old;
   EXPECT_TRUE(says(o, "fsync of another file succeeded, and its write is lost: old"));
   o.other_fsync = EROFS;
-  EXPECT_TRUE(surprises_of(o).empty()) << "it was reported";
+  EXPECT_TRUE(surprises_of(o).empty()) << "the loss was reported";
   o.rest = RangeContent::foreign;
   EXPECT_TRUE(says(o, "synced before the failure is lost: foreign"));
 }

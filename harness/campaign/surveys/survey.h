@@ -22,8 +22,7 @@ struct SurveyCell {
 };
 
 struct Survey {
-  std::string name, configuration;  ///< `configuration` is a digest of all settings that shape the
-                                    ///< trials
+  std::string name, configuration;  ///< `configuration`: digest of the trials' settings
   std::uint64_t seed = 0;
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;

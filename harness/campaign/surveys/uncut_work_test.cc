@@ -39,7 +39,7 @@ TEST(UncutWork, ThreadsJoinBeforeARest) {
       back.push_back(rested.operations[i]);
     }
   }
-  EXPECT_EQ(back, random) << "rests are all that is new";
+  EXPECT_EQ(back, random) << "only rests were added";
 }
 
 TEST(UncutWork, TheTreeMustMatchExactly) {
@@ -54,13 +54,13 @@ TEST(UncutWork, TheTreeMustMatchExactly) {
   };
   EXPECT_EQ(found(right), 0U);
   EXPECT_NE(found({right[0], right[1]}), 0U)
-      << "a link is missing, which sync() would not keep on FUSE";
+      << "a missing link, which sync() would not keep on FUSE";
   auto wrong = right;
   wrong[2].inode = 5;
   EXPECT_NE(found(wrong), 0U) << "another file";
   wrong = right;
   wrong[1].size_bytes = wrong[2].size_bytes = 1;
-  EXPECT_NE(found(wrong), 0U) << "a byte too many";
+  EXPECT_NE(found(wrong), 0U) << "one byte too long";
   wrong = right;
   wrong.push_back({.path = "c", .inode = 6, .links = 1});
   EXPECT_NE(found(wrong), 0U) << "a file that was never created";

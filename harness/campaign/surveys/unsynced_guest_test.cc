@@ -32,7 +32,7 @@ std::map<std::string, double> measured(const UnsyncedCell& cell) {
 TEST(UnsyncedGuest, ACutLosesRecentChangesAndKeepsOldOnes) {
   const auto seen = measured({.filesystem = "ext4", .setting = &writeback_settings().front()});
   ASSERT_FALSE(seen.empty());
-  EXPECT_GT(seen.at("loss.lost"), 0) << "data that are 1 s old have not expired";
+  EXPECT_GT(seen.at("loss.lost"), 0) << "changes of 1 s do not expire";
   EXPECT_GT(seen.at("loss.kept"), 0);
   EXPECT_GE(seen.at("loss.oldest_lost"), 1000);
   constexpr double kSlowHostMs = 3000;

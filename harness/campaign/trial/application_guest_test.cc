@@ -57,11 +57,12 @@ class ApplicationGuest : public ServedGuest {
       for (auto next = message; next; next = off ? guest_->receive(0ms) : std::nullopt) {
         if (next->value("event", "") == "persisted")
           marks.push_back("persisted " + next->value("text", ""));
-        EXPECT_TRUE(off || !next->contains("ok")) << "it ended before the cut: " << next->dump(1);
+        EXPECT_TRUE(off || !next->contains("ok"))
+            << "the answer arrived before the cut: " << next->dump(1);
       }
       if (off) return marks;
     }
-    ADD_FAILURE() << "the power did not go: " << when;
+    ADD_FAILURE() << "the power was not cut: " << when;
     return marks;
   }
 
@@ -104,14 +105,14 @@ class ApplicationGuest : public ServedGuest {
 
 TEST_F(ApplicationGuest, SqliteKeepsItsCommits) {
   const auto findings = power_cut_in("sqlite", "after-mark:persisted 12+7.5");
-  if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
+  if (no_tools_) GTEST_SKIP() << "sqlite3 is not installed in the guest";
   for (const oracle::Finding& finding : findings)
     ADD_FAILURE() << oracle::name(finding.kind) << " " << finding.path << ": " << finding.found;
 }
 
 TEST_F(ApplicationGuest, SqliteWithoutSyncLosesThem) {
   const auto findings = power_cut_in("sqlite+wal-off", "after-mark:persisted 12+7.5");
-  if (no_tools_) GTEST_SKIP() << "the guest has no sqlite3";
+  if (no_tools_) GTEST_SKIP() << "sqlite3 is not installed in the guest";
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(oracle::judge_trial({}, findings).verdict, oracle::Verdict::lost_synced_data);
 }

@@ -424,7 +424,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Recordings name it as their base, so it gets its name when complete.
+  // Other recordings refer to it by name, so it is renamed only when complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
@@ -435,8 +435,8 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   return made;
 }
 
-/// A dead server takes its guest with it; the next trial gets new ones. A file system with a
-/// separate kernel or log disk also gets new ones.
+/// Starts a new server and guest if the old server has died, or if the file system needs another
+/// kernel or log disk.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};

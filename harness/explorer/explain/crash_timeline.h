@@ -22,8 +22,7 @@ struct JudgedState {
 
 struct TimelineOptions {
   std::string type;  ///< type of mount(2), to identify blocks; empty to use the superblock
-  std::optional<states::CrashState> state;  ///< the state to explain; nullopt for the whole
-                                            ///< recording
+  std::optional<states::CrashState> state;  ///< nullopt to explain the whole recording
   std::string state_name;                   ///< displayed name; empty for the state's own name
   std::vector<JudgedState> states;          ///< may include the state to explain
   std::vector<oracle::Finding> findings;    ///< findings of the state to explain

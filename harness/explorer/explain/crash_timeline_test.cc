@@ -53,7 +53,7 @@ TEST(CrashTimeline, DescribesEachWrite) {
   EXPECT_EQ(page->requests[0].durable->event, 4U);
   EXPECT_FALSE(page->requests[0].finding);
   EXPECT_EQ(page->requests[1].file, "g, h");
-  EXPECT_EQ(page->requests[1].finding, 0U) << "a finding about a later name of the file";
+  EXPECT_EQ(page->requests[1].finding, 0U) << "the finding concerns a later name of the file";
   EXPECT_FALSE(page->requests[1].durable);
   EXPECT_EQ(page->requests[2].what, "journal commit block of transaction 9");
   EXPECT_EQ(page->requests[2].block, report::BlockClass::journal);
@@ -72,7 +72,8 @@ TEST(CrashTimeline, ListsTheLossesOfAState) {
   ASSERT_TRUE(page) << page.error().message();
   ASSERT_TRUE(page->shown);
   const TimelineState& state = page->states[*page->shown];
-  EXPECT_EQ(state.lost, std::vector<std::size_t>{1}) << "request 3 is the second of the page";
+  EXPECT_EQ(state.lost, std::vector<std::size_t>{1})
+      << "the second request on the page has number 3";
   ASSERT_EQ(state.torn.size(), 1U);
   EXPECT_EQ(state.torn[0].request, 3U);
   EXPECT_EQ(state.outcome, TimelineState::Outcome::failed);
@@ -103,9 +104,9 @@ TEST(CrashTimeline, ListsLostWritesOfMembers) {
   ASSERT_TRUE(page) << page.error().message();
   const TimelineState& state = page->states.at(page->shown.value());
   EXPECT_TRUE(state.by_members);
-  ASSERT_EQ(page->requests.size(), 1U) << "the host's, not those to members";
+  ASSERT_EQ(page->requests.size(), 1U) << "only the host's write, without the members' writes";
   EXPECT_EQ(state.undone, (std::vector<std::size_t>{1, 2}))
-      << "of the second member, after its end";
+      << "writes of the second member after its last event";
   ASSERT_EQ(state.stopped.size(), 1U);
   EXPECT_EQ(state.stopped[0].first, 2U);
 }
@@ -121,7 +122,7 @@ TEST(CrashTimeline, ReportsOmissions) {
   EXPECT_EQ(page->requests.size(), 2U);
   EXPECT_EQ(page->left_out.size(), 2U);
   ASSERT_EQ(page->states.size(), 1U);
-  EXPECT_EQ(page->states[0].name, "w12-3") << "the state in question stays";
+  EXPECT_EQ(page->states[0].name, "w12-3") << "the requested state is kept";
 }
 
 TEST(CrashTimeline, RejectsAStateOfAnotherRecording) {

@@ -154,15 +154,15 @@ TEST(DiskMap, IdentifiesF2fsAreasAndNodes) {
   put(block, footer + 20, 30, 4);
   EXPECT_EQ(at(24).what, "node 5, an inode, with the mark of fsync");
   EXPECT_EQ(at(63).block, BlockClass::inode);
-  EXPECT_EQ(at(64).what, "unknown") << "behind the main area";
+  EXPECT_EQ(at(64).what, "unknown") << "beyond the main area";
   put(block, footer, 6, 4);
   put(block, footer + 8, 0, 4);
   EXPECT_EQ(at(24).what, "node 6 of inode 5");
   put(block, footer, 4 * 455, 4);
-  EXPECT_EQ(at(24).what, "unknown") << "no such number";
+  EXPECT_EQ(at(24).what, "unknown") << "an invalid node number";
   put(block, footer, 6, 4);
   put(block, footer + 20, 65, 4);
-  EXPECT_EQ(at(24).what, "unknown") << "the next node is nowhere";
+  EXPECT_EQ(at(24).what, "unknown") << "the address of the next node is invalid";
 }
 
 /// The superblock of a crash state, or of an attacker.

@@ -137,8 +137,7 @@ class ExtHistory {
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: blocks
   std::map<std::uint64_t, NodeClaim> nodes_;                  ///< map blocks
   std::map<std::uint64_t, std::vector<Name>> names_;          ///< by inode
-  std::map<std::uint64_t, std::uint64_t> copies_;  ///< position in the journal to the original
-                                                   ///< block
+  std::map<std::uint64_t, std::uint64_t> copies_;  ///< original block by position in the journal
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;
 };

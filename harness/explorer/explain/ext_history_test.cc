@@ -147,7 +147,7 @@ TEST_P(EveryExt, DescribesInodesBitsNamesAndOwnersOfData) {
     EXPECT_NE(written.all().find("inode 13, /d/foo (created, 20000 bytes)"), std::string::npos)
         << written.all();
     EXPECT_EQ(written.all().find("inode 12, /d ("), std::string::npos)
-        << "debugfs does not touch the folder's inode: " << written.all();
+        << "debugfs does not change the inode of the directory: " << written.all();
     EXPECT_EQ(written.that_are("inode bitmap of group 0"),
               Strings{"inode bitmap of group 0: 1 inode allocated (13)"});
     EXPECT_EQ(written.that_are("directory"),
@@ -218,7 +218,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   const ExtBytes before = image.bytes();
   ExtBytes after = image.after("write content foo\n");
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
-  ASSERT_LE(map.ext()->groups[0].inodes_written, 12U) << "the test needs a lazy table";
+  ASSERT_LE(map.ext()->groups[0].inodes_written, 12U)
+      << "the test needs a lazily initialized table";
   const std::size_t inode = map.ext()->inode_bytes,
                     thirteenth = map.ext()->groups[0].table * 1024 + 12 * inode;
   ASSERT_EQ(before[thirteenth], std::byte{0x81});

@@ -42,8 +42,7 @@ struct ExtLayout {
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  std::vector<ExtExtent> journal;  ///< by position in the journal; empty without an internal
-                                   ///< journal
+  std::vector<ExtExtent> journal;  ///< by position; empty without an internal journal
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }
   std::uint64_t inodes_per_block() const { return block_bytes / inode_bytes; }

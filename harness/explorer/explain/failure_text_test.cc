@@ -235,7 +235,7 @@ TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const auto run = disks.load();
   const auto lost = lost_writes(*run, named("a12-"), "ext4");
   ASSERT_TRUE(lost) << lost.error().message();
-  EXPECT_EQ(lost->unflushed, 3U) << "request 2 is flushed on its own disk, request 1 is not";
+  EXPECT_EQ(lost->unflushed, 3U) << "request 2 was flushed on its disk, request 1 was not";
   std::vector<std::pair<model::RequestId, std::string>> described;
   for (const LostWrite& each : lost->writes) described.emplace_back(each.write.request, each.disk);
   EXPECT_EQ(described, (std::vector<std::pair<model::RequestId, std::string>>{

@@ -196,8 +196,7 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    std::optional<std::size_t> below, above;  // of a battery-backed cache, and of the device it
-                                              // covers
+    std::optional<std::size_t> below, above;  // a battery-backed cache, and its device
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
     Level inside;

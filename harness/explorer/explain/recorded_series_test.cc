@@ -157,7 +157,7 @@ TEST(RecordedSeries, ABatteryBackedCacheHoldsDataNotYetBelow) {
   EXPECT_EQ(values_of(all, 0, "NVRAM, dirty"), (Values{{2, 8192}, {9, 4096}}))
       << "a sector that was rewritten during its write-back is still dirty";
   EXPECT_TRUE(values_of(all, 0, "head").empty());
-  EXPECT_EQ(values_of(all, 1, "head").size(), 0U) << "one place is no movement";
+  EXPECT_EQ(values_of(all, 1, "head").size(), 0U) << "one position is not a movement";
 }
 
 TEST(RecordedSeries, ARebuildFollowsItsMembersSequentialWrites) {

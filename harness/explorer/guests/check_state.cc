@@ -137,9 +137,7 @@ class StateCheck : private run::RecoveryGuest {
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;
   std::string first_refusal_;       // error of a first mount
   base::Descriptor replayed_copy_;  // the host's copy, after its replay and check
-  bool stage_as_cut_ =
-      false;  // the stage holds the state as cut, although a copy or an earlier load has been
-              // replayed
+  bool stage_as_cut_ = false;       // even if a copy or an earlier load was replayed
 };
 
 run::Step<void> StateCheck::go() {

@@ -48,8 +48,7 @@ struct StateOutcome {
   /// State whose recovery `recording` contains; empty if it is of the workload.
   std::string recovery_of;
   std::filesystem::path recording;
-  states::Strategy strategy = states::Strategy::prefix;  ///< strategy that found it; set by the
-                                                         ///< caller
+  states::Strategy strategy = states::Strategy::prefix;  ///< set by the caller
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
   std::vector<std::string> persisted_texts;  ///< texts of an application's marks before the cut

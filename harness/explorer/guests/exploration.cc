@@ -355,9 +355,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
     }
   }
   std::error_code error;
-  if (!keep)
-    fs::remove(*recording, error);  // the recording of a failure is needed to show it
-                                    // again
+  if (!keep) fs::remove(*recording, error);  // recordings of failures are kept
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ namespace headcrash::explorer {
 struct ExplorationOptions {
   states::ExploreOptions explore;  ///< from_event and to_event default to those of the workload
   double in_guest_share = 0.05;    ///< share of states that are also checked wholly in the guest
-  std::size_t failures_confirmed = 20;  ///< per kind of finding; further failures are counted, not
-                                        ///< confirmed
+  std::size_t failures_confirmed = 20;  ///< per kind; further failures are only counted
   bool stop_at_first = false;           ///< stop at the first confirmed failure
   std::chrono::seconds limit{0};        ///< starts no state after this time; 0: no limit
   std::size_t recoveries = 6;           ///< maximum number recorded by the strategy `recovery`

@@ -25,7 +25,7 @@ TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const auto other = base::FileLock::try_take(workload.recording.string() + ".exploring");
   ASSERT_TRUE(other);
   EXPECT_NE(error_with(states::Strategy::recovery), unclaimed);
-  EXPECT_EQ(error_with(states::Strategy::prefix), unclaimed) << "it writes no recordings";
+  EXPECT_EQ(error_with(states::Strategy::prefix), unclaimed) << "this strategy records nothing";
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
                   << failure.disagreement << "\n"
                   << failure.outcome.log;
   }
-  EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state costs no guest";
+  EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state must not restore the guest";
 }
 
 /// Ranges that move, separate store and msync of a mapping, a tmpfile that is linked when complete,
@@ -134,7 +134,7 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   using enum states::Strategy;
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload kept = record(ext4, kBeside);
-  EXPECT_TRUE(kept.failed_operations.empty()) << "ext4 has all of it";
+  EXPECT_TRUE(kept.failed_operations.empty()) << "ext4 supports all operations";
   const ExplorationResult clean = explore_all(ext4, kept, {prefix, lose_all, reorder}, 60);
   EXPECT_EQ(clean.clean, clean.checked);
   for (const ConfirmedFailure& failure : clean.failures)
@@ -162,7 +162,7 @@ TEST_F(PooledGuest, AListContinuesAfterACrash) {
       list,
       "create a\nwrite a 0 8192 1 1\nsetxattr a user.x y\ncreate b\nwrite b 0 4096 2 2\nfreeze\n"
       "create c\nfsync c\nrename b a\nsync\n");
-  EXPECT_TRUE(workload.failed_operations.empty()) << "b was lost, so that it can be made";
+  EXPECT_TRUE(workload.failed_operations.empty()) << "b was lost, so it can be created";
   using enum states::Strategy;
   const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all}, 40);
   EXPECT_GE(result.checked, 4U);
@@ -294,7 +294,7 @@ TEST_F(PooledGuest, TheGuestMountsTheResultOfTheHostsFsck) {
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_GT(mended, 0U);
   EXPECT_GT(result->sampled, 0U);
-  EXPECT_EQ(result->disagreements, 0U) << "with the guest's own e2fsck";
+  EXPECT_EQ(result->disagreements, 0U) << "the host's result agrees with the guest's e2fsck";
 }
 
 TEST_F(PooledGuest, Ext4WithoutFlushesFails) {
@@ -412,7 +412,7 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   for (const model::DeviceId device : {0, 1}) {
     EXPECT_FALSE((*run)->writes(device).empty()) << device;
     EXPECT_FALSE((*run)->flushes(device).empty())
-        << device << ": the data is flushed before it is committed";
+        << device << ": data must be flushed before the commit";
   }
   using enum states::Strategy;
   const ExplorationResult result =
@@ -489,7 +489,7 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       EXPECT_EQ(result.clean, result.checked);
       continue;
     }
-    ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
+    ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
     // Before the first mark only prepared files can be missing; later, reported ones can be, too.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&

@@ -67,7 +67,7 @@ TEST(HostCheck, IsUsedIfE2fsckNeedsOnlyTheDevice) {
 
 TEST(HostCheck, WithTwoDisksIsUsedIfNoKernelIsNeeded) {
   EXPECT_TRUE(host_can_check(adapter("ext4-external-journal")));
-  EXPECT_FALSE(host_can_check(adapter("xfs-external-log"))) << "only the kernel replays it";
+  EXPECT_FALSE(host_can_check(adapter("xfs-external-log"))) << "only the kernel can replay its log";
   adapters::LinuxAdapter both = adapter("ext4-external-journal");
   both.replay.argv = {"sh", "-c", "echo d | dd conv=notrunc of=$0; echo l | dd conv=notrunc of=$1",
                       "{device}", "{log}"};
@@ -113,7 +113,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);
   ASSERT_TRUE(words) << words.error().message();
-  EXPECT_EQ(words->log.find("\n0\n"), std::string::npos) << "it ran as root:\n" << words->log;
+  EXPECT_EQ(words->log.find("\n0\n"), std::string::npos) << "the program ran as root:\n"
+                                                         << words->log;
   EXPECT_EQ(words->log.find("HOME="), std::string::npos) << words->log;
   EXPECT_NE(words->log.find("NoNewPrivs:\t1"), std::string::npos) << words->log;
 }
@@ -126,7 +127,8 @@ TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
   ASSERT_TRUE(image) << image.error().message();
   const auto found = host_check(lifting, *image, 5s);
   ASSERT_TRUE(found) << found.error().message();
-  EXPECT_FALSE(found->found_damage) << "refused, or the image grew:\n" << found->log;
+  EXPECT_FALSE(found->found_damage) << "the program was rejected, or the image grew:\n"
+                                    << found->log;
 }
 
 TEST(HostCheck, ADiscardedJournalIsDamage) {
@@ -155,7 +157,8 @@ TEST(Failures, AreBrokenPromises) {
   };
   EXPECT_FALSE(fails(oracle::Verdict::clean));
   EXPECT_FALSE(fails(oracle::Verdict::replayed));
-  EXPECT_TRUE(fails(oracle::Verdict::repaired_by_fsck)) << "what its own recovery leaves is damage";
+  EXPECT_TRUE(fails(oracle::Verdict::repaired_by_fsck))
+      << "damage that the file system's own recovery leaves";
   EXPECT_TRUE(fails(oracle::Verdict::lost_synced_data));
   EXPECT_TRUE(fails(oracle::Verdict::hang));
 }

@@ -32,7 +32,7 @@ TEST_F(SlowWrites, AreTheWorkloadsWritesOfTheKind) {
   const auto commits = find("commit block");
   ASSERT_TRUE(commits) << commits.error().message();
   EXPECT_EQ(*commits, (SlowPlaces{{808, 8}, {816, 8}}))
-      << "each place once; those before and after are no part of it";
+      << "each position once, without writes before and after the workload";
   const auto one = find("transaction 10");
   ASSERT_TRUE(one);
   EXPECT_EQ(*one, (SlowPlaces{{816, 8}}));

@@ -136,7 +136,7 @@ TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   ASSERT_TRUE(copy) << copy.error().message();
   struct stat status = {};
   ASSERT_EQ(::fstat(copy->get(), &status), 0);
-  EXPECT_EQ(status.st_blocks, 0) << "all of it is a hole";
+  EXPECT_EQ(status.st_blocks, 0) << "the whole file is a hole";
   const std::vector<std::byte> fsck(kPageBytes, std::byte{1});
   ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536),
             static_cast<ssize_t>(fsck.size()));
@@ -149,7 +149,7 @@ TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
     return {};
   }));
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}, {1 << 20, kPageBytes}}))
-      << "the pieces around it stay what they were";
+      << "the neighbouring pieces are unchanged";
 }
 
 }  // namespace

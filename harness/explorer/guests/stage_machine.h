@@ -13,8 +13,7 @@
 namespace headcrash::explorer {
 
 struct StageMachine {
-  std::string profile;  ///< profile of a stack (plugin/profiles/stack.h); empty for the medium
-                        ///< itself
+  std::string profile;              ///< stack (plugin/profiles/stack.h); empty for the bare medium
   std::vector<std::string> faults;  ///< from the workload on (plugin/model/faults/faults.h)
   std::vector<std::string> faults_after_cut;  ///< additional faults when the power returns
   bool operator==(const StageMachine&) const = default;

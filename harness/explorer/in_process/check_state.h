@@ -54,8 +54,7 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;  ///< findings of the oracle, and forbidden findings of
-                                          ///< fsck
+  std::vector<oracle::Finding> findings;  ///< of the oracle, and forbidden ones of fsck
   std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings of the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the disk claims to be clean

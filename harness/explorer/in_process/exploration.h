@@ -64,8 +64,7 @@ struct ExploredState {
 struct StrategyCoverage {
   states::Coverage found;
   std::uint64_t checked = 0,
-                forbidden = 0;  ///< distinct states; the rest was omitted because of an
-                                ///< interruption
+                forbidden = 0;  ///< distinct; others were omitted by an interruption
 };
 
 struct ExplorationResult {

@@ -120,7 +120,7 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
       GetParam()->full_name(), sums.runs, sums.hit, sums.failed_syncs, sums.ended, sums.unmounted,
       sums.states);
   if (sums.runs >= kIoErrorSeeds) {
-    EXPECT_GT(sums.hit * 4, sums.runs) << "the faults are too late to be met";
+    EXPECT_GT(sums.hit * 4, sums.runs) << "too many runs end before their first fault";
   }
 }
 

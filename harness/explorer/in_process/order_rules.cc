@@ -37,7 +37,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // If everything or nothing unflushed is there, the state is always possible.
+  // A state with all or none of the unflushed writes is always possible.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);

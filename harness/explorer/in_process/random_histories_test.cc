@@ -70,7 +70,7 @@ void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnder
   EXPECT_EQ(result->clean, result->checked);
   for (const ExploredState& failure : result->failures)
     ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict) << ": "
-                  << failure.outcome.judgement.summary << "; the last operation that was reported: "
+                  << failure.outcome.judgement.summary << "; last reported operation: "
                   << (failure.outcome.persisted ? fmt::to_string(*failure.outcome.persisted)
                                                 : "none");
 }
@@ -79,7 +79,7 @@ TEST(RandomHistories, AreFreeOfFindings) {
   const TemporaryFolder folder;
   DiskExplorers explorers(folder.path());
   const auto systems = systems_that_keep_rules();
-  ASSERT_FALSE(systems.empty()) << "there is no type " << only_type();
+  ASSERT_FALSE(systems.empty()) << "no file system has the type " << only_type();
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
   const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", systems.size());
   for (std::uint64_t seed = first; seed < end; ++seed) {

@@ -32,7 +32,7 @@ constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
-constexpr std::size_t kInformativeFailures = 3, kTellingSyncs = 5;  // per run
+constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // per run
 
 /// So slow that a time slice ends after a few steps. Several users then interleave inside
 /// operations.
@@ -285,7 +285,7 @@ class Run {
   void tell(std::size_t point) {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
-    if (!recorder_.failed_at().empty() && telling_syncs_++ < kTellingSyncs)
+    if (!recorder_.failed_at().empty() && telling_syncs_++ < kInformativeSyncs)
       recorded_.met.informative.push_back(recorder_.events() + 1);
     recorder_.mark(workload::persisted_mark(point));
     untold_.erase(point);

@@ -61,8 +61,7 @@ namespace headcrash::in_process {
 
 struct RunOptions {
   std::uint64_t seed = 1;                      ///< seed of the pauses
-  std::int64_t pause_ns_max = 20'000'000'000;  ///< maximum between two operations; most pauses are
-                                               ///< zero
+  std::int64_t pause_ns_max = 20'000'000'000;  ///< maximum between operations; mostly zero
   std::uint64_t cache_bytes = 4 << 20;
   /// Selects the order of requests. 0: the elevator, 10 ms per request; otherwise the seed of a
   /// shuffled order. If odd, several users have a slow processor and interleave inside operations;

@@ -68,7 +68,7 @@ Sum explore_sample(const adapters::SystemUnderTest& system) {
     const auto operations = workload::make_workload({.name = one.workload});
     auto disk = system.lab_disk(one.disk);
     if (!operations || !disk) {
-      ADD_FAILURE() << what << ": there is no such workload, or no disk '" << one.disk << "'";
+      ADD_FAILURE() << what << ": unknown workload, or unknown disk '" << one.disk << "'";
       return sum;
     }
     if (one.disk == kPlainDisk) disk->bytes = kDiskBytes;
@@ -103,7 +103,7 @@ TEST_P(Schemes, LeavePermittedStates) {
   const Sum sum = explore_sample(*GetParam());
   EXPECT_GT(sum.checked, kStatesAtLeast * workloads());
   if (GetParam()->control()) {
-    EXPECT_LT(sum.clean, sum.checked) << "a control that is not caught";
+    EXPECT_LT(sum.clean, sum.checked) << "no state of a control failed";
     return;
   }
   EXPECT_EQ(sum.clean, sum.checked) << fmt::format("{}", fmt::join(sum.failures, "\n"));

@@ -42,7 +42,8 @@ TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   EXPECT_EQ(read, two);
   ASSERT_TRUE(disk.write_zeroes(os::device_address(1, 8), 2));
   EXPECT_EQ(disk.bytes()[39 * model::kSectorBytes], std::byte{0});
-  EXPECT_FALSE(StateDisk(base).write(os::device_address(1, 0), two)) << "there is one device";
+  EXPECT_FALSE(StateDisk(base).write(os::device_address(1, 0), two))
+      << "the disk has only one device";
 }
 
 TEST(StateDisk, ShowsTheImageOfEveryState) {

@@ -70,7 +70,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     EXPECT_TRUE(small.minimal);
     EXPECT_EQ(small.state.event, 77U);
     EXPECT_LE(small.state.listed.size(), unflushed.size() / 2 + 1)
-        << "the shorter of both lists makes the name";
+        << "the name lists the shorter of both sets";
   }
 }
 

@@ -101,7 +101,7 @@ TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
                            "expect_block 'd/f' 0 'version 1 or newer' ",
                            "expect_block 'd/f' 1 'version 2 or newer' ", "expect_target 's' 't'",
                            "expect_links 'd/f' 1", "expect_no_name 'gone'", "expect_no_name 'x'"})
-    EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
+    EXPECT_NE(lines.find(each), std::string::npos) << each << " is missing in\n" << lines;
 }
 
 TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
@@ -112,9 +112,9 @@ TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
         operations("create f\nwrite f 0 512 1 1\n"), Content::version_bytes)[0];
   };
   EXPECT_NE(check("zeroes or a version in flight").find(nothing), std::string::npos)
-      << "the append may not have happened";
+      << "the append may be in flight";
   EXPECT_EQ(check("zeroes").find(nothing), std::string::npos)
-      << "what was zeroed and synced must be there";
+      << "the synced zeroes must be present";
   const auto beside_size = [](const std::string& size) {
     return plain_checks(
         {{Verdict::wrong_data, Tier::integrity, "f", size, "8192 bytes"},
@@ -122,10 +122,10 @@ TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
         operations("create f\n"), Content::version_bytes)[1];
   };
   EXPECT_NE(beside_size("0 bytes").find(nothing), std::string::npos)
-      << "a file that is to be empty has no block";
+      << "an empty file has no blocks";
   EXPECT_NE(beside_size("4096 to 8192 bytes").find(nothing), std::string::npos);
   EXPECT_NE(beside_size("4608 bytes").find(nothing), std::string::npos)
-      << "it may end where the block begins";
+      << "the file may end at the start of the block";
   EXPECT_EQ(beside_size("8192 bytes").find(nothing), std::string::npos);
 }
 
@@ -134,7 +134,7 @@ TEST(PlainChecks, LeaveTheRestToTheUser) {
       plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
                    Content::stamps),
       std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
-      << "a shell counts no further";
+      << "a shell cannot compare larger numbers";
   EXPECT_EQ(
       plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}},
                    {}, Content::stamps),
@@ -213,7 +213,7 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
     const Ran ran = run_script(arguments);
     EXPECT_EQ(ran.code, 125) << arguments;
     EXPECT_NE(ran.output.find("not to be trusted"), std::string::npos);
-    EXPECT_NE(ran.output.find("test -w {device}"), std::string::npos) << "says what it would do";
+    EXPECT_NE(ran.output.find("test -w {device}"), std::string::npos) << "prints the commands";
     EXPECT_EQ(ran.output.find("== recovery"), std::string::npos);
   }
 }
@@ -231,7 +231,7 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_EQ(ran.code, 1) << ran.output;
   EXPECT_NE(ran.output.find("FAILED  check after recovery"), std::string::npos) << ran.output;
   EXPECT_NE(contents(folder_ / "out" / "crash.raw").find("damaged"), std::string::npos)
-      << "only a copy is written to";
+      << "the original image was changed";
 
   fs::remove_all(folder_ / "out");
   filesystem_.check.argv[0] = "headcrash-no-such-program";

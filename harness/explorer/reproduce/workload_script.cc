@@ -21,8 +21,7 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // a shell supports descriptors of one digit; 3 is reserved
-                                         // for it
+                   kLastDescriptor = 9;  // one digit in a shell; 3 is reserved
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {

@@ -97,7 +97,7 @@ TEST(OperationsInShell, SupportEachKind) {
                            " io -r -c 'chproj 7' 'g'\n",
                            " write_direct_dsync 'g' 0 512 7\n  mark 47\n",
                            " rmdir 'd'\n"})
-    EXPECT_NE(text.find(each), std::string::npos) << each << " is not in\n" << text;
+    EXPECT_NE(text.find(each), std::string::npos) << each << " is missing in\n" << text;
 }
 
 TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
@@ -115,8 +115,9 @@ TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
   EXPECT_NE(two.find("  exec 4>&-\n  step 4 'open a %h' true\n  command exec 4<> 'a'"),
             std::string::npos)
       << two;
-  EXPECT_TRUE(two.ends_with("  exec 5>&-\n  exec 4>&-\n")) << "what is open at the end is closed:\n"
-                                                           << two;
+  EXPECT_TRUE(two.ends_with("  exec 5>&-\n  exec 4>&-\n"))
+      << "descriptors open at the end must be closed:\n"
+      << two;
 }
 
 TEST(OperationsInShell, OmitSkippedOperations) {
@@ -193,8 +194,9 @@ TEST_F(WorkloadScriptTest, DescribesTheFailure) {
         std::string("replay_by_mount='yes'\n"), std::string("# An account of $(reboot)\n"),
         "expect_block 'f' 0 'version 1 or newer' " + std::to_string(posix_cksum(block)) + "\n",
         in_shell("create f\nwrite f 0 512 1 1\nfsync f\n")})
-    EXPECT_NE(text.find(each), std::string::npos) << each << " is not in\n" << text.substr(0, 3000);
-  EXPECT_EQ(run(text, "-n"), 0) << "no shell script";
+    EXPECT_NE(text.find(each), std::string::npos) << each << " is missing in\n"
+                                                  << text.substr(0, 3000);
+  EXPECT_EQ(run(text, "-n"), 0) << "the script has a syntax error";
 }
 
 TEST_F(WorkloadScriptTest, ListsTheLostWritesOfAState) {
@@ -211,7 +213,8 @@ TEST_F(WorkloadScriptTest, ListsTheLostWritesOfAState) {
   early.persisted.reset();
   EXPECT_NE(script(early).find("persisted='start'\n"), std::string::npos);
   early.mounted = false;
-  EXPECT_NE(script(early).find("persisted='mkfs'\n"), std::string::npos) << "a cut in the mount";
+  EXPECT_NE(script(early).find("persisted='mkfs'\n"), std::string::npos)
+      << "a cut during the mount";
 }
 
 TEST_F(WorkloadScriptTest, DoesNothingWithoutYes) {
@@ -296,12 +299,12 @@ TEST_F(ReplayLogTest, ReplaysUpToTheGivenEntry) {
   EXPECT_EQ(replayed("disk 0"), "........");
   EXPECT_EQ(replayed("disk 1"), "AA......");
   EXPECT_EQ(replayed("disk 2"), "AB......");
-  EXPECT_EQ(replayed("disk 3"), "AB......") << "a mark is not a write";
+  EXPECT_EQ(replayed("disk 3"), "AB......") << "marks do not count as writes";
   EXPECT_EQ(replayed("disk 4"), "AB..CC..");
-  EXPECT_EQ(replayed("disk 5"), "AB..0C..") << "a discard reads as zeroes";
-  EXPECT_EQ(replayed("disk 4 0"), ".B..CC..") << "without number 0";
-  EXPECT_EQ(replayed("disk 4 '' 1"), "AB..C...") << "the last one torn";
-  EXPECT_EQ(replayed("disk 4 '' -1"), "AB...C..") << "its last sector alone is there";
+  EXPECT_EQ(replayed("disk 5"), "AB..0C..") << "discarded sectors read as zeroes";
+  EXPECT_EQ(replayed("disk 4 0"), ".B..CC..") << "entry 0 is omitted";
+  EXPECT_EQ(replayed("disk 4 '' 1"), "AB..C...") << "the last write is torn";
+  EXPECT_EQ(replayed("disk 4 '' -1"), "AB...C..") << "only the last sector of the write";
 }
 
 }  // namespace

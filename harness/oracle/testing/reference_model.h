@@ -72,8 +72,7 @@ class ReferenceModel {
   struct Content {
     FileType type = FileType::regular;
     std::string target;
-    std::vector<std::size_t> operations;  ///< indices of operations that change data, size or
-                                          ///< attributes
+    std::vector<std::size_t> operations;  ///< that change data, size or attributes
     std::set<std::string> attributes;
   };
   struct Persistence {

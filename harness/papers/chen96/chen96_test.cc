@@ -178,7 +178,7 @@ TEST(Loss, DetectsBrokenPromisesAndDamage) {
   EXPECT_GT(sound.promised, 50U);
   EXPECT_EQ(sound.broken, 0U);
   EXPECT_EQ(sound.damaged, 0U) << sound.first_damage;
-  EXPECT_GT(forgetful.broken, 0U) << "its fsync promises nothing";
+  EXPECT_GT(forgetful.broken, 0U) << "its fsync has no effect";
   EXPECT_GT(unordered.damaged, 0U);
 }
 

@@ -15,7 +15,7 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// The syncer writes its data; others measure from the first change themselves.
+  /// The syncer writes its data by age. Other systems measure age from the first change themselves.
   bool by_buffers = false;
   bool in_stages = false;  ///< writes wait for others
 };

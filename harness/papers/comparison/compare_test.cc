@@ -21,9 +21,9 @@ bool beats(const Sample& a, const Sample& b) {
 TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_TRUE(beats({10, 10.1, 9.9}, {20, 20.2, 19.9}));
   EXPECT_FALSE(beats({20, 20.2, 19.9}, {10, 10.1, 9.9}));
-  EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is less, the seeds do not agree";
-  EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one in a hundred is not a difference";
-  EXPECT_FALSE(beats({10}, {20})) << "one seed says nothing";
+  EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is lower, but the seeds disagree";
+  EXPECT_FALSE(beats({10, 10, 10}, {10.1, 10.1, 10.1})) << "one percent is not a difference";
+  EXPECT_FALSE(beats({10}, {20})) << "one seed is not significant";
   EXPECT_FALSE(beats({}, {20, 20, 20})) << "a failed cell beats no other";
   EXPECT_FALSE(beats({10, 10, 10}, {}));
 }
@@ -57,7 +57,7 @@ TEST(Summary, CountsDifferencesThatHoldOverTheSeeds) {
   EXPECT_EQ(times_beaten(contests, 0, 1), 1U);
   EXPECT_EQ(times_beaten(contests, 1, 0), 0U);
   EXPECT_EQ(times_best(contests, 0), 2U);
-  EXPECT_EQ(times_best(contests, 1), 1U) << "not beaten in the open one";
+  EXPECT_EQ(times_best(contests, 1), 1U) << "the other contest is undecided";
   const Sample failed{};
   EXPECT_EQ(times_the_best({{"m", "clear", {&b, &a, &failed}}, {"m", "open", {&loose, &b, &b}}},
                            {"x", "y", "z"}, Durability::each_call)
@@ -204,7 +204,7 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_text(once), as_text(again));
   EXPECT_EQ(as_csv(once), as_csv(again));
   EXPECT_NE(as_csv(once).find(",low,high"), std::string::npos);
-  EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "nothing is printed anywhere";
+  EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "numbers of papers must not appear";
 }
 
 /// Each-call systems lose nothing; No Order is caught.

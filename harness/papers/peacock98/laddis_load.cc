@@ -25,8 +25,7 @@ constexpr std::uint64_t kFileBytes = kFileKib << 10, kFileBlocks = kFileBytes / 
 constexpr double kSecondsThatWait = 2;
 constexpr std::uint64_t kFilesBetweenSyncs = 2;  ///< per process; fits kImageCacheBytes
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
-constexpr std::uint32_t kModes = 0200;  ///< set_attributes uses 0400 and up to this many higher
-                                        ///< modes
+constexpr std::uint32_t kModes = 0200;  ///< number of modes of set_attributes, from 0400
 
 /// The beginning of each block written by a request.
 struct Stamp {

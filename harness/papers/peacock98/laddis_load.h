@@ -74,8 +74,7 @@ struct LaddisOptions {
 struct LaddisOutcome {
   std::string error;  ///< empty on success
   bool saturated = false;
-  double offered_per_s = 0, achieved_per_s = 0;  ///< requested rate, and rate of replies during the
-                                                 ///< measurement
+  double offered_per_s = 0, achieved_per_s = 0;  ///< of requests, and of replies
   double arrived_per_s = 0;                      ///< drawn rate
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;

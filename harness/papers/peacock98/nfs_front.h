@@ -37,8 +37,7 @@ using NfsKind = timed::laddis_load::Kind;
 struct NfsRequest {
   NfsKind kind = NfsKind::lookup;
   std::string object;     ///< handle of the file, link or directory concerned
-  std::string directory;  ///< lookup, create, remove: handle of the directory; `name` is the name
-                          ///< in it
+  std::string directory;  ///< handle; `name` is a name in it
   std::string name;
   std::uint64_t offset = 0;          ///< read, write
   std::uint32_t bytes = 0;           ///< read

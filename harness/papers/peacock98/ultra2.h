@@ -83,7 +83,7 @@ struct ServerChoice {
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
   bool flushes_by_age = false;  ///< fast fsck: fsflush is also on
   std::string scheme = {};      ///< if not empty, another scheme of ufs (scheme_variants.h)
-  bool busy_map = false;        ///< fast fsck: a map of busy groups, which the paper only considers
+  bool busy_map = false;        ///< for fast fsck; considered by the paper only
   // For counterfactuals.
   bool marks_alone = false;               ///< fast fsck: each inode's mark is a separate write
   bool drives_in_order = false;           ///< no elevator: first come, first served

@@ -191,8 +191,7 @@ class CleaningSimulator {
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    bool plugging = false;  ///< a segment with live data, where `end` is that of a run of dead
-                            ///< slots
+    bool plugging = false;  ///< writes dead slots of a segment; `end` is their end
   };
   struct PlugCounts {
     std::uint64_t holes = 0, runs = 0, passed = 0, short_passed = 0;

@@ -72,7 +72,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (half of it at most)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
-  // A user that computes while nothing is written for it.
+  // With asynchronous last writes, the user does not wait for the disk.
   UfsSetup gone = sunos();
   gone.name += ", last write not waited for";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -32,7 +32,7 @@ class StateJudge {
  public:
   explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
 
-  /// Judges the states of all workloads. An error becomes the remark and ends this.
+  /// Judges the states of all workloads. Stops at an error, which becomes the remark.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
     Judged sum;
     for (const Workload& each : workloads) {

@@ -18,7 +18,7 @@ Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
   for (const ClaimAnswer& answer : outcome.answers)
     for (const ClaimRule& rule : answer.rules)
       if (rule.text.find(words) != std::string::npos) return rule.verdict;
-  ADD_FAILURE() << "no rule says: " << words;
+  ADD_FAILURE() << "no rule has the text: " << words;
   return Verdict::undecided;
 }
 

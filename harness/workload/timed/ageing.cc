@@ -38,8 +38,7 @@ namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
 constexpr std::size_t kShareRead = 8;            // one file in eight
-constexpr std::uint32_t kFirstProbe = 1U << 25;  // file numbers, beyond those of the user's own
-                                                 // files
+constexpr std::uint32_t kFirstProbe = 1U << 25;  // above the numbers of the user's files
 
 struct Ages {
   std::uint64_t days = 0, every = 0;
@@ -48,7 +47,7 @@ struct Ages {
   std::uint64_t next(std::uint64_t age) const { return std::min(age + every, days); }
 };
 
-/// Returns the user's office after `age` days.
+/// Returns the user's office worker after `age` days.
 OfficeWorker office_at(const User& user, std::uint64_t age) {
   OfficeWorker office(user);
   (void)office.move_in(nullptr);

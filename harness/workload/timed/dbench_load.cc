@@ -10,8 +10,7 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the largest piece that a client of that time
-                                                    // sent
+constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the largest piece of such clients
 
 /// A total spread evenly over a number of steps.
 class Quota {

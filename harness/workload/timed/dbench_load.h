@@ -44,8 +44,7 @@ struct DbenchFile {
 
 struct DbenchOperation {
   DbenchKind kind{};
-  std::uint32_t number = 0, renames = 0;  ///< number of the file; `renames` determines its current
-                                          ///< name
+  std::uint32_t number = 0, renames = 0;  ///< `renames` determines the current name
   std::uint32_t offset = 0, length = 0;
 };
 

@@ -12,8 +12,7 @@ namespace headcrash::timed {
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  int damage_after;  ///< -1 if the phases leave no data, so that only an unexpected name can be
-                     ///< detected
+  int damage_after;  ///< phase; -1 if only an unexpected name is detectable
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};

@@ -307,7 +307,7 @@ TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
     if (run.phases[i].name != "compile") continue;
     EXPECT_EQ(run.vfs.counts.unlinks - counts.unlinks, 26 * 9U);
     EXPECT_EQ(run.vfs.counts.creates - counts.creates, 26 * (9 + 1U) + 1)
-        << "objects and the program remain";
+        << "the objects and the program remain";
   }
   Trial none("andrew", {{"compile-cpu-ms", 0}});
   ASSERT_TRUE(none.from(0));
@@ -321,7 +321,7 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   ASSERT_TRUE(run.phase(0));
   EXPECT_EQ(run.vfs.programs_started, 0U);
   ASSERT_TRUE(run.phase(1));
-  EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "and three more for each of two makes";
+  EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "plus three for each of two makes";
 }
 
 /// Verifies the description of a day in office.h over some weeks: hours, weekend, amounts, and the
@@ -343,22 +343,23 @@ TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
     ASSERT_TRUE(run.phase(i)) << run.phases[i].name;
     if (!works) continue;
     SCOPED_TRACE(run.phases[i].name);
-    EXPECT_EQ(run.pace.now_ns() - start_ns, 24 * kHour) << "the night belongs to the phase";
+    EXPECT_EQ(run.pace.now_ns() - start_ns, 24 * kHour) << "the phase includes the night";
     const std::uint64_t today = run.vfs.counts.bytes_written - written;
     if (day++ % 7 >= 5) {
       EXPECT_EQ(today, 0U);
       continue;
     }
     EXPECT_GE(today, 400U << 10);
-    EXPECT_LE(today, (400U << 10) + (2U << 20)) << "the last job ends the day";
+    EXPECT_LE(today, (400U << 10) + (2U << 20)) << "the last job may exceed the limit";
     EXPECT_EQ(run.vfs.first_write_at - start_ns, 9 * kHour);
     EXPECT_LE(run.vfs.last_write_at - start_ns, 17 * kHour);
     std::uint64_t kept = 0;
     for (const auto& [path, bytes] : run.vfs.files()) {
-      EXPECT_EQ(path.find("/tmp/"), std::string::npos) << "temporary files are gone in the evening";
+      EXPECT_EQ(path.find("/tmp/"), std::string::npos)
+          << "temporary files are removed in the evening";
       kept += bytes.size();
     }
-    EXPECT_LE(kept, (4096U << 10) + 3 * (1U << 20) + (9U << 10)) << "what is kept, and three logs";
+    EXPECT_LE(kept, (4096U << 10) + 3 * (1U << 20) + (9U << 10)) << "kept files and three logs";
     EXPECT_GE(kept, 2048U << 10);
   }
   EXPECT_EQ(day, 21U);
@@ -406,7 +407,7 @@ TEST(TimedWorkloads, ReportTheLayoutOfFiles) {
       continue;
     }
     EXPECT_GT(layout.files, 0U);
-    EXPECT_LT(layout.files, run.tally.operations) << "not those of one block";
+    EXPECT_LT(layout.files, run.tally.operations) << "files of one block are not counted";
     EXPECT_EQ(layout.pieces, 3 * layout.files);
     EXPECT_GE(layout.blocks, 2 * layout.files);
   }
@@ -444,12 +445,12 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
                        {"kib-per-operation", 16},
                        {"file-kib", 16}});
   ASSERT_TRUE(run.phase(0));
-  EXPECT_EQ(run.vfs.counts.creates, 500U) << "16 KB for each operation a second";
+  EXPECT_EQ(run.vfs.counts.creates, 500U) << "a working set of 16 KB per operation per second";
   const MemoryVfs::Counts before = run.vfs.counts;
   ASSERT_TRUE(run.phase(1));
   const double all = 500 * 24;
   EXPECT_NEAR(static_cast<double>(run.tally.operations), 500 * 20, 400)
-      << "those of the warm-up do not count";
+      << "operations of the warm-up are not counted";
   EXPECT_EQ(run.tally.latencies.count(), run.tally.operations);
   const auto share = [&](std::uint64_t now, std::uint64_t then) {
     return 100 * static_cast<double>(now - then) / all;
@@ -475,7 +476,8 @@ TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   slow.pace.call_ns = 15'000'000;  // a request takes longer than the time to the next
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
-  EXPECT_EQ(quick.tally.operations, slow.tally.operations) << "the load does not wait";
+  EXPECT_EQ(quick.tally.operations, slow.tally.operations)
+      << "arrivals do not depend on the server";
   EXPECT_LT(quick.tally.latencies.quantile_ns(.99), 1'000'000);
   EXPECT_GT(slow.tally.latencies.quantile_ns(.99), 1'000'000'000);
 }

@@ -73,16 +73,17 @@ TEST_F(AuditOf, FindsInconsistencies) {
   };
   const auto place = geometry.place_of(ufs::kRootInode);
   const std::uint64_t root = geometry.byte_of(place.block) + place.offset;
-  EXPECT_NE(with(formatted, map(92), 1), "") << "an inode that is marked used";
-  EXPECT_NE(with(formatted, map(96) + 31, 1), "") << "a fragment that is marked used";
-  EXPECT_NE(with(formatted, header + 24, 1), "") << "a group's count";
+  EXPECT_NE(with(formatted, map(92), 1), "") << "an inode wrongly marked as used";
+  EXPECT_NE(with(formatted, map(96) + 31, 1), "") << "a fragment wrongly marked as used";
+  EXPECT_NE(with(formatted, header + 24, 1), "") << "a wrong count of a group";
   EXPECT_NE(with(formatted, root + ufs::kInodeLinksOffset, 1), "") << "links";
   EXPECT_NE(with(formatted, root + ufs::kInodeSectorsOffset, 1), "") << "sectors";
   EXPECT_NE(with(formatted, root + ufs::kInodeDirectOffset + 4, 7), "")
-      << "a pointer behind the end";
-  EXPECT_NE(with(formatted, root + ufs::kInodeModeOffset + 1, 0xc0), "") << "what the root is";
+      << "a pointer beyond the end";
+  EXPECT_NE(with(formatted, root + ufs::kInodeModeOffset + 1, 0xc0), "")
+      << "a wrong type of the root";
   EXPECT_NE(with(formatted, ufs::kSuperblockByte + 1008, 1), "")
-      << "the totals that other systems read";
+      << "wrong totals for other systems";
   EXPECT_NE(with(formatted, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset, 1), "")
       << "the flag";
 }
@@ -100,14 +101,15 @@ TEST_F(AuditOf, CountsRunsOfFreeFragments) {
 TEST_F(AuditOf, AnIncompleteRepairIsNotMarkedClean) {
   const FormattedDisk formatted = made("deep");
   StateDisk disk(formatted.bytes);
-  EXPECT_NE(audit_.contradiction_in_counts(disk.bytes()), "") << "it says clean";
+  EXPECT_NE(audit_.contradiction_in_counts(disk.bytes()), "")
+      << "the superblock claims to be clean";
   std::array<std::byte, model::kSectorBytes> sector;
   ASSERT_TRUE(disk.read(ufs::kSuperblockByte / model::kSectorBytes, sector));
   sector[ufs::kSuperblockCleanOffset] = std::byte{0};
   ASSERT_TRUE(disk.write(ufs::kSuperblockByte / model::kSectorBytes, sector));
   EXPECT_EQ(audit_.contradiction_in_counts(disk.bytes()), "");
   EXPECT_EQ(audit_.files(), 0U);
-  EXPECT_EQ(audit_.directories(), 2U) << "the root and lost+found";
+  EXPECT_EQ(audit_.directories(), 2U) << "root and lost+found";
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_F(Damage, EachKindIsFoundAndRepaired) {
         EXPECT_TRUE(done) << done.error().message();
       }
     }
-    EXPECT_GT(counts.damaged, 0U) << kind.name << ": no image has anything for it";
+    EXPECT_GT(counts.damaged, 0U) << kind.name << ": no image can have this damage";
     EXPECT_TRUE(counts.cut > 0 || !kind.shows) << kind.name;
   }
 }
@@ -300,7 +300,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
   };
   for (const Broken& broken : all)
     EXPECT_NE(said_of(broken).find(broken.message), std::string::npos)
-        << broken.message << ", and not: " << said_of(broken);
+        << broken.message << ", but found: " << said_of(broken);
 }
 
 TEST_F(BrokenRepair, IsDetectedByItsLosses) {
@@ -332,7 +332,7 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
     if (!done && done.error().message().find("it says that it is clean") != std::string::npos)
       ++reported;
   }
-  EXPECT_GT(reported, kDamageSeeds / 4) << "of most images the flag was not set";
+  EXPECT_GT(reported, kDamageSeeds / 4) << "the flag is missing on too many images";
 }
 
 TEST_F(Damage, IsPartOfAnExploration) {
