@@ -138,7 +138,7 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (only_bench) {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "omit --baseline, --csv and --junit, or use --run with a run of headcrash bench");
+                "leave --baseline and --csv out, or name a run of headcrash bench with --run");
   }
   TRY(const auto html, page(facts));
   TRY(const auto path, write_page(options, html));

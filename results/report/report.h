@@ -25,8 +25,7 @@ struct ReportOptions {
   std::optional<std::int64_t> run;  ///< default: the newest
   // For benchmarks only:
   std::optional<BaselineOptions> baseline;
-  std::filesystem::path csv;    ///< folder for one CSV file per table; empty: none
-  std::filesystem::path junit;  ///< file; empty: none
+  std::filesystem::path csv;  ///< folder for one CSV file a table; empty for none
 };
 
 struct ReportResult {
@@ -36,7 +35,8 @@ struct ReportResult {
   std::size_t regressions = 0;  ///< cells that became worse since the baseline
   std::size_t failed = 0;       ///< trials of a benchmark without a result
   std::string text;             ///< for the terminal; empty for experiments and surveys
-  nlohmann::json summary;       ///< the complete report as JSON
+  std::vector<CiCase> cases;    ///< of a benchmark or a campaign
+  nlohmann::json summary;       ///< all of it
 };
 
 /// Writes the report. Errors: no such run, an empty database, a missing or failing gnuplot, an
@@ -49,7 +49,10 @@ struct Summary {
       systems;  ///< for the terminal: status line with notes, and the table of the file systems
 };
 
-/// Returns the figures of a campaign's page. Errors: no such run, an empty database.
+/// Returns the cases of a campaign. Fails if there is no such run.
+Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
+
+/// The figures of a campaign's page. Errors: no such run, an empty database.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

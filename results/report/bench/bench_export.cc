@@ -106,29 +106,20 @@ SqlAnswer changes(const BaselineComparison& comparison) {
   return table;
 }
 
-/// Escapes text for XML 1.0, which excludes U+FFFE and U+FFFF; valid_utf8() removes the other
-/// invalid characters.
-std::string xml(const std::string& text) {
-  std::string out = escape(text);
-  for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (auto at = out.find(never); at != std::string::npos; at = out.find(never, at))
-      out.replace(at, 3, "\xef\xbf\xbd");
-  }
-  return out;
-}
-
-struct Case {
-  std::string element, message;  ///< of the contained element; empty for a success
-};
-
-Case case_of(const Entrant& entrant, const CellChange* change) {
-  if (change != nullptr && change->regression) {
-    std::string message = change->reason;
-    if (message.empty())
-      message =
-          fmt::format("slower by {:.1f} % than the baseline", (change->whole.ratio - 1) * 100);
-    return {"failure", message};
-  }
+CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange* change) {
+  using enum CiCase::Verdict;
+  CiCase made{.group = title_of(contest),
+              .name = entrant.name(),
+              .seconds = entrant.standing.ranking.mean / 1e3};
+  const auto say = [&](CiCase::Verdict verdict, const std::string& message) {
+    made.verdict = verdict;
+    made.message = message;
+    return made;
+  };
+  if (change != nullptr && change->regression)
+    return say(failed, !change->reason.empty() ? change->reason
+                                               : fmt::format("slower by {:.1f} % than the baseline",
+                                                             (change->whole.ratio - 1) * 100));
   if (entrant.standing.kind == Standing::Kind::unmeasured)
     return say(error, unranked_because(entrant));
   if (entrant.failed > 0)
@@ -143,16 +134,13 @@ Case case_of(const Entrant& entrant, const CellChange* change) {
 
 }  // namespace
 
-std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline) {
-  std::string suites;
-  std::size_t change = 0;  // the changes follow the order of the contests
-  for (const Contest& contest : bench.contests) {
-    suites += suite_of(contest, baseline, change);
-    change += contest.entrants.size();
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}</testsuites>\n",
-      xml("headcrash " + bench.facts.run.name), suites);
+std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
+  std::vector<CiCase> cases;
+  for (const Contest& contest : bench.contests)  // in the order of the baseline's changes
+    for (const Entrant& entrant : contest.entrants)
+      cases.push_back(case_of(contest, entrant,
+                              baseline == nullptr ? nullptr : &baseline->changes[cases.size()]));
+  return cases;
 }
 
 Result<void> write_csv(db::Database& database, const Benchmark& bench,

@@ -15,9 +15,9 @@ namespace headcrash::report {
 /// `baseline` may be null.
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Returns a test suite per contest with a test case per entrant. A regression is a failure, failed
-/// trials are an error, and an inconclusive result is skipped.
-std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseline);
+/// Returns a case for each entrant, grouped by contest: failed if it regressed, an error if its
+/// trials failed, skipped if the result is inconclusive. `baseline` may be null.
+std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// measures.csv, cells.csv, trials.csv, metrics.csv (the queries of these names), rankings.csv,
 /// baseline.csv.

@@ -361,7 +361,7 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
     if (!newest)
       return fail(
           database.path().string(), "holds no benchmark yet",
-          "run one first (headcrash bench FILE.toml); --baseline, --csv and --junit need a benchmark");
+          "run one first: headcrash bench FILE.toml; --baseline and --csv are for benchmarks");
     run = newest;
   }
   TRY(auto facts, gather_outline(database, *run));

@@ -1,4 +1,4 @@
-// Writing of a temporary file, then renaming (whole_file.h).
+// Writes a draft, then renames it (whole_file.h).
 #include "results/report/frame/whole_file.h"
 
 #include <unistd.h>
