@@ -66,7 +66,7 @@ std::string unescape(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// "<PATH>" behind a descriptor, from `at` on; empty if there is none.
+/// Returns PATH of "<PATH>" at `at`, which strace prints after a descriptor; empty without one.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};
@@ -89,7 +89,7 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
       if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
     }
   }
-  // What a descriptor leads to, once links have been followed.
+  // The path of the returned descriptor, with all links followed.
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos) return;
   const std::size_t open = line.find('<', result);
@@ -97,8 +97,8 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
   if (const std::string_view path = annotated(line, open); !path.empty()) paths.insert(path);
 }
 
-/// What the kernel loads to execute a file, which no system call names: the interpreter of a script
-/// or the loader of a dynamic program. Empty if there is none.
+/// Returns the interpreter of a script or the loader of a dynamic program, which the kernel loads
+/// without a system call of the program; empty without one.
 std::string interpreter_of(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   std::array<char, 4096> bytes{};

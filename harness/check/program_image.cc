@@ -47,7 +47,8 @@ Result<void> run_shell(const std::string& line) {
 
 std::string sqfstar(const fs::path& image) {
   return fmt::format(
-      "sqfstar -quiet -no-progress -comp lz4 -all-root -root-time 0 -root-mode 755 -mkfs-time 0 -force {}",
+      "sqfstar -quiet -no-progress -comp lz4 -all-root -root-time 0 -root-mode 755 "
+      "-mkfs-time 0 -force {}",
       shell_word(image.string()));
 }
 

@@ -3,9 +3,10 @@
 // without a file of its user's:
 //
 //   run on this host, traced     init, program, verifier: all must succeed without a power cut
-//   program.squashfs             every file that the three runs used, or the user's root file system
-//   application.toml             each line that the program prints is a promise; the verifier's exit
-//                                code is the verdict
+//   program.squashfs             every file that the three runs used, or the user's root file
+//                                system
+//   application.toml             each line that the program prints is a promise; the verifier's
+//                                exit code is the verdict
 //
 // The program runs in the folder kTestFolder of the file system under test.
 

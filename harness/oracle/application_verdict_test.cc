@@ -34,6 +34,20 @@ TEST(ApplicationVerdict, RejectsAContradictoryVerifier) {
   }
 }
 
+TEST(ApplicationVerdict, AnExitCodeAloneIsALossUnlessTheVerifierCannotStart) {
+  const auto of = [](int exit_code) {
+    return exit_code_findings({.exit_code = exit_code, .output = "a\nb\n", .errors = ""});
+  };
+  EXPECT_TRUE(of(0).value().empty());
+  for (const int lost : {1, 2, 125, 139}) {
+    ASSERT_EQ(of(lost).value().size(), 1U) << lost;
+    EXPECT_EQ(of(lost)->front().kind, Verdict::lost_synced_data);
+    EXPECT_EQ(of(lost)->front().found, "exit code " + std::to_string(lost) + ": b");
+  }
+  EXPECT_FALSE(of(126));
+  EXPECT_FALSE(of(127));
+}
+
 TEST(ApplicationVerdict, ReportsPermittedLossesWithoutAFinding) {
   const std::string output = "permitted: commit 7\nchecked\npermitted: commit 8\n";
   const auto none = application_findings({.exit_code = 0, .output = output, .errors = ""});
