@@ -61,7 +61,7 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {
   if (verifier.exit_code == 0) return std::vector<Finding>();
   const std::string errors = last_line(verifier.errors), output = last_line(verifier.output);
-  const std::string& said = errors.empty() ? output : errors;
+  const std::string& said = output.empty() ? errors : output;
   if (verifier.exit_code == kNotExecutable || verifier.exit_code == kNotFound)
     return fail("the application's verifier", "cannot be started in the guest: " + said);
   return std::vector{

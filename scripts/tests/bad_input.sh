@@ -237,7 +237,7 @@ wrong missing.toml "No such file" -- serve --vhost-user disk.sock --machine miss
 wrong /proc/nowhere/a.sock "No such file" -- serve --vhost-user /proc/nowhere/a.sock --size 64M
 wrong /proc/nowhere/c.sock "No such file" -- serve --vhost-user disk.sock --control /proc/nowhere/c.sock --size 64M
 wrong /proc/nowhere/a.hcrec "No such file" -- serve --vhost-user disk.sock --size 512M --record /proc/nowhere/a.hcrec
-wrong "longer than the 107 bytes" "shorter path" -- serve --vhost-user "$(printf 'x%.0s' {1..120}).sock" --size 64M
+wrong "too long for a Unix socket" "shorter path" -- serve --vhost-user "$(printf 'x%.0s' {1..120}).sock" --size 64M
 wrong text.db "not a socket" -- serve --vhost-user text.db --size 64M
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --control disk.sock --size 64M
 wrong --socket "leave one of them out" -- serve --vhost-user disk.sock --socket a.sock

@@ -145,7 +145,7 @@ refuses 2 newer.db newer -- "$headcrash" campaign demo --db newer.db
 # merging: nothing is written unless everything can be
 refuses 2 missing.db -- "$headcrash" merge missing.db -o merged.db
 refuses 2 newer.db newer -- "$headcrash" merge newer.db -o merged.db
-refuses 2 "there already" -- "$headcrash" merge newer.db -o text.db
+refuses 2 "already exists" -- "$headcrash" merge newer.db -o text.db
 [ ! -e merged.db ] || failed "merge left a database behind"
 
 # gc makes no database; the schema needs none

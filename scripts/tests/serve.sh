@@ -67,7 +67,7 @@ start --size 64M --socket own.sock --control own.control
 nbdinfo --size "nbd+unix:///?socket=own.sock" | says -x $((64 << 20)) || failed "a dead server's socket"
 stop
 [ ! -e own.sock ] || failed "the socket was left behind"
-refuses 2 "longer than the 107 bytes" -- timeout 20 "$headcrash" serve --size 64M --socket "$(printf 'x%.0s' {1..120}).sock"
+refuses 2 "too long for a Unix socket" -- timeout 20 "$headcrash" serve --size 64M --socket "$(printf 'x%.0s' {1..120}).sock"
 
 # the printed line is one that QEMU takes: a paused machine with the disk
 "$headcrash" serve --size 64M --clock off --profile hp-c2447 -- timeout 5 qemu-system-x86_64 -accel tcg -M q35 -m 64 -S -display none -nodefaults 2>qemu.err || [ $? -eq 124 ] ||

@@ -125,8 +125,8 @@ operations() {
   mark 4
 }
 
-# The parts that every script has: what looks at a recovered disk. Variables and the functions replay, check and repair are
-# those above.
+# The common parts of all scripts: functions that examine a recovered disk. The variables and the functions replay, check and
+# repair are defined above.
 
 work='' loop='' mounted='' failures=0 by_hand=0
 cleanup() {
@@ -158,7 +158,7 @@ one_of() {
   return 1
 }
 
-# What the checks call. Paths are below the mount point, where the script then is.
+# Functions for the checks. Paths are relative to the mount point, which is the current folder.
 there() { [ -e "./$1" ] || [ -L "./$1" ]; }
 expect_name() {
   if there "$1"; then fine "$1" 'is there'; else failed "$1" 'the name to be there' 'no such name'; fi
@@ -196,8 +196,8 @@ expect_readable() {
   if [ -d "./$1" ]; then found=$(ls "./$1" 2>&1 > /dev/null); else found=$(cat "./$1" 2>&1 > /dev/null); fi
   if there "$1" && [ -z "$found" ]; then fine "$1" 'can be read'; else failed "$1" 'readable content' "$found"; fi
 }
-# expect_block PATH BLOCK WORDS CKSUM...: what cksum says of that block of 512 bytes. Blocks name themselves: bytes 8 to
-# 11 are the number of the file, 12 to 15 the version, 16 to 23 the block (little-endian).
+# expect_block PATH BLOCK WORDS CKSUM...: the permitted cksums of that block of 512 bytes. Blocks identify themselves: bytes 8
+# to 11 are the number of the file, 12 to 15 the version, 16 to 23 the block (little-endian).
 expect_block() {
   path=$1 block=$2 words=$3
   shift 3
@@ -213,7 +213,7 @@ expect_block() {
       od -An -v -tx1 -N24 | tr -s ' \n' ' ') ..."
   fi
 }
-# What no plain tool can tell: for human eyes.
+# A finding that no standard tool can check, for manual inspection.
 look_yourself() {
   by_hand=$((by_hand + 1))
   echo "look yourself  $1"
@@ -271,7 +271,7 @@ finish() {
   exit 0
 }
 
-# From here on the script is the same for every failure.
+# The following part is the same for every failure.
 
 usage() {
   cat <<END
@@ -304,7 +304,7 @@ Exit code, fit for git bisect run: 0 kept, 1 lost, 125 it could not be tested.
 END
 }
 
-# What the operations call. Each fails when the kernel does.
+# Functions for the operations. Each fails if the kernel does.
 quiet() {
   said=$("$@" 2>&1)
   code=$?
@@ -312,7 +312,7 @@ quiet() {
 }
 io() { quiet xfs_io "$@"; }
 create() { (set -C && : > "$1"); }
-# write PATH OFFSET LENGTH BYTE, in one call of the kernel.
+# write PATH OFFSET LENGTH BYTE, in one system call.
 write() { io -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_sync() { io -s -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_dsync() { io -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
@@ -320,7 +320,7 @@ write_direct_dsync() { io -d -c "pwrite -q -V 1 -D -b $3 -S $4 $2 $3" "$1"; }
 write_direct() { io -d -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
 write_mapped() { io -c "mmap 0 $(($2 + $3))" -c "mwrite -S $4 $2 $3" -c "msync -s $2 $3" "$1"; }
 append() { io -a -c "pwrite -q -b $3 -S $4 $2 $3" "$1"; }
-# rename_flags FROM TO FLAGS: renameat2(2), which mv hides: 0, 1 no replace, 2 exchange, 4 whiteout.
+# rename_flags FROM TO FLAGS: renameat2(2), which mv does not offer: 0, 1 no replace, 2 exchange, 4 whiteout.
 rename_flags() {
   case $(uname -m) in
     x86_64) call=316 ;;
@@ -350,16 +350,16 @@ mark() {
   dmsetup message "$dm_name" 0 mark "operation-$1" || cannot 'dm-log-writes takes no mark'
   [ "$1" != "$persisted" ] || panic_now
 }
-# All that the device has completed.
+# Copies all writes that the device has completed.
 panic_now() {
   dmsetup suspend --nolockfs "$dm_name" && cp --sparse=always "$work/disk.raw" "$work/panic.raw" &&
     dmsetup resume "$dm_name" || cannot 'the disk could not be copied'
 }
 
-# replay-log of fstests' programs, as far as it is needed (Documentation/admin-guide/device-mapper/log-writes.rst).
-#   LOG              prints the entries: number, flags (1 flush, 2 FUA, 4 discard, 8 mark, 16 metadata), sector, sectors, text
-#   LOG DISK N [M [S]]  puts entries 0 to N-1 onto the disk, but for number M, and of the last no more than S sectors, its first
-#                       ones, or its last ones where S is negative
+# The needed part of replay-log of fstests (Documentation/admin-guide/device-mapper/log-writes.rst).
+#  LOG              prints the entries: number, flags (1 flush, 2 FUA, 4 discard, 8 mark, 16 metadata), sector, sectors, text
+#  LOG DISK N [M [S]]  writes entries 0 to N-1 to the disk, except number M, and at most S sectors of the last: its first ones,
+#                      or its last ones if S is negative
 replay_log() {
   perl -e '
     my ($log, $disk, $end, $without, $most) = @ARGV;
@@ -397,10 +397,10 @@ replay_log() {
       $at += $unit + $bytes;
     }' "$@"
 }
-# The number of the entry with that mark.
+# Prints the number of the entry with that mark.
 entry_of() { awk -v text="operation-$1" '$2 == 8 && $5 == text { print $1; exit }' "$work/entries"; }
 
-# The log around the mark, as people read it.
+# Prints the log around the mark in readable form.
 print_log() {
   echo "== the log of dm-log-writes, until the mark of operation $persisted and a little longer"
   awk -v at="$at_mark" -v most=60 '
@@ -416,7 +416,7 @@ print_log() {
     }' "$work/entries"
 }
 
-# look_at IMAGE, in a subshell: what it has. Exit code as that of the script.
+# look_at IMAGE, in a subshell: examines the image. The exit code has the meaning of the script's.
 look_at() { (
   loop='' mounted='' failures=0
   trap 'end_look $?' EXIT
@@ -437,7 +437,7 @@ end_look() {
   [ -z "$loop" ] || losetup -d "$loop"
   exit "$1"
 }
-# What the programs say is of interest only when they find something.
+# Shows the output of a program only if it finds something.
 quietly() {
   before=$failures
   "$@" > "$work/said.txt" 2>&1
@@ -522,7 +522,7 @@ truncate -s "$size" "$work/disk.raw" && truncate -s 4G "$work/log.raw" || cannot
   of="$work/disk.raw" 2> /dev/null || cannot 'no room for the disks'
 disk_loop=$(losetup -f --show "$work/disk.raw") || { disk_loop='' && cannot 'no loop device'; }
 log_loop=$(losetup -f --show "$work/log.raw") || { log_loop='' && cannot 'no loop device'; }
-# mkfs would discard what an earlier user left.
+# mkfs would discard an earlier user's data.
 [ -z "$used" ] || echo 0 > "/sys/block/${disk_loop#/dev/}/queue/discard_max_bytes" || cannot 'the disk discards'
 echo "== mkfs: $mkfs_words"
 mkfs "$disk_loop" > "$work/mkfs.txt" 2>&1 || cannot "mkfs failed: $(cat "$work/mkfs.txt")"
