@@ -15,7 +15,7 @@ if [ "${2:-}" = real ]; then
   exits 0 uml
   guest=$(tail -n 1 "$scratch/out")
   describes '"uml": true'
-  for edit in exit-kill spin clock-1ns long-sleep hz-250 no-host-entropy no-host-features no-measuring no-wakeup-preemption fixed-addresses; do describes "\"$edit\""; done
+  for edit in exit-kill spin clock-1ns long-sleep hz-250 no-host-entropy no-host-features no-measuring no-wakeup-preemption fixed-addresses large-fp-state; do describes "\"$edit\""; done
   exits 0 uml --check
   [ "$(cat "$scratch/out")" = "$guest" ] || failed "--check says $(cat "$scratch/out")"
   # It boots to the agent, which finds nobody to talk to: that is a panic, which ends the process.
