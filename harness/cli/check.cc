@@ -133,10 +133,10 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
   const std::size_t count = lost.writes.size();
-  std::string writes = count == 0
-                           ? "every write that reached the disk is there: data was missing from it"
-                       : count == 1 ? "1 lost write is enough"
-                                    : fmt::format("{} lost writes are enough", count);
+  std::string writes =
+      count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
+      : count == 1 ? "1 lost write is enough"
+                   : fmt::format("{} lost writes are enough", count);
   for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
     writes += fmt::format("{} {}", i == 0 ? ":" : ";", lost.writes[i].what);
   if (count > kLostWritesShown) writes += "; ...";
