@@ -1,8 +1,8 @@
 // Reading stacks: each file names the profiles below it, down to drives.
 //
 //   netra-raid5-presto.toml          kind = "nvram"
-//     over ->  [over]                kind = "array"       a profile may also be written in place, as a table
-//                member -> "sun-4.2g"  kind = "disk"      or named: built-in, or a path relative to the file
+//     over ->  [over]                kind = "array"    a profile may also be a table here
+//                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
 // Limits: a file that contains itself (through others) is rejected, and the error shows the circle.
 // The depth and the number of files are limited. Members named once are read once and shared.
