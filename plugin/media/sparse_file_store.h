@@ -2,7 +2,7 @@
 // Media in files: a folder with the images of one machine.
 //
 //   DIR/store.json
-//   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..},..
+//   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..}]}
 //   DIR/hd0.img      the medium of hd0, raw and sparse; for qemu-img info, or for mounting a copy
 //
 // store.json is written last, by rename, so a folder that has it is complete. A process that uses

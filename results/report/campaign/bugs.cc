@@ -16,7 +16,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Of a workload, whose last operations matter most.
+/// Length of the operation list on one line; its last operations matter most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
