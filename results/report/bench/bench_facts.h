@@ -147,12 +147,12 @@ struct BenchCurve {
 /// Activity of a device in a phase of one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
-  struct Stretch {
+  struct TimeSpan {
     double begin_ms = 0, end_ms = 0;
     double bytes = 0;  ///< read and written
     double inside = 0;
   };
-  std::vector<Stretch> stretches;
+  std::vector<TimeSpan> spans;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
