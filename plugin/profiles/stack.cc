@@ -43,7 +43,7 @@ class StackLoader {
       return fail(found.file,
                   fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "),
                               found.identity),
-                  "remove one of them from the circle");
+                  "remove one of these references");
     }
     if (++files_ > kFilesMax)
       return fail(found.file, "too many profiles below this one", "use a smaller machine");

@@ -104,7 +104,7 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
                            return other.empty() || there.contains(other);
                          });
     });
-    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a circle");
+    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a cycle");
     there.insert(ready->name);
     ordered.push_back(std::move(*ready));
     waiting.erase(ready);

@@ -51,10 +51,11 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
                 "use another file (this one is unchanged)");
   }
   if (version > newest) {
-    return fail(path.string(),
-                fmt::format("was written by a newer headcrash (schema {}, this one knows {})",
-                            version, newest),
-                "use the newer headcrash (the file is unchanged)");
+    return fail(
+        path.string(),
+        fmt::format("was written by a newer headcrash (schema {}, this version supports {})",
+                    version, newest),
+        "use the newer headcrash (the file is unchanged)");
   }
   TRY(const auto finding, quick_check(handle));
   if (!finding.empty()) return tl::unexpected(damaged(path, finding));

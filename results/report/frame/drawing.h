@@ -36,7 +36,7 @@ class Dashes {
  private:
   std::vector<std::pair<std::string, int>> all_;
 };
-/// "#0072b2" as gnuplot's `rgb variable` wants it. Converts "#0072b2" to a number for gnuplot's
+/// Converts "#0072b2" to a number for gnuplot's
 /// `rgb variable`.
 unsigned rgb_number(std::string_view hex);
 inline constexpr std::size_t kLabelCharacters =
