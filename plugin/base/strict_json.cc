@@ -34,7 +34,7 @@ Result<std::optional<std::string>> optional_text(const json& object, const char*
 Result<std::uint64_t> number_of(const json& object, const char* key, std::uint64_t most) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
-    return fail(key, "is missing or not an integer in range", fmt::format("give 0 to {}", most));
+    return fail(key, "is missing or not an integer in range", fmt::format("use 0 to {}", most));
   return found->get<std::uint64_t>();
 }
 

@@ -4,7 +4,7 @@
 //   Result<StrictTable> file = StrictTable::parse(text, "demo.toml");
 //   std::int64_t seed = 0;
 //   if (auto r = file->only({"seed", "device"}); !r) ...
-//   if (auto r = file->take("seed", seed); !r) ...          // leaves `seed` alone when the key is absent
+//   if (auto r = file->take("seed", seed); !r) ...          // without the key `seed` is unchanged
 //
 // Errors name file and key: `demo.toml: device.profil: unknown key; did you mean "profile"? known:
 // ...`. Threads: const calls may run at once.

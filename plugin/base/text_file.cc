@@ -17,13 +17,13 @@ Result<std::string> read_text_file(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!in.is_open() || in.bad()) {
     const int error = errno;
-    return fail(path,
-                "cannot be read" + (error != 0 ? ": " + std::generic_category().message(error) : ""),
-                "check the path and its permissions");
+    return fail(
+        path, "cannot be read" + (error != 0 ? ": " + std::generic_category().message(error) : ""),
+        "check the path and its permissions");
   }
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kLargestFileBytes) {
-    return fail(path, "is larger than 1 MiB", "give a text file of at most 1 MiB");
+    return fail(path, "is larger than 1 MiB", "use a text file of at most 1 MiB");
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // A copy-on-write overlay over a shared medium. Many machines start from the same image, each at
-// the cost of its own writes.
+// the cost of the writes that it adds.
 
 #include <array>
 #include <cstddef>
@@ -27,7 +27,7 @@ class MemoryOverlay : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// Returns the first own sector from `lba` on; sectors() if there is none.
+  /// Returns the first own sector from `lba` on; sectors() if no such sector exists.
   std::uint64_t next_own(std::uint64_t lba) const;
 
  private:

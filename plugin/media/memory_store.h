@@ -26,7 +26,7 @@ class MemoryStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector from `lba` on that may be nonzero; sectors() if there is none.
+  /// Returns the first sector from `lba` on that may be nonzero; sectors() without such a sector.
   std::uint64_t next_written(std::uint64_t lba) const;
 
  private:

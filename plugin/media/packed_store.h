@@ -28,7 +28,7 @@ class PackedStore : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   /// Returns the first sector from `lba` on whose page is stored here: it is not in the base, and
-  /// is not all zeroes unless it hides a page of the base. Returns sectors() if there is none.
+  /// is not all zeroes unless it hides a page of the base. Returns sectors() without such a page.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Null if the copy is complete.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }

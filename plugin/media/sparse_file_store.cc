@@ -20,7 +20,7 @@ using model::kSectorBytes;
 
 tl::unexpected<Error> host_error(const std::string& path, const char* what, int error) {
   const char* hint = error == ENOSPC || error == EDQUOT || error == EFBIG
-                         ? "give the store a file system with room, then start with a fresh store"
+                         ? "use a file system with free space, then start with a new store"
                          : "";
   return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), hint);
 }
@@ -44,7 +44,7 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesy
     return host_error(path, "setting the length", errno);
   if (status.st_size != 0 && status.st_size != bytes)
     return fail(path, fmt::format("has {} bytes, but the drive has {}", status.st_size, bytes),
-                "give the size that the store was made with, or another store");
+                "use the store's original size, or another store");
   return store;
 }
 
@@ -60,7 +60,7 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open_existing(
   std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, 0));
   struct stat status = {};
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
-  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "give an image");
+  if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "use an image file");
   store->sectors_ = static_cast<std::uint64_t>(status.st_size) / kSectorBytes;
   return store;
 }

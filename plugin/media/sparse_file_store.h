@@ -2,8 +2,8 @@
 // Media in files: a folder with the images of one machine.
 //
 //   DIR/store.json
-//   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..},..]}
-//   DIR/hd0.img      the medium of hd0, raw and sparse; `qemu-img info` works, and so does mounting a copy
+//   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..}]}
+//   DIR/hd0.img      the medium of hd0, raw and sparse; for qemu-img info, or for mounting a copy
 //
 // store.json is written last, by rename, so a folder that has it is complete. A process that uses
 // the folder holds flock(2) on it; a killed server leaves no lock behind. Bytes go through the page

@@ -121,7 +121,7 @@ Result<int> lock_folder(const fs::path& folder) {
     return fail(folder, "cannot be created: " + host_reason(errno),
                 "create its parent folder, or choose another");
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return fail(folder, "cannot be opened: " + host_reason(errno), "give a folder");
+  if (fd < 0) return fail(folder, "cannot be opened: " + host_reason(errno), "use a folder");
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     close(fd);

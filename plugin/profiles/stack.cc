@@ -1,8 +1,8 @@
 // Reading stacks: each file names the profiles below it, down to drives.
 //
 //   netra-raid5-presto.toml          kind = "nvram"
-//     over ->  [over]                kind = "array"       a profile may also be written in place, as a table
-//                member -> "sun-4.2g"  kind = "disk"      or named: built-in, or a path relative to the file
+//     over ->  [over]                kind = "array"    a profile may also be a table here
+//                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
 // Limits: a file that contains itself (through others) is rejected, and the error shows the circle.
 // The depth and the number of files are limited. Members named once are read once and shared.
@@ -43,7 +43,7 @@ class StackLoader {
       return fail(found.file,
                   fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "),
                               found.identity),
-                  "remove one of them from the circle");
+                  "remove one of these references");
     }
     if (++files_ > kFilesMax)
       return fail(found.file, "too many profiles below this one", "use a smaller machine");

@@ -71,7 +71,7 @@ struct MachineFile {
 ///   profile = "netra-raid5"
 ///   size = "1G"                             # optional; default: full capacity
 ///   write-cache = true                      # optional; default: the profile's setting
-///   tear = "unreadable"                     # optional; default: the profile's (plugin/model/core/tear.h)
+///   tear = "unreadable"                     # optional; default: the profile's (core/tear.h)
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

@@ -1,7 +1,7 @@
 // headcrash_validate_drives: prints the table of VALIDATION.md.
 //
 //   headcrash_validate_drives TRACES            every trace of the folder with a built-in profile
-//   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument prints every request:
+//   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument lists requests:
 //                                               op lbn sectors measured_ms model_ms
 #include <fmt/core.h>
 

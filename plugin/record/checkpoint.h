@@ -3,7 +3,7 @@
 // server needs to continue from there. It is the payload of a log event (event.h):
 //
 //   u64 events so far | i64 time of the last | u64 last request id | u64 devices | for each device:
-//       u64 extents | extents of 24 bytes: u64 lba, u64 location (the bits of ExtentLocation), u64 sectors
+//       u64 extents | extents of 24 bytes: u64 lba, u64 location (ExtentLocation), u64 sectors
 
 #include <cstddef>
 #include <cstdint>

@@ -43,7 +43,7 @@ class Exporter {
  public:
   Exporter(const RecordingReader& from, LogFile& into, model::DeviceId device, RequestIds flushes)
       : from_(from), into_(into), device_(device), flushes_(std::move(flushes)) {
-    put_unit(bytes_of(dm_log::Super{}));
+    write_unit(bytes_of(dm_log::Super{}));
   }
 
   Result<void> add(const Event& event) {
@@ -53,7 +53,7 @@ class Exporter {
     if (event.kind == Kind::submit && event.op == model::Op::flush &&
         flushes_.contains(event.request)) {
       ++summary.flushes;
-      put_entry({.flags = dm_log::kFlush});
+      write_entry({.flags = dm_log::kFlush});
     }
     if (event.kind == Kind::submit && event.op != model::Op::flush && event.op != model::Op::read)
       waiting_.emplace(event.request, event);
@@ -71,7 +71,7 @@ class Exporter {
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;
-      return put_data({.sector = lba, .sectors = bytes.size() / kSectorBytes}, bytes);
+      return write_data({.sector = lba, .sectors = bytes.size() / kSectorBytes}, bytes);
     };
     std::uint64_t end = 0;
     const auto all = base([&](std::uint64_t lba, std::span<const std::byte> bytes) {
@@ -82,7 +82,7 @@ class Exporter {
     const std::array<std::byte, kSectorBytes> zeroes = {};
     if (end < sectors) TRY(put(sectors - 1, zeroes));
     ++summary.flushes;
-    put_entry({.flags = dm_log::kFlush});
+    write_entry({.flags = dm_log::kFlush});
     return {};
   }
 
@@ -100,29 +100,29 @@ class Exporter {
 
  private:
   /// Appends a unit of the log that begins with these bytes.
-  void put_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
+  void write_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
     std::array<std::byte, kUnit> unit = {};
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
     into_.append(unit);
   }
 
-  void put_entry(const dm_log::Entry& entry, std::span<const std::byte> text = {}) {
+  void write_entry(const dm_log::Entry& entry, std::span<const std::byte> text = {}) {
     ++summary.entries;
-    put_unit(bytes_of(entry), text);
+    write_unit(bytes_of(entry), text);
   }
 
   void add_mark(const Event& event) {
     ++summary.marks;
     const auto text = std::span(event.payload).first(std::min(event.payload.size(), kMarkBytesMax));
     if (text.size() < event.payload.size()) ++summary.marks_cut;
-    put_entry({.flags = dm_log::kMark, .data_bytes = text.size()}, text);
+    write_entry({.flags = dm_log::kMark, .data_bytes = text.size()}, text);
   }
 
   Result<void> add_write(const Event& request) {
     const std::uint64_t fua = request.fua ? dm_log::kFua : 0;
     if (request.op == model::Op::trim) {
       ++summary.discards;
-      put_entry(
+      write_entry(
           {.sector = request.lba, .sectors = request.sectors, .flags = dm_log::kDiscard | fua});
       return {};
     }
@@ -136,15 +136,15 @@ class Exporter {
       buffer_.assign(run * kSectorBytes, std::byte{0});
       if (request.op == model::Op::write) TRY(from_.read_bytes(request, done, buffer_));
       const auto put =
-          put_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
+          write_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
       if (!put) return put;
       done += run;
     }
     return {};
   }
 
-  Result<void> put_data(const dm_log::Entry& entry, std::span<const std::byte> bytes) {
-    put_entry(entry);
+  Result<void> write_data(const dm_log::Entry& entry, std::span<const std::byte> bytes) {
+    write_entry(entry);
     if (!into_.append({}, bytes)) return tl::unexpected<Error>(*into_.error());
     summary.data_bytes += bytes.size();
     return {};

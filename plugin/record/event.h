@@ -8,27 +8,28 @@
 //
 //   0    "HCREC\0\0\2"                      magic and format version
 //   8    u32 text bytes, u32 CRC-32C of the text
-//   16   two checkpoint slots of 32 bytes:  u64 offset of a checkpoint, u64 its generation, u64 file bytes
+//   16   two checkpoint slots of 32 bytes:  u64 offset of a checkpoint, u64 generation, u64 bytes
 //                                           up to and including it, u32 0, u32 CRC-32C
-//   80   the text, padded with zeroes       {"origin":..,"seed":..,"media":..,"devices":[{"name":..,
-//                                            "profile":..,"sectors":..,"physical_sector_sectors":..,
+//   80   the text, padded with zeroes       {"origin":..,"seed":..,"media":..,"devices":[
+//                                            {"name":..,"profile":..,"sectors":..,
+//                                            "physical_sector_sectors":..,
 //                                            "medium":..}]}, and if it has a base
 //                                            "base":{"recording":..,"state":..,"fingerprint":..}
 //   ..   event, event, ...
 //
-//        0      4    5     6      8       16   24  32      36     40       48          52
-//   event +------+----+-----+------+-------+----+---+-------+------+--------+-----------+----------+-------+
-//        |payload|kind|flags|device|request|time|lba|sectors|detail|bytes at|payload CRC|header CRC|payload|
-//        | bytes |    |     |      |       |    |   |       |      |        |           |          |,padded|
-//        +------+----+-----+------+-------+----+---+-------+------+--------+-----------+----------+-------+
-//         u32     u8   u8    u16    u64    i64 u64  u32     u32     u64      u32         u32
+//   0       4    5     6      8       16   24  32      36     40       48      52
+//   +-------+----+-----+------+-------+----+---+-------+------+--------+-------+------+-------+
+//   |payload|kind|flags|device|request|time|lba|sectors|detail|bytes at|payload|header|payload|
+//   | bytes |    |     |      |       |    |   |       |      |        |CRC    |CRC   |,padded|
+//   +-------+----+-----+------+-------+----+---+-------+------+--------+-------+------+-------+
+//      u32    u8   u8    u16     u64   i64  u64   u32    u32     u64      u32    u32
 //
 // The header has its own checksum, so a reader can skip payloads. "Bytes at" is the offset in this
 // file of the bytes of a MEDIA event:
 //
 //   SUBMIT 7: write lba 100, 16 sectors | payload ............ |
 //                                            ^ + 8 * 512
-//   MEDIA: lba 108, 4 sectors, request 7, ---+                   the other 12 sectors follow later, or never
+//   MEDIA: lba 108, 4 sectors, request 7, ---+            the other 12 follow later, or never
 //
 // usually inside an earlier SUBMIT. It is inside the event itself if the medium received other
 // bytes than were sent (torn, corrupted), and 0 for zeroes.

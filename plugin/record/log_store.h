@@ -5,7 +5,7 @@
 //   host write --SUBMIT + payload--> | log | ... | payload | ... |<------------------------+
 //                                                                                          | offset
 //   drive: SectorStore::write(lba, bytes)   held until the observer is notified of it       |
-//   drive: Observer::media_written(source)   -> MEDIA event that refers to the payload --> extent index
+//   drive: Observer::media_written(source)   -> MEDIA event of the payload -> extent index
 //   drive: SectorStore::read(lba)           -> extent index -> pread(2) of the log
 //
 // A drive writes a run of sectors to its store and immediately reports the same run to the

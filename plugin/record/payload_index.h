@@ -2,7 +2,7 @@
 // The payloads of a recording, for reads at any place of the file. Each payload is verified against
 // its checksum at the first read of it.
 //
-//   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |     as events are skipped
+//   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |    as events pass
 //   read()                                      ^^^  payload 2 is read as a whole, verified, marked
 //
 // Otherwise a flipped bit in a recording would be attributed to a drive or a file system.

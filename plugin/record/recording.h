@@ -54,7 +54,7 @@ class RecordingWriter : public model::MachineObserver {
   // For a log that is also the store (log_store.h).
 
   /// Like media_written(), and returns the location of the bytes; nullopt if the log has failed.
-  /// `zeroes` means that the store was told to zero these sectors.
+  /// `zeroes` means that the store must zero these sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Appends bytes that the medium already holds, to move them within the log.

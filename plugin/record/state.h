@@ -2,8 +2,9 @@
 // The contents of a medium at any point of a run, without copying: an extent index that refers to
 // the recording.
 //
-//   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .     S: a kept index, at intervals
-//                                            ^ at_event(i): the preceding kept index, plus the events since
+//   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .    S: index kept
+//                                            ^ at_event(i): the preceding kept index plus the
+//                                              events since
 //
 // Indexes share common parts (extent_index.h), so the kept ones cost only their differences. A
 // state takes microseconds to make, and thousands per second can be examined, each at the cost of

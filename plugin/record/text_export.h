@@ -9,8 +9,8 @@
 //   kind      submit ack media mark fault power opened
 //   device    its name; empty for mark, power, opened
 //   op, fua   of a submit: read write flush trim write_zeroes; 0 or 1
-//   result    of an ack: ok power_lost medium_error out_of_range store_error device_failed; of a media:
-//             written torn unreadable misdirected corrupted, or "moved" if only the log moved the bytes;
+//   result    of an ack: ok power_lost medium_error out_of_range store_error device_failed; of a
+//             media: written torn unreadable misdirected corrupted, or "moved" by the log alone;
 //             of a power: on off
 //   bytes     of a submit or media: none referred zeroes carried; a submit with data carries it
 //   bytes_at  file offset of these bytes, else empty

@@ -114,7 +114,7 @@ Result<void> CsvWriter::close() {
   if (file_ != stdout && std::fclose(file_) != 0) note_failure();
   file_ = nullptr;
   if (failed_)
-    return fail(path_, "cannot be written completely:  " + std::generic_category().message(error_),
+    return fail(path_, "cannot be written completely: " + std::generic_category().message(error_),
                 "use a file system with free space");
   return {};
 }

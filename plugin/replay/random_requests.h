@@ -3,7 +3,7 @@
 // requests.
 //
 // Text form: KEY=VALUE,... with
-//   count=N       number of requests (required)  size=BYTES  of each, 4K          reads=SHARE   0..1, 1
+//   count=N       number of requests (required)  size=BYTES  of each, 4K      reads=SHARE  0..1, 1
 //   seed=N        1                              depth=N     in flight in a closed loop, 1
 //   sequential=S  share of requests that continue where the previous one ended, 0
 //   rate=X        instead of the closed loop: random (Poisson) arrivals, X per second

@@ -1,7 +1,7 @@
 #pragma once
 // A distribution of times in constant memory, with buckets of 1/2048 of their value.
 //
-//   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...      lower bounds of buckets in nanoseconds
+//   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...   lower bounds of buckets in ns
 //
 // Percentiles and the demerit are therefore accurate to 0.05 %.
 

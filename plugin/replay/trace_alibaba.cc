@@ -28,7 +28,7 @@ std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines
   if (!into.read && fields[1] != "W")
     return ParseError{"the opcode is neither R nor W", "use R for a read, W for a write"};
   if (!blocks_of_bytes(fields[2], fields[3], into)) return kBytes;
-  return put_arrival(fields[4], model::kMicrosecondNs, into);
+  return parse_arrival(fields[4], model::kMicrosecondNs, into);
 }
 
 bool is_alibaba(std::string_view line) {

@@ -40,7 +40,7 @@ std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& line
   if (!is_device(name) || !number_of<std::uint32_t>(words.next(), 0xffffffff) ||
       !number_of<std::uint64_t>(words.next(), kLbnMax))
     return kLine;
-  if (const auto error = put_arrival(words.next(), model::kSecondNs, into)) return error;
+  if (const auto error = parse_arrival(words.next(), model::kSecondNs, into)) return error;
   words.next();  // pid
   const std::string_view action = words.next();
   const std::string_view letters = words.next();

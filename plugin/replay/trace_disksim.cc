@@ -26,7 +26,7 @@ std::optional<ParseError> parse_extent(Words& words, TraceRequest& into) {
 std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines&,
                                              TraceRequest& into) {
   Words words(line);
-  if (const auto error = put_arrival(words.next(), model::kMillisecondNs, into)) return error;
+  if (const auto error = parse_arrival(words.next(), model::kMillisecondNs, into)) return error;
   const auto device = number_of<std::uint16_t>(words.next(), 0xffff);
   if (!device) return ParseError{"the device is not a number", "use 0 for the first device"};
   if (const auto error = parse_extent(words, into)) return error;

@@ -58,7 +58,7 @@ bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequ
   return true;
 }
 
-std::optional<ParseError> put_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into) {
+std::optional<ParseError> parse_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into) {
   const ParsedTime time = time_of(text, unit_ns);
   if (time.state == ParsedTime::State::too_large) return kTooLate;
   if (!time) return kNoTime;

@@ -87,6 +87,6 @@ struct CommaFields {
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into);
 
 /// Sets the arrival of a request. Returns an error if it is invalid.
-std::optional<ParseError> put_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
+std::optional<ParseError> parse_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
 
 }  // namespace headcrash::replay

@@ -45,7 +45,7 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path,
   }
   if (!format)
     return fail(trace->path_, "has no recognisable format",
-                "use --format with one of:  " + trace_format_names());
+                "use --format with one of: " + trace_format_names());
   trace->row_ = &row_of(*format);
   return trace;
 }

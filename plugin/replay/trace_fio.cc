@@ -88,7 +88,7 @@ std::optional<ParseError> parse_fio3(std::string_view line, TraceLines& lines, T
     return ParseError{"is not \"fio version 3 iolog\"", "begin the file with that line"};
   }
   Words words(line);
-  if (const auto error = put_arrival(words.next(), model::kMicrosecondNs, into)) return error;
+  if (const auto error = parse_arrival(words.next(), model::kMicrosecondNs, into)) return error;
   return parse_action(words, false, lines, into);
 }
 

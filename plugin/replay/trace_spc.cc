@@ -37,7 +37,7 @@ std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, Tr
   into.read = is_read(fields[3]);
   if (!into.read && !is_write(fields[3]))
     return ParseError{"the opcode is neither R nor W", "use R for a read, W for a write"};
-  return put_arrival(fields[4], model::kSecondNs, into);
+  return parse_arrival(fields[4], model::kSecondNs, into);
 }
 
 bool is_spc(std::string_view line) {

@@ -19,7 +19,7 @@ std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines
   const CommaFields fields(line);
   if (fields.count != kTencentFields)
     return ParseError{"does not have 5 fields", "expected: Timestamp,Offset,Size,IOType,VolumeID"};
-  if (const auto error = put_arrival(fields[0], model::kSecondNs, into)) return error;
+  if (const auto error = parse_arrival(fields[0], model::kSecondNs, into)) return error;
   const auto lbn = number_of<std::uint64_t>(fields[1], kLbnMax);
   if (!lbn)
     return ParseError{"the offset is not a whole number", "count blocks of 512 bytes from 0"};

@@ -53,7 +53,7 @@ TEST(StageOrder, ErrorsNameTheKey) {
       {R"({"power":"cut"})", "is not supported by a server of crash states"},
       {R"({"state":"load"})", "stage: is missing"},
       {R"({"state":"load","stage":64,"sectors":8})",
-       "stage: is missing or not an integer in range; give 0 to 63"},
+       "stage: is missing or not an integer in range; use 0 to 63"},
       {R"({"state":"load","stage":-1,"sectors":8})", "stage: "},
       {R"({"state":"load","stage":0})", "recording: is missing"},
       {R"({"state":"load","stage":0,"recording":"a.hcrec","id":"w1"})", "is not an absolute path"},

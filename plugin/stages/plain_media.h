@@ -1,8 +1,8 @@
 #pragma once
 // The media of a crash state as disks, each under an overlay.
 //
-//   write -> SUBMIT -> overlay            then, once all requests in flight with it are submitted: ACK
-//   read  -> overlay, else the state      EIO where the state is unreadable, until the next write
+//   write -> SUBMIT -> overlay         then, once all requests in flight with it are submitted: ACK
+//   read  -> overlay, else the state   EIO where the state is unreadable, until the next write
 
 #include <memory>
 

@@ -2,8 +2,8 @@
 // An array (or a cache over one) rebuilt over the media that a power cut left. Clients see the
 // array after its recovery at power-on.
 //
-//   hd0    array  <- clients                a model::Machine without a clock: a request is done when its
-//   hd0.0  drive  <- overlay over hd0.0       events have run
+//   hd0    array  <- clients                a model::Machine without a clock: a request is complete
+//   hd0.0  drive  <- overlay over hd0.0     when its events have run
 //   hd0.1  drive  <- overlay over hd0.1
 //
 // A battery-backed cache keeps its contents unless its battery is dead (a fault). They are written

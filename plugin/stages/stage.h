@@ -2,7 +2,7 @@
 // A stage: its current content, the connections that have it open, and their lock.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
-//   control     --load()---> [lock] other content, other nonce [unlock]    only while no request is inside
+//   control     --load()---> [lock] other content, other nonce [unlock]    only without requests
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK waits until every request that has arrived by then is submitted.

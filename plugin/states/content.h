@@ -1,10 +1,10 @@
 #pragma once
 // Content digests of many states of one run, each at the cost of its differences (digest.h).
 //
-//   writes       1   2   3   4   5   6   7   8  | cut      all(8): accumulated from write to write, once per run
+//   writes       1   2   3   4   5   6   7   8  | cut    all(8): accumulated once per run
 //   unflushed            *       *   *       *
-//   sectors      ....[ a ][ b ][ c ]....[ d ][ e ]....    atoms: runs of sectors with the same writers
-//                      3   3,6   6        5   5,8         among the unflushed writes
+//   sectors      ....[ a ][ b ][ c ]....[ d ][ e ]....  atoms: sector runs with the same writers
+//                      3   3,6   6        5   5,8       among the unflushed writes
 //
 //   digest(state) = all(8) + for each atom: sum(bytes of its last writer in the state)
 //                                         - sum(bytes of its last writer)

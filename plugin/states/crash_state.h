@@ -1,10 +1,10 @@
 #pragma once
 // A crash state: an image that a power cut could have left, with a short name.
 //
-//   time:     ..W1..W2..F..ack W1..ack W2..W3..ack F..W4..W5..ack W4..|            F: flush, |: the cut
-//   durable at the cut   writes acknowledged before the submission of a flush (or FUA) that is itself complete:
+//   time:     ..W1..W2..F..ack W1..ack W2..W3..ack F..W4..W5..ack W4..|     F: flush, |: the cut
+//   durable at the cut   writes acknowledged before the submission of a completed flush (or FUA):
 //                        not W1, which was acknowledged after F was submitted
-//   unflushed at the cut     every other submitted write: it may be present, absent or partly present
+//   unflushed at the cut     each other submitted write: present, absent or partly present
 //
 // A state consists of the cut (the number of events before it) and the fate of each unflushed
 // write. Exports, databases, file names and command lines use its name. Equal states have equal
@@ -17,9 +17,9 @@
 //   w1234+17.21       only these
 //   w1234+17.21~23:2x6    and of request 23 only sectors [2, 8), counted from its first
 //   w1234!55-         the cache lied: flushes (and FUA) from request 55 on had no effect
-//   m1234:3@1201.5@1190   physical, but device 3 stopped earlier, at event 1201, and device 5 at 1190: members
-//                         of an array that do not stop together
-//   a1234-17.21       as w1234-17.21 (likewise for every other form), of all disks of the machine together
+//   m1234:3@1201.5@1190   physical, but device 3 stopped earlier, at event 1201, and device 5 at
+//                         1190: members of an array that do not stop together
+//   a1234-17.21       as w1234-17.21 (likewise for every other form), of all disks of the machine
 //
 // If a machine has several media, the requests are those of one device: the first medium, or the
 // one in a "d2" prefix (w1234 and d0w1234 are equal). All other media are as in p1234. Several

@@ -1,9 +1,9 @@
 #pragma once
 // Content digests that can be computed from differences.
 //
-//   digest(image) = sum over all sectors, modulo 2^64, of hash(lba, bytes)       a sector of zeroes counts 0
+//   digest(image) = sum over all sectors, modulo 2^64, of hash(lba, bytes)    (zero sector: 0)
 //
-//   image B = image A except sectors 8..15  =>  digest(B) = digest(A) - sum of A's 8..15 + sum of B's 8..15
+//   image B = image A except sectors 8..15 => digest(B) = digest(A) - sum of A's + sum of B's 8..15
 //
 // A crash state therefore costs only the sectors of its unflushed writes, and a sector never
 // written costs nothing. The hash of a sector folds 128-bit products of its words (the construction

@@ -82,7 +82,7 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
     if (!header.media || !header.devices[device].medium)
       return fail(
           path,
-          fmt::format("the power went before event {}, and the contents of {} were not recorded",
+          fmt::format("the power was cut before event {}, and the contents of {} were not recorded",
                       begin, device_name(device)),
           "use an earlier state, or a medium below it");
     TRY(const auto line, timeline(device));

@@ -1,9 +1,10 @@
 // Sources of states from the contents of the media: physical, member (state_source.h).
 //
-//   members of an array     A  ..a1......a2.........     media events
-//   do not stop together    B  ......b1......b2.....     m: A stops before a1, B continues to b1 (one behind by
-//                                          ^promise      1), to b2 (by 2), ... but not beyond a promise kept:
-//                                                        a flush would not have been acknowledged without A
+//   members of an array     A  ..a1......a2.........   media events
+//   do not stop together    B  ......b1......b2.....   m: A stops before a1, B continues to b1 (one
+//                                          ^promise    behind by 1), to b2 (by 2), ... but not
+//                                                      beyond a promise: no flush is acknowledged
+//                                                      without A
 //
 // The controller waits for its members. After A has stopped it acknowledges nothing, and requests
 // that it sent to B only after such an acknowledgement were never sent. A log written before the

@@ -1,9 +1,9 @@
 // The overlay of a crash state (state_image.h): an extent index like a recording's, whose "file" is
 // memory in slots of one sector.
 //
-//   index   lba 100, 8 sectors -> slot 0 | lba 300, 4096 sectors -> zeroes | lba 5000, 2 sectors -> slot 8
-//   slots   [ block of 2048 ][ block of 2048 ] ...      a rewritten sector keeps its slot; a zeroed one
-//                                                       releases it
+//   index   lba 100, 8 sectors -> slot 0 | lba 300, 4096 sectors -> zeroes | lba 5000, 2 -> slot 8
+//   slots   [ block of 2048 ][ block of 2048 ] ...   a rewritten sector keeps its slot; zeroing
+//                                                    frees it
 //
 // The limit is on slots in use. The index grows with them and with zeroed ranges: discarding a
 // whole disk costs an extent of 16 bytes per MiB.

@@ -4,21 +4,21 @@
 // Strategies (named as in campaign files and the database):
 //   physical    the contents of the emulated medium around every flush, mark and media write
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
-//   reorder     subsets of the unflushed writes: all of them if there are few, else those that lose one, keep
-//               one, lose a contiguous run, lose all of one kind of place, and then random ones
-//   torn        an unflushed write partly present: by physical sector, or by the device's larger atomic unit;
-//               prefixes, suffixes, one unit in the middle
+//   reorder     subsets of the unflushed writes: all of them if there are few, else those that lose
+//               one, keep one, lose a contiguous run, lose all of one kind of place, then random
+//   torn        an unflushed write partly present: by physical sector, or by the device's larger
+//               atomic unit; prefixes, suffixes, one unit in the middle
 //   lose-all    no unflushed write survives
-//   lying-flush lose-all with flushes that had no effect, from each flush on (a control: file systems may fail)
+//   lying-flush lose-all with ineffective flushes from each flush on (a control: systems may fail)
 //   member      members of an array stop at different events
-//   (`recovery` is a strategy of harness/explorer: it records the recovery of a state and explores that.)
+//   (`recovery` is a strategy of harness/explorer, which records the recovery and explores that.)
 //
 // With several disks on one power cord (a file system and its log; ExploreOptions::all_disks) a
 // state is a choice for each of them at one cut. A flush covers only its own disk:
 //   physical    the contents of each of them at one instant
-//   prefix      everything submitted to any of them up to there: a prefix of the order of all requests
-//   reorder     subsets of the unflushed writes of all; first those that lose all on one disk and keep all on
-//               the others
+//   prefix      everything submitted up to there: a prefix of the order of all requests
+//   reorder     subsets of the unflushed writes of all; first those that lose all on one disk and
+//               keep all on the others
 //   torn        one write on one of them; unflushed writes elsewhere are all present or all lost
 //   lose-all    on each, everything after its own last flush
 //   lying-flush flushes of all of them had no effect from that request on

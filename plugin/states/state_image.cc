@@ -1,7 +1,7 @@
 // Reads a crash state through its two layers (state_image.h).
 //
-//   top     ....####....0000..........##......   # bytes of this recording, 0 zeroes that it wrote, . untouched
-//   base    ##########..####..........######..   the state that the recording was made on; it may have a base
+//   top     ....####....0000..........##......   # bytes of the recording, 0 its zeroes, . none
+//   base    ##########..####..........######..   the state below the recording; it may have a base
 //           ----====----====----------==------   split(): = parts of the top, - of the base
 #include "plugin/states/state_image.h"
 

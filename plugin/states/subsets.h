@@ -3,7 +3,7 @@
 // first, bounded.
 //
 //   lose all, keep all, lose all on one disk (of several),
-//   keep only the newest: a write with FUA, or one that a flush should precede, must not survive alone; then
+//   keep only the newest: a write with FUA or one after a needed flush must not survive alone; then
 //   in turns:
 //     lose one      ######.#    the cache wrote all but one
 //     keep one      .....#..    it wrote one out of order

@@ -101,7 +101,7 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
   if (problem)
-    return fail(folder.string(), "cannot be created:  " + problem.message(),
+    return fail(folder.string(), "cannot be created: " + problem.message(),
                 "choose another folder");
   TRY(check_folder(path));
   TRY(const auto turn, OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
@@ -109,7 +109,7 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   if (!handle) return forward_error(handle);
   TRY(inspect(handle->get(), path, kSchemaVersion));
   if (sqlite3_db_readonly(handle->get(), "main") == 1) {
-    return fail(path.string(), "it cannot be written",
+    return fail(path.string(), "is not writable",
                 "check the permissions of the file and of its folder");
   }
   if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");

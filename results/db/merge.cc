@@ -104,7 +104,7 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
                            return other.empty() || there.contains(other);
                          });
     });
-    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a circle");
+    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a cycle");
     there.insert(ready->name);
     ordered.push_back(std::move(*ready));
     waiting.erase(ready);
@@ -355,7 +355,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
 }
 
 /// Moves the file into place after its bytes are on the disk.
-Result<void> put_in_place(const fs::path& draft, const fs::path& output) {
+Result<void> publish(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;
   std::error_code problem(errno, std::generic_category());
@@ -394,7 +394,7 @@ Result<MergeOutcome> merge_databases(const std::vector<fs::path>& inputs, const 
   remove_draft(draft);
   auto outcome = merge_into(inputs, draft, fs::absolute(output).lexically_normal().parent_path());
   if (outcome) {
-    if (auto placed = put_in_place(draft, output); !placed) outcome = forward_error(placed);
+    if (auto placed = publish(draft, output); !placed) outcome = forward_error(placed);
   }
   if (!outcome) remove_draft(draft);
   return outcome;

@@ -70,8 +70,8 @@ TEST_F(MergeTest, MergesShardsIntoOneFinishedRun) {
                      "AND finished_at IS NOT NULL"),
       1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // Each finding must belong to the state of its own trial, each failure to its state and each
-  // bucket to its phase.
+  // Each finding must belong to the state of its trial, each failure to its state and each bucket
+  // to its phase.
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "

@@ -48,13 +48,14 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
   if (application == 0 && version == 0 && objects == 0) return FileState::fresh;
   if (application != kApplicationId) {
     return fail(path.string(), "is a database of another program, not of headcrash",
-                "name another file; this one was left as it was");
+                "use another file (this one is unchanged)");
   }
   if (version > newest) {
-    return fail(path.string(),
-                fmt::format("was written by a newer headcrash (schema {}, this one knows {})",
-                            version, newest),
-                "use the newer headcrash; the file was left as it was");
+    return fail(
+        path.string(),
+        fmt::format("was written by a newer headcrash (schema {}, this version supports {})",
+                    version, newest),
+        "use the newer headcrash (the file is unchanged)");
   }
   TRY(const auto finding, quick_check(handle));
   if (!finding.empty()) return tl::unexpected(damaged(path, finding));

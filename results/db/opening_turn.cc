@@ -44,11 +44,10 @@ Result<OpeningTurn> OpeningTurn::take(const std::filesystem::path& database,
   while (turn.folder_ >= 0 && ::flock(turn.folder_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EINTR && errno != EWOULDBLOCK) break;
     if (std::chrono::steady_clock::now() >= deadline)
-      return fail(
-          database.string(),
-          fmt::format("its folder {} has been locked by {} for {:.1f} s", path.string(),
-                      holder_of(turn.folder_), static_cast<double>(patience.count()) / 1e3),
-          "put the database into another folder than the store of a server, or end that process");
+      return fail(database.string(),
+                  fmt::format("its folder {} has been locked by {} for {:.1f} s", path.string(),
+                              holder_of(turn.folder_), static_cast<double>(patience.count()) / 1e3),
+                  "use a folder that is not a store of a server, or end that process");
     std::this_thread::sleep_for(kBetweenTries);
   }
   return turn;

@@ -62,7 +62,7 @@ struct Comparison {
 /// Compares two samples of positive values. Changes below `tolerance` (0.02 is 2 %) are ignored.
 ///   same         the whole interval is within the tolerance
 ///   better/worse the whole interval is on one side of 1, and the ratio is beyond the tolerance
-///   cannot tell  otherwise: too few values, or too much spread
+///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
 /// Compares paired values (the same repetition of an interleaved run), which removes what both

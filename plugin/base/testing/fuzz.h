@@ -81,7 +81,7 @@ inline std::uint64_t novelty(std::string_view message) {
   return hash;
 }
 
-/// Returns the contents of the files in a folder, sorted by name; empty if there are none.
+/// Returns the contents of the files in a folder, sorted by name; may be empty.
 inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
   std::error_code none;
   std::vector<std::filesystem::path> paths;

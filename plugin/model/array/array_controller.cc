@@ -1,7 +1,7 @@
 // The controller of an array (array_controller.h): host requests from submission to completion, and
 // power.
 //
-//   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() --> host
+//   host -> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish()
 //
 // The controller does one thing at a time (command_ns, parity_sector_ns); member commands run
 // concurrently. Completions are delivered to the host only while every coroutine waits, since the

@@ -1,6 +1,6 @@
 // Random histories of arrays against a reference model, per sector:
 //
-//   allowed       values that a read may return: the last completed write's, and those of writes in flight
+//   allowed       results of a read: the last completed write, and those in flight
 //   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
 // Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any

@@ -1,8 +1,8 @@
 // The metadata of an array on its members (superblocks, dirty flag), and its start.
 //
-//   first write after an idle time    superblocks (dirty) -> region bits -> data and parity
-//   idle for kArrayIdleCleanNs        flush of volatile members -> superblocks (clean) -> region bits cleared
-//   power-on                          read superblocks -> use the newest -> recovery -> serve requests
+//   first write after idle time   superblocks (dirty) -> region bits -> data and parity
+//   idle for kArrayIdleCleanNs    flush of volatile members -> superblocks (clean) -> clear bits
+//   power-on                      read superblocks -> use the newest -> recovery -> serve requests
 //
 // One coroutine at a time writes superblocks. A coroutine that needs them on the members increments
 // `metadata_wanted_` and waits. If a member fails during the write, the superblocks are written
@@ -50,7 +50,7 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
 }
 
 /// Returns the recorded rebuild progress of a member, or 0 if another drive has taken its place. A
-/// superblock of its own that was lost records less progress, which is safe.
+/// lost superblock records less progress, which is safe.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||

@@ -1,8 +1,8 @@
 // Logging an update before its home writes, and rolling complete updates forward at power-on.
 // prewrite_log.h describes the format.
 //
-//   small write, 6 commands    read old data, read old parity | log data, log parity -> host is answered |
-//                              write data, parity home
+//   small write, 6 commands   read old data, old parity | log data, log parity -> answer |
+//                             write data, parity home
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reads of an array: directly from the data columns, or reconstructed from the other members if one
 // is lost or a sector is unreadable.
 //
-//   request   | D0 D1 D2 | D3 D4 ...     pieces that adjoin on a member are one command, then scattered
+//   request  | D0 D1 D2 | D3 D4 ...  pieces that adjoin on a member are one command, then scattered
 //
 // A healthy read takes no stripe lock: a data column is written by one command, and concurrent
 // requests have no order. A reconstruction does take it, because the parity is inconsistent between

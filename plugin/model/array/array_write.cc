@@ -1,7 +1,7 @@
 // Writes of an array.
 //
 //   host request = partial stripe, run of full stripes, partial stripe; concurrently, each:
-//     lock the stripes -> read what the plan needs -> compute parity -> [log] -> write data and parity -> unlock
+//     lock the stripes -> read as planned -> compute parity -> [log] -> write both -> unlock
 //
 // Before the first write after an idle time the members are marked dirty. With a prewrite log a
 // write is acknowledged when it is logged, and the stripes stay locked until it is home. If a

@@ -4,8 +4,8 @@
 // are cleared when the array has been idle, and single bits when their regions have been idle for
 // longer:
 //
-//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit cleared
-//                                                               a write in this time keeps the bit
+//   first write -> bit on members | writes in it ... last one ends | age passes | flush | clear bit
+//                                                           a write in this time keeps the bit
 //
 // The flush is for members with volatile caches: a completed write may still be in one of them.
 //

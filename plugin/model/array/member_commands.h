@@ -4,7 +4,7 @@
 //
 //   Batch batch(commands_);
 //   batch.read(0, ...);  batch.read(1, ...);
-//   co_await batch;                             afterwards: which members failed, which could not read
+//   co_await batch;                          afterwards: failed members, and unreadable sectors
 //
 // The consequences of a failure are decided in array_members.cc.
 

@@ -1,8 +1,8 @@
 #pragma once
 // The mapping of a run of array data to its members.
 //
-//   pieces, in order of the host's data    | D0 | D1 | D2 | D3 | D0' | D1' |   at most one stripe unit each
-//   buffer ordered by member               | D0 D0' | D1 D1' | D2 | D3 |       adjacent pieces: one command
+//   pieces, in the host's order    | D0 | D1 | D2 | D3 | D0' | D1' |   at most one stripe unit each
+//   buffer ordered by member       | D0 D0' | D1 D1' | D2 | D3 |       adjacent pieces: one command
 
 #include <algorithm>
 #include <array>

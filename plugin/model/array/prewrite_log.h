@@ -3,7 +3,7 @@
 // home, so a power cut between the home writes leaves no stripe half updated (Solstice DiskSuite's
 // RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
 //
-//   member 1, prewrite area, a ring            one update = one record on each member that it writes
+//   member 1, prewrite area, a ring         one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |
 //
 // All records of an update carry its sequence number, its stripe and the mask of members with a
@@ -58,7 +58,7 @@ class PrewriteLog {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Allocates space on every member of `parts`. Returns nullopt if there is none; retry when an
+  /// Allocates space on every member of `parts`. Returns nullopt without space; retry when an
   /// update has been retired.
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }

@@ -11,7 +11,7 @@
 // Members are read and written in whole physical sectors, even if the host writes less. A cut can
 // make a whole physical sector unreadable, and the log must then restore all of it.
 //
-//   data column   |....|##..|....|....|    # the host's sectors     between | and |: a physical sector
+//   data column   |....|##..|....|....|   # the host's sectors   between | and |: a physical sector
 //   read, written      |----|
 
 #include <array>

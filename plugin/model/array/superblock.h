@@ -7,13 +7,11 @@
 // correct checksum is valid. A member with fewer events than `settled` has missed updates and is an
 // old copy. Numbers are little-endian.
 //
-//   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty       96 settled
-//   8 array id           40 events            72 prewrite tail: older    104 rebuilt stripes (0: start over,
-//  16 version            48 failed (mask)        updates are home            as in versions without
-//  24 level, members     56 rebuilding (mask) 80 prewrite, region sectors     this field)
-//  28 member index                            88 stripes                 508 CRC-32C of the
-// preceding bytes
-//  28 member index                            88 stripes                 508 CRC-32C of what comes before
+//   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty     96 settled
+//   8 array id           40 events            72 prewrite tail: older  104 rebuilt stripes (0: as
+//  16 version            48 failed (mask)        updates are home          in versions without
+//  24 level, members     56 rebuilding (mask) 80 prewrite, region       this field)
+//  28 member index                            88 stripes               508 CRC-32C of bytes before
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 // then sends without a pause unless it catches up with the medium. Sector i is sent no earlier than
 // it was read, so
 //
-//   sent(last) = max over i of (read(i) + bus * (sectors - i))      and not before the watermark's bound
+//   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
 //
 // for any read order (zero-latency access). Within one pass read(i) is linear in i, so only the
 // first and the last sector of each pass matter. A request larger than the buffer would pause the

@@ -1,7 +1,7 @@
 #pragma once
 // The interface of all emulated hardware: drives, arrays, caches, and stacks of them.
 //
-//    initiator --submit(Request)--> Device --(events in model time)--> initiator.completed(Completion)
+//    initiator --submit(Request)--> Device --(events in time)--> initiator.completed(Completion)
 //                                    |
 //                                    +--> Observer: all events for recordings and statistics
 //                                    +--> SectorStore: bytes, at the instant they reach the medium
@@ -174,7 +174,7 @@ struct DeviceCounters {
 /// An emulated device. The rules at the top of this file are part of the interface.
 ///
 ///  * Ownership: a device owns the devices below it, unless its constructor says otherwise. Its
-///    creator owns the simulation, the observer and the store, which outlive it. It must outlive its
+///    creator owns the simulation, the observer and the store, which outlive it. It outlives its
 ///    events in the simulation.
 ///  * Failure: requests report failure only by their Status. store_error means that the host's own
 ///    storage failed.

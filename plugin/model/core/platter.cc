@@ -51,8 +51,8 @@ void Platter::put(TimeNs at, const Extent& extent) {
 }
 
 /// Reports that the extent's place now holds bytes other than the extent's.
-void Platter::put_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
-                          std::span<const std::byte> bytes) {
+void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
+                            std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
   if (outcome == MediaWrite::Outcome::unreadable) {
     faults_->make_unreadable(extent.lba, extent.sectors);
@@ -67,7 +67,7 @@ void Platter::write(TimeNs at, std::span<const Extent> extents) {
   for (const Extent& extent : extents) {
     if (faults_ != nullptr && faults_->any()) {
       if (const auto fault = faults_->next_write(extent.lba, extent.sectors)) {
-        put_faulty(at, extent, *fault);
+        store_faulty(at, extent, *fault);
         continue;
       }
     }
@@ -82,7 +82,7 @@ void Platter::trim(TimeNs at, const Extent& extent) {
 
 // ---- faults
 
-void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& fault) {
+void Platter::store_faulty(TimeNs at, const Extent& extent, const WriteFault& fault) {
   switch (fault.kind) {
     case FaultKind::torn_write: {
       const std::uint64_t last = extent.end() - 1;
@@ -102,11 +102,11 @@ void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& faul
       if (strayed.zeroes && store_ != nullptr)
         failed_ |= !store_->write_zeroes(strayed.lba, strayed.sectors).has_value();
       const auto bytes = store_ != nullptr ? strayed.bytes : std::span<const std::byte>();
-      put_changed(at, strayed, MediaWrite::Outcome::misdirected, bytes);
+      store_changed(at, strayed, MediaWrite::Outcome::misdirected, bytes);
       break;
     }
     case FaultKind::corrupted_write:
-      put_corrupted(at, extent, fault);
+      store_corrupted(at, extent, fault);
       break;
     default:  // lost_write: the drive reports success
       break;
@@ -114,7 +114,7 @@ void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& faul
 }
 
 /// Changes up to eight bytes of one sector within the fault's range.
-void Platter::put_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault) {
+void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault) {
   constexpr std::uint64_t kChangedBytesMax = 8;
   Random random(fault.random);
   const std::uint64_t sector = fault.lba + random.below(fault.sectors);
@@ -129,7 +129,7 @@ void Platter::put_corrupted(TimeNs at, const Extent& extent, const WriteFault& f
     for (std::uint64_t i = 0; i < count; ++i)
       changed_[first + i] ^= static_cast<std::byte>(1 + random.below(255));
   }
-  put_changed(at, bad, MediaWrite::Outcome::corrupted, changed_);
+  store_changed(at, bad, MediaWrite::Outcome::corrupted, changed_);
   put(at, extent.slice(sector + 1, extent.end()));
 }
 
@@ -198,7 +198,7 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
       std::copy_n(extent.bytes.begin(), fresh.size(), fresh.begin());
     }
   }
-  put_changed(at, extent, outcome, changed_);
+  store_changed(at, extent, outcome, changed_);
 }
 
 /// Makes the rest of an unreadable physical sector unreadable, outside the write itself.
@@ -214,7 +214,7 @@ void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
     changed_.resize(std::size_t{rest.sectors} * kSectorBytes);
     failed_ |= !store_->read(begin, changed_).has_value();
   }
-  put_changed(at, rest, MediaWrite::Outcome::unreadable, changed_);
+  store_changed(at, rest, MediaWrite::Outcome::unreadable, changed_);
 }
 
 // ---- reading

@@ -57,10 +57,10 @@ class Platter {
 
  private:
   void put(TimeNs at, const Extent& extent);
-  void put_faulty(TimeNs at, const Extent& extent, const WriteFault& fault);
-  void put_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault);
-  void put_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
-                   std::span<const std::byte> bytes);
+  void store_faulty(TimeNs at, const Extent& extent, const WriteFault& fault);
+  void store_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault);
+  void store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
+                     std::span<const std::byte> bytes);
   void tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes, MediaWrite::Outcome outcome);
   void spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin, std::uint64_t end);
   enum class Left : std::uint8_t { old_bytes, new_bytes, mix, unreadable };

@@ -2,7 +2,7 @@
 // Arrival and completion of host requests, common to all devices.
 //
 //   submit -> enter() -> the device's own command ... -> answer() -> initiator
-//               \                                  power cut: lose() -> an event -> initiator, power_lost
+//               \                                  power cut: lose() -> event -> power_lost
 //                `-> power off: lose()
 //
 // The observer is notified when a request enters and when it is answered. A lost request is
@@ -69,7 +69,7 @@ class RequestIntake final : private EventTarget {
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {
   invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
-            "a request lies on its device");
+            "a request is within its device");
   observer_.submitted(device_, simulation_.now(), request);
   if (powered_) return true;
   lose(command(request, initiator));

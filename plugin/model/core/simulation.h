@@ -50,7 +50,7 @@ class Simulation {
   /// Returns the time of the next event; nullopt if none is scheduled.
   std::optional<TimeNs> next_event() const;
 
-  /// Advances time to the next event and runs it. Returns false if there was none.
+  /// Advances time to the next event and runs it. Returns false without an event.
   bool run_next();
 
   /// Runs all events up to and including `until`, then sets now() to `until`.

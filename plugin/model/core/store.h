@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kSectorBytes = 512;
 ///    its device.
 ///  * Failure: an Error names the store, the host's reason (no space, I/O error) and a hint. A
 ///    range that is not whole sectors inside the medium is also an Error. After an error the
-///    contents of the range are undefined; the device reports store_error, and the run's results are
+///    contents of the range are undefined, the device reports store_error, and the results are
 ///    invalid.
 ///  * Threads: calls for one store must not overlap, unless the implementation says otherwise.
 ///  * TRIM: there is no such call. A device implements a trim, or a write of zeroes, with

@@ -4,7 +4,7 @@
 //                                                         watermark ^ |reselect|bus bus bus
 //                                                         bus|completion|
 //   read, buffered       |command|preparation|bus bus bus bus|completion|
-//   write, cache off     |command|==== seek + settle ====|rotation|sector|sector|reselect|completion|
+//   write, cache off     |command|=== seek + settle ===|rotation|sector|sector|reselect|completion|
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //

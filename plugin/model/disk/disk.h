@@ -62,7 +62,7 @@ class Disk final : public Device, private EventTarget {
     Status status = Status::ok;
     bool lies = false;  ///< acknowledges a flush without doing it
   };
-  /// What the current command waits for.
+  /// Event that the current command waits for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };

@@ -3,7 +3,7 @@
 //   a command's turn comes --dead?--> device_failed after kSelectionNs
 //                          --fails?-> medium_error after kSelectionNs (write-error, flush-error)
 //                          --slow?--> its work begins later by the delay
-//                          --lies?--> a flush completes at once; a write with FUA becomes one without
+//                          --lies?--> a flush completes at once; a write loses its FUA
 //                          --> as usual
 //
 // A dead drive does no background work either: its cache keeps its contents. Commands that wait for

@@ -6,8 +6,8 @@
 //
 //   sstf        shortest seek, by cylinders
 //   c-look      upwards by LBN; from the highest back to the lowest
-//   sptf        shortest positioning time: seek, settling and rotation together (Jacobson and Wilkes,
-//               "Disk scheduling algorithms based on rotational position", 1991; Seltzer and others, 1990)
+//   sptf        shortest positioning time: seek, settling and rotation (Jacobson and Wilkes, "Disk
+//               scheduling algorithms based on rotational position", 1991; Seltzer et al., 1990)
 //   aged-sptf   the same, minus a share of the command's waiting time. A share above 0 prevents
 //               starvation: a command comes first if it is older than another one by the longest
 //               positioning time divided by the share.

@@ -4,7 +4,7 @@
 // later on the platter than that of the preceding track by the track skew (at a change of cylinder,
 // the cylinder skew), so the head arrives just in time after a switch:
 //
-//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod track length)
+//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod track)
 //
 // with c the cylinder counted from the zone's first and t the position of the track in its
 // cylinder.

@@ -1,6 +1,6 @@
 // Planning one operation of the mechanism.
 //
-//   ready --positioning--> on track --rotation--> |sector|sector|...| --switch--> --rotation--> |sector|...
+//   ready --position--> on track --rotation--> |sector|...| --switch--> --rotation--> |sector|...
 //
 // Rotation waits for the slot of the first LBN on the track. If a sector's data does not arrive
 // over the bus in time, its slot passes and the write loses one revolution.

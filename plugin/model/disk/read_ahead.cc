@@ -1,14 +1,14 @@
 // Read-ahead, evaluated lazily.
 //
-// What the head reads behind a request is a pure function of time until the next command stops it,
-// so no events are needed. Track reads are planned as far as a query reaches and evaluated at the
-// time of the query. The buffer holds positions only. The bytes come from the store when a request
+// The data read behind a request is a pure function of time until the next command stops it, so no
+// events are needed. Track reads are planned as far as a query reaches and evaluated at the time of
+// the query. The buffer holds positions only. The bytes come from the store when a request
 // completes, which is equivalent because every write to buffered sectors also changes what a read
 // of the store (or of the cache) returns.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
-//   in the segment   under the head   next tracks       request end + read_ahead_sectors_max, at most
-//                                                       the segment
+//   in the segment   under the head   next tracks     request end + read_ahead_sectors_max, at most
+//                                                     the segment
 #include "plugin/model/disk/read_ahead.h"
 
 #include <algorithm>

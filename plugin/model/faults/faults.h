@@ -5,21 +5,21 @@
 // Text form, used by the plugin's `fault=`, machine files and the control socket. The device is
 // named as in the recording's device list; options follow in any order, each at most once:
 //
-//   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA][,op=OP]
-//
-//   kind               options besides after-ms     what happens
-//   latent-error       lba after times              reading the range gives medium_error until it is written
-//   dead               lba after times              every command fails (device_failed) from then on
-//   slow               lba after times delay-ms op  every command takes delay-ms longer
-//   torn-write         lba after times              the write stops in the middle of its last physical
-//                                                   sector, silently
-//   lost-write         lba after times              ... never reaches the medium, but is acknowledged
-//   misdirected-write  lba after times to           ... is stored at `to` instead
-//   corrupted-write    lba after times              ... has some bytes of one sector changed
-//   lying-flush        after times                  flush and fua are acknowledged without being done
-//   write-error        lba data after times         a write command fails (medium_error), nothing is written
-//   flush-error        after times                  a flush command fails (medium_error), nothing is written
-//   battery-low, battery-dead                       of a battery-backed cache
+//   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA]
+//   [,op=OP]
+//   kind              options besides after-ms     effect
+//   latent-error      lba after times              reads give medium_error until a write
+//   dead              lba after times              every command fails (device_failed) from then on
+//   slow              lba after times delay-ms op  every command takes delay-ms longer
+//   torn-write        lba after times              the write stops within its last physical
+//                                                  sector, silently
+//   lost-write        lba after times              ... never reaches the medium but is answered
+//   misdirected-write lba after times to           ... is stored at `to` instead
+//   corrupted-write   lba after times              ... has some bytes of one sector changed
+//   lying-flush       after times                  flush and FUA are acknowledged without effect
+//   write-error       lba data after times         a write fails (medium_error), nothing is written
+//   flush-error       after times                  a flush fails (medium_error), nothing is written
+//   battery-low, battery-dead                      of a battery-backed cache
 //
 // `lba` restricts a fault to operations that overlap the range. `after-ms` delays it, in model time
 // from when it was added. `after=N` skips the first N matching operations. `times` limits how often

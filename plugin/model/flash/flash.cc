@@ -1,11 +1,11 @@
 // The flash device: the phases of a command. LUNs, programs and power are in flash_nand.cc.
 //
-//   read    |command|== NAND to register ==|channel|host link|          one such row for each page it touches
+//   read    |command|== NAND to register ==|channel|host link|      one such row for each page
 //                    \ waits while its LUN is busy  \ ... is taken   \ ... is taken
-//   write   |buffer write|host link| room? |done                        data is in the buffer
+//   write   |buffer write|host link| room? |done                    data is in the buffer
 //                                             ... later |channel|==== program ====|
 //   flush   |command| until all data buffered before is programmed |flush|done
-//   trim    |command|trim|done                                          also write_zeroes, if trim is supported
+//   trim    |command|trim|done                                      also write_zeroes, with trim
 //
 // Up to queue_depth commands are active together; others wait in order. Firmware time is latency
 // and not a resource: the device has enough processors.

@@ -1,11 +1,12 @@
 // The battery-backed cache (nvram.h): the phases of a request.
 //
-//   submit -> queue --- one copy engine, first come first served: command_ns, then sector_ns per sector -->
+//   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
 //
 //     read, all present       copied, done
-//     read, not all present   one read below for the hull of the absent sectors. Cached parts of the hull are
-//                             saved when the read is sent and overlaid on its result. If part of it is
-//                             unreadable below, the absent pieces are read one by one.
+//     read, not all present   one read below for the hull of the absent sectors. Cached parts of
+//                             the hull are saved when the read is sent and overlaid on its
+//                             result. If part of it is unreadable, the absent pieces are read one
+//                             by one.
 //     write                   if there is room and no conflict: copied, dirty, done; else waits
 //     write through           if there is no conflict: sent below; else waits
 //     outside the range       forwarded unchanged
@@ -53,7 +54,7 @@ Nvram::State::State(NvramOptions&& options)
   invariant(validate(profile).has_value(), "an NVRAM profile is valid");
   const Characteristics& c = below->characteristics();
   invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
-            "the cached range lies on the device below");
+            "the cached range is within the device below");
   range = {profile.range_lba,
            profile.range_sectors == 0 ? c.sectors - profile.range_lba : profile.range_sectors};
   below_volatile = c.volatile_cache;

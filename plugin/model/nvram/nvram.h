@@ -3,7 +3,7 @@
 //
 //   host --write--> [ copy into battery-backed memory ] --ack--> host
 //                        |  dirty blocks, least recently written first
-//                        +--destage (joined neighbours, FUA if the backend has a volatile cache)--> below
+//                        +--destage (joined neighbours, FUA for a volatile backend cache)--> below
 //
 // Durability. A write inside the range is durable when it is acknowledged: its copy survives a
 // power cut for battery_hold_ns and is written back at power-on. It leaves the cache only when the
@@ -15,15 +15,15 @@
 //
 // Battery and state, in Prestoserve's terms:
 //
-//   state  when                                  writes                contents
-//   UP     battery ok, all write-backs worked    cached                survive a power cut
-//   ERROR  battery low                           go through, durable   survive, are being written back
-//   ERROR  a write-back failed                   go through, durable   survive; retried at power-on; a later
-//                                                                      write to the same sectors replaces
-//                                                                      them
-//   DOWN   battery dead                          go through, durable   being written back; a power cut loses
-//                                                                      the remaining ones, and a flush
-//                                                                      waits for them
+//   state  when                               writes               contents
+//   UP     battery ok, all write-backs worked cached               survive a power cut
+//   ERROR  battery low                        go through, durable  survive, are being written back
+//   ERROR  a write-back failed                go through, durable  survive; retried at power-on; a
+//                                                                  later write to the same sectors
+//                                                                  replaces them
+//   DOWN   battery dead                       go through, durable  being written back; a power cut
+//                                                                  loses the remaining ones, and a
+//                                                                  flush waits for them
 //
 // The state follows from these conditions: it returns to UP when the battery is ok and no failed
 // block is left. (In Prestoserve the operator does that.)

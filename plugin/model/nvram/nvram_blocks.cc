@@ -189,7 +189,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // so that none of its own blocks is reused below
+  renew(range);  // prevents the reuse of its blocks below
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

@@ -3,7 +3,7 @@
 // checks every answer against the rules of device.h. For tests. It reports violations instead of
 // asserting, so a test can also require that a faulty device is detected.
 //
-//   auto rig = ...;                                 // a machine with the device, made from the seed
+//   auto rig = ...;                          // a machine with the device, made from the seed
 //   HistoryOptions options;
 //   options.seed = seed;
 //   const HistoryReport report = check_history(rig.machine, options);
@@ -18,13 +18,13 @@
 //                                   |--R2--|
 //                          |------W3----->
 //
-//   a read returns      a version not overtaken by a version acknowledged before the read's submission
-//   durable             a version acknowledged with FUA, or before a flush that was acknowledged, or by a
-//                       device without a volatile cache
-//   after a power cut   there is a version not overtaken by a durable one, or the first part of one such
-//                       version and the rest of another (torn), or, if the options allow it,
-//                       medium_error if a write was in flight in the same physical sector
-//   medium_error        only if a sector is known to be bad and no later write to it was acknowledged
+//   a read returns     a version not overtaken by one acknowledged before the read's submission
+//   durable            a version acknowledged with FUA, or before an acknowledged flush, or by a
+//                      device without a volatile cache
+//   after a power cut  there is a version not overtaken by a durable one, or the first part of one
+//                      such version and the rest of another (torn), or, if the options allow it,
+//                      medium_error if a write was in flight in the same physical sector
+//   medium_error       only if a sector is known to be bad and no later write was acknowledged
 //
 // Every sector of every write has distinct contents (a hash of version and LBA, repeated), so
 // misplaced data is always detected.
@@ -123,7 +123,7 @@ class HistoryCheck final : public Initiator {
 
   bool may_continue() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
-  /// Runs the next event. Returns false if there is none, or if the limit is reached.
+  /// Runs the next event. Returns false without an event, or if the limit is reached.
   bool step() {
     if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
     ++events_;

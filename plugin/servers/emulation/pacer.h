@@ -8,7 +8,7 @@
 // request completes, it appoints the next leader. A client with one request in flight therefore
 // never waits for a thread switch.
 //
-//   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> appoint a leader]
+//   request threads   [submit .. lead: sleep until next event, run it, .. done -> appoint a leader]
 //                     [submit .. follow: sleep until done or appointed ........ done]
 //   background        leads while no request waits, at most once a millisecond: destage, armed cuts
 //
@@ -17,7 +17,7 @@
 // (transport_time.h), an answer leaves earlier than the modelled instant by this time, and reaches
 // the client at that instant or later.
 //
-//   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ... travels to the client ... |
+//   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves .. travels to the client .. |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
 //
 // With clock=off a request is submitted at simulation.now(), and events run under the mutex until

@@ -1,10 +1,10 @@
 #pragma once
 // The life cycle of a served emulated machine, for any disk protocol.
 //
-//   open()    control socket, storage, recording: everything that can fail        no thread yet
-//   start()   model time begins, control requests are answered                    the server accepts clients
-//   shut_down()   waiting requests end at once, later ones are rejected           client connections end
-//   stop()    no more control requests; the machine is shut down, the recording completed
+//   open()        control socket, storage, recording: everything that can fail     no thread yet
+//   start()       model time begins, control requests are answered                 clients accepted
+//   shut_down()   waiting requests end at once, later ones are rejected            connections end
+//   stop()        no more control requests; the machine is shut down, the recording completed
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace headcrash::emulation {
 
-/// Opens the socket named in the settings; null if there is none. Errors name the parameter.
+/// Opens the socket named in the settings; null without a socket. Errors name the parameter.
 Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settings);
 
 class ServedMachine {

@@ -29,7 +29,7 @@ constexpr int kPatienceMs =
     200;  ///< timeout for one answer; a slower machine is too busy to measure
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;  ///< the server falls into deep sleep
 constexpr WallNs kServiceNs =
-    8 * model::kMillisecondNs;  ///< so does the client: a drive takes about as long
+    8 * model::kMillisecondNs;  ///< likewise for the client: a drive takes about as long
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
 constexpr std::size_t kRequestBytes = 28;

@@ -9,7 +9,7 @@
 //       -> median of targets, least lateness, p50, p99; then p50 and p99 as measured by the server
 //   headcrash_lateness_probe echo sleep|poll TARGET_US REQUESTS
 //       The baseline: the same client with the simplest possible server, a thread which reads a
-//       request from a Unix socket, sleeps to the absolute instant, spins the last 150 us and answers.
+//       request from a Unix socket, sleeps to the absolute instant, spins for 150 us and answers.
 //       No server on this machine can be less late. -> target, least, p50, p99
 //   headcrash_lateness_probe depth N NBD_SOCKET CONTROL_SOCKET REQUESTS
 //       N requests in flight: lateness as measured by the server.

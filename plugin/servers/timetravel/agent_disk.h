@@ -3,7 +3,7 @@
 // the guest must be visible, and a wait for a disk is. harness/guest/PROTOCOL.md describes the
 // messages.
 //
-//   a read of kTransferBytes at kStreamSector    completes when there is a line from the host: [bytes] text
+//   a read of kTransferBytes at kStreamSector    completes with a line from the host: [bytes] text
 //   a write of that size there                   is [bytes] text for the host; completes at once
 //   any other read                               returns zeroes: a kernel searches for partitions
 //

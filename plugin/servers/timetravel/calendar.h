@@ -8,12 +8,12 @@
 // machine does the same, to the nanosecond.
 //
 // A guest that reads its clock advances time by the cost of reading it. So that it need not ask
-// each time, it is told how long the machine has no event (`free_until`). When it notifies a disk
-// it reports its time, and the new requests may shorten that interval.
+// each time, the reply states how long the machine has no event (`free_until`). When it notifies a
+// disk it reports its time, and the new requests may shorten that interval.
 //
-//   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
-//   SOCKET.mark     4 KiB that accept marks                       SOCKET.port    the agent's disk (agent_disk.h)
-//   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent's lines, for the host
+//   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
+//   SOCKET.mark     4 KiB that accept marks                     SOCKET.port    the agent's disk
+//   SOCKET.time     the guest's clock (message.h)               SOCKET.agent   lines of the agent
 //
 // With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
 // machine's clock advances by the host processor time that the guest has used, times a factor. Its

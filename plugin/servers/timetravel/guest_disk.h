@@ -2,10 +2,10 @@
 // A disk of a guest in virtual time, over vhost-user: its client, the commands inside, and those
 // that have ended. The calendar decides when time advances; this class never waits.
 //
-//   the guest kicks     its chains become commands, and their requests are served before the kick is acknowledged, so
-//                       nothing depends on the speed of host and guest
+//   the guest kicks     its chains become commands, whose requests are served before the kick is
+//                       acknowledged, so nothing depends on the speed of host and guest
 //   serve completes     the command's next request is submitted, or the command has ended
-//   hand_back()         commands that have ended are handed back in order of their end, and the guest is notified
+//   hand_back()         ended commands are returned in order of their end; the guest is notified
 //
 // One thread makes all calls. `completed` is called from within serve or the simulation's step, or
 // by the thread that cuts the power.
@@ -37,7 +37,7 @@ class GuestDisk {
     /// always answers.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
-  /// Returns the disk for a new client. Fails if there is none now; the client is then rejected.
+  /// Returns the disk for a new client. Fails if no disk is free; the client is then rejected.
   using Connect = std::function<Result<Served>()>;
 
   /// Callbacks of the clock's owner, for a kick. With our kernels (scripts/build-uml,

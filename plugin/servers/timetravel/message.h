@@ -6,9 +6,9 @@
 //   guest                              calendar
 //   start, get, get_tod       ---->    ack with a time
 //   request T                 ---->    ack: it wants to run at T; replaces an earlier request
-//   update T                  ---->    ack: the guest's time is T, and it is about to notify a device
+//   update T                  ---->    ack: the guest's time is T, and it will notify a device
 //   wait                      ---->    ack: it is idle until the requested time
-//   ack                       <----    free_until T: no event unknown to the guest happens before T; it need not ask
+//   ack                       <----    free_until T: no event unknown to it happens before T
 //   ack                       <----    run T: the time is T
 
 #include <array>

@@ -33,7 +33,7 @@ std::string children_file(pid_t process) {
 
 Result<ProcessorTime> ProcessorTime::of(pid_t process) {
   if (!used_by(process))
-    return fail("guest", "cannot read its processor time:  " + base::errno_text(errno),
+    return fail("guest", "cannot read its processor time: " + base::errno_text(errno),
                 "omit the charge");
   if (!std::ifstream(children_file(process)))
     return fail(children_file(process), "cannot be read, so the time of its programs is unknown",

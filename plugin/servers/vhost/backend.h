@@ -54,7 +54,7 @@ class Backend {
   /// Notifies the driver of completed chains. A counter at its limit already has an unhandled
   /// interrupt. Fails if the client does not read.
   Result<void> interrupt(const Ring& ring);
-  /// The channel for interrupts sent as messages; -1 if there is none.
+  /// The channel for interrupts sent as messages; -1 without a channel.
   int channel() const { return channel_.get(); }
   /// Reads an answer from it, or a part of one.
   Result<void> take_ack();

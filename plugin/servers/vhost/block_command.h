@@ -49,7 +49,7 @@ class Command {
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 
-  /// Returns the next request to the disk; null if there is none. Valid until answered().
+  /// Returns the next request to the disk; null without a request. Valid until answered().
   const model::Request* next() const;
   void answered(int error);  ///< result of that request: 0 or an errno
 

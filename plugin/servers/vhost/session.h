@@ -3,9 +3,9 @@
 //
 //   socket ----messages----> session's thread: memory table, rings, features
 //   kick descriptors ------> session's thread: takes chains
-//       if the disk waits:   chains -----> work queue -----> worker threads, as many as there are requests
+//       if the disk waits:   chains -----> work queue -----> worker threads, one per request
 //       if it does not:      the session's thread itself
-//   the thread that has executed a command (block_command.h) hands the chain back and writes the call descriptor
+//   the thread that executed a command (block_command.h) returns the chain and writes the call fd
 //
 // A ring without kick and call descriptors is notified by messages in both directions, if the
 // client supports that (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, like user-mode Linux in its

@@ -115,13 +115,14 @@ BenchTrial trial_of_bench(const Row& row) {
   return t;
 }
 
-class Gathering {
+class BenchmarkReader {
  public:
-  Gathering(db::Database& database, Benchmark& bench) : database_(database), bench_(bench) {}
+  BenchmarkReader(db::Database& database, Benchmark& bench) : database_(database), bench_(bench) {}
 
   Result<void> run() {
-    for (const auto part : {&Gathering::trials, &Gathering::measurements, &Gathering::metrics,
-                            &Gathering::latency, &Gathering::load, &Gathering::io}) {
+    for (const auto part :
+         {&BenchmarkReader::trials, &BenchmarkReader::measurements, &BenchmarkReader::metrics,
+          &BenchmarkReader::latency, &BenchmarkReader::load, &BenchmarkReader::io}) {
       TRY((this->*part)());
     }
     count_failures();
@@ -272,16 +273,16 @@ class Gathering {
                    .phase = row.text("phase"),
                    .filesystem = row.text("filesystem"),
                    .variant = row.text("variant"),
-                   .stretches = {}};
+                   .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
       // Scales of one workload may be adjacent; time restarts between them.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&
-          all.back().name() == of.name() && all.back().stretches.back().begin_ms < begin_ms;
+          all.back().name() == of.name() && all.back().spans.back().begin_ms < begin_ms;
       if (!same) all.push_back(std::move(of));
-      all.back().stretches.push_back(
+      all.back().spans.push_back(
           {begin_ms, row.real("end_ms"),
            static_cast<double>(row.integer("bytes_read") + row.integer("bytes_written")),
            row.real("inside")});
@@ -372,7 +373,7 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
   }
   Benchmark bench;
   bench.facts = std::move(facts);
-  TRY(Gathering(database, bench).run());
+  TRY(BenchmarkReader(database, bench).run());
   return bench;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // All report data about one benchmark, read by the named queries. ranking.cc adds the statistics.
 //
-//   run -> contest: device x workload x parameters x phase     what can be compared
-//            -> entrant: a file system (and variant) in it     what is compared
-//                 -> measurement: one repetition               equal repetitions were interleaved, and pair
+//   run -> contest: device x workload x parameters x phase   unit of comparison
+//            -> entrant: a file system (and variant) in it   compared with the others
+//                 -> measurement: one repetition             equal repetitions are paired
 
 #include <cstdint>
 #include <map>
@@ -147,12 +147,12 @@ struct BenchCurve {
 /// Activity of a device in a phase of one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
-  struct Stretch {
+  struct TimeSpan {
     double begin_ms = 0, end_ms = 0;
     double bytes = 0;  ///< read and written
     double inside = 0;
   };
-  std::vector<Stretch> stretches;
+  std::vector<TimeSpan> spans;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
@@ -182,7 +182,7 @@ struct Benchmark {
 /// a run of another kind.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the kind of a run, by default the newest; empty if there is none.
+/// Returns the kind of a run, by default the newest; empty without a run.
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

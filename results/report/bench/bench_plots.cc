@@ -259,7 +259,7 @@ std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
     for (; i < all.size() && all[i].device == first.device && all[i].workload == first.workload &&
            all[i].parameters == first.parameters && all[i].phase == first.phase;
          ++i) {
-      for (const BenchLoad::Stretch& each : all[i].stretches) {
+      for (const BenchLoad::TimeSpan& each : all[i].spans) {
         const double rate = each.bytes / (each.end_ms - each.begin_ms) / 1e3;  // MB/s
         rates += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3, rate);
         inside += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3,

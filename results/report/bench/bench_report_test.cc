@@ -212,10 +212,10 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_GT(flushes, 4 * 24);
   EXPECT_DOUBLE_EQ(bench.flushes[0].points.back().second, 1);
   const BenchLoad& load = bench.load[0];
-  ASSERT_EQ(load.stretches.size(), 8U);
-  EXPECT_EQ(load.stretches[1].begin_ms, load.stretches[0].end_ms);
-  EXPECT_NEAR(load.stretches[0].bytes / load.stretches[7].bytes, 4, 0.01);
-  EXPECT_DOUBLE_EQ(load.stretches[0].inside, 3);
+  ASSERT_EQ(load.spans.size(), 8U);
+  EXPECT_EQ(load.spans[1].begin_ms, load.spans[0].end_ms);
+  EXPECT_NEAR(load.spans[0].bytes / load.spans[7].bytes, 4, 0.01);
+  EXPECT_DOUBLE_EQ(load.spans[0].inside, 3);
   const BenchPlots plots = must(bench_plots(bench));
   EXPECT_EQ(plots.flushes.size(), 1U);
   ASSERT_EQ(plots.load.size(), 2U);

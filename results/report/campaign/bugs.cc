@@ -16,7 +16,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Of a workload; its last operations matter most.
+/// Length of the operation list on one line; its last operations matter most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
@@ -88,7 +88,7 @@ Bug::Kind kind_of(const Trial& t) {
   return t.must.empty() && t.expected == "any" ? Bug::Kind::unpromised : Bug::Kind::found;
 }
 
-class Folding {
+class BugGrouping {
  public:
   Bug& of(Bug::Kind kind, const std::string& filesystem, const std::string& variant,
           const std::string& verdict, const std::string& tier) {
@@ -112,10 +112,10 @@ class Folding {
 }  // namespace
 
 std::vector<Bug> bugs_of(const Facts& facts) {
-  Folding folding;
+  BugGrouping grouping;
   for (const Failure& f : facts.failures) {
     const std::string page = page_name(f.key, f.state);
-    folding.of(kind_of(f), f.filesystem, f.variant, f.verdict, f.tier)
+    grouping.of(kind_of(f), f.filesystem, f.variant, f.verdict, f.tier)
         .instances.push_back({.key = f.key,
                               .state = f.state,
                               .trial_id = f.trial,
@@ -132,7 +132,7 @@ std::vector<Bug> bugs_of(const Facts& facts) {
         t.verdict == "harness-error")
       continue;
     const std::string page = page_name(t.key, "");
-    folding
+    grouping
         .of(kind_of(t), t.filesystem, t.variant, t.verdict,
             t.findings.empty() ? "" : t.findings.front().tier)
         .instances.push_back(
@@ -148,7 +148,7 @@ std::vector<Bug> bugs_of(const Facts& facts) {
              .disagreement = {},
              .trial = &t});
   }
-  for (Bug& bug : folding.bugs) {
+  for (Bug& bug : grouping.bugs) {
     std::set<std::string> trials;
     for (const Instance& each : bug.instances) trials.insert(each.key);
     bug.trials = trials.size();
@@ -156,10 +156,10 @@ std::vector<Bug> bugs_of(const Facts& facts) {
       return each.operations.empty() ? std::string::npos : lines_of(each.operations).size();
     });
   }
-  std::ranges::stable_sort(folding.bugs, [](const Bug& a, const Bug& b) {
+  std::ranges::stable_sort(grouping.bugs, [](const Bug& a, const Bug& b) {
     return a.kind != b.kind ? a.kind < b.kind : a.trials > b.trials;
   });
-  return std::move(folding.bugs);
+  return std::move(grouping.bugs);
 }
 
 std::string operation_of(const Instance& instance) {

@@ -19,8 +19,9 @@ struct Instance {
   std::string operations;  ///< one per line; empty: not minimised
   std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings
-  std::string command;     ///< reproduces it; empty: there is none
-  std::string page;  ///< file name of its page beside the report, even if the page does not exist
+  std::string command;     ///< reproduces it; may be empty
+  std::string
+      page;  ///< file name of its page in the report's folder, even if the page does not exist
   std::string disagreement;
   const Trial* trial = nullptr;  ///< of a single cut
 };

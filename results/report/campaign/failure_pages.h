@@ -1,5 +1,5 @@
 #pragma once
-// Selects the failures of a run that have their own page (crash_page.h) beside its report, and
+// Selects the failures of a run that have their own page (crash_page.h) next to its report, and
 // names these pages. The report's cards link to every such file that exists.
 // harness/cli/failure_pages.h creates the pages.
 
@@ -16,7 +16,7 @@ namespace headcrash::report {
 struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
   std::string state;       ///< with the fewest lost writes; empty: the cut of a single-cut trial
-  std::string file;        ///< file name, beside the report
+  std::string file;        ///< file name in the report's folder
   std::string command;     ///< reproduces the state
   bool recorded = false;   ///< the recording of the trial was kept
 };

@@ -235,7 +235,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // Collapsed if they would fill a page of their own.
+  // Collapsed if they would fill a separate page.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

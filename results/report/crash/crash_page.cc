@@ -25,7 +25,7 @@ constexpr std::size_t kWritesListed = 40;
 constexpr std::size_t kStatesListed = 60;
 
 /// Stores each text once and refers to it by number.
-class Texts {
+class StringTable {
  public:
   std::size_t number(const std::string& text) {
     const auto [place, is_new] = numbers_.try_emplace(text, texts_.size());
@@ -60,7 +60,8 @@ std::string hex(std::string_view bytes) {
 }
 
 /// Returns the requests as columns, which are smaller than objects.
-nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& texts) {
+nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan,
+                                   StringTable& texts) {
   nlohmann::json columns;
   for (const char* name :
        {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
@@ -149,7 +150,7 @@ nlohmann::json series_of(const CrashPage& page) {
 
 /// Returns JSON for a <script> element; '<' occurs in strings only.
 std::string data_of(const CrashPage& page, const PicturePlan& plan) {
-  Texts texts;
+  StringTable texts;
   nlohmann::json devices = nlohmann::json::array(), flushes = nlohmann::json::array(),
                  media = nlohmann::json::array(), marks = nlohmann::json::array(),
                  power = nlohmann::json::array(), findings = nlohmann::json::array(),

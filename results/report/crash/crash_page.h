@@ -1,12 +1,12 @@
 #pragma once
 // Page of a power cut: promises, writes and losses on one time axis.
 //
-//   operations   --o-----P--------------P----|               P: promised to be persistent
-//   inodes         [==]........                              [=] in flight, ... acknowledged, not flushed
-//   journal          [====]....F             |               F: a flush that makes it durable
-//   data         [=]...........F   [==]......|x              |: the cut, x: lost by it
+//   operations   --o-----P--------------P----|         P: promised to be persistent
+//   inodes         [==]........                        [=] in flight, ... acknowledged, not flushed
+//   journal          [====]....F             |         F: a flush that makes it durable
+//   data         [=]...........F   [==]......|x        |: the cut, x: lost by it
 //   unflushed    __/~~~~~~~~~~~\___/~~~~~~~~~|
-//   states             . .  o    .        #  .               verdicts, where the cut was tried
+//   states             . .  o    .        #  .         verdicts, where the cut was tried
 //
 // The picture is drawn here for the state in question, so that it needs no script and can be
 // printed. The page's script (crash.js) redraws the same rows for another cut or for a part of the

@@ -2,7 +2,7 @@
 // SVG picture of crash_page.h: rows on one time axis, drawn for the requested state.
 //
 //   |gutter |plot                         |
-//   |label  | row: y, height              |     wide paper: labels beside the rows
+//   |label  | row: y, height              |     wide paper: labels next to the rows
 //
 //   |label                |
 //   |plot                 |                     narrow: above them, without a gutter

@@ -341,7 +341,7 @@ std::string bar_class(const std::string& cell) {
   return varied == std::string::npos ? hue : hue + " mode";
 }
 
-/// Returns each number with its bar; the paper's number is a stroke and is listed beside it.
+/// Returns each number with its bar; the paper's number is a stroke and is listed next to it.
 std::string bars_table(const Quantity& quantity) {
   const auto has = [&](auto member) {
     return std::ranges::any_of(quantity.numbers,

@@ -1,6 +1,6 @@
 #pragma once
 // Page of an experiment. It begins with a scoreboard of the paper's claims, those that do not hold
-// first. Each claim follows, collapsed: its rules, its numbers as bars beside the paper's, and the
+// first. Each claim follows, collapsed: its rules, its numbers as bars next to the paper's, and the
 // experiment's own tables and plots. Numbers by users are drawn as lines.
 
 #include <string>

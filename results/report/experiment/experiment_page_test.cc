@@ -25,7 +25,7 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// Returns the page of one claim per unit: two cells, the paper's number beside ours.
+  /// Returns the page of one claim per unit: two cells, the paper's number next to ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);

@@ -22,7 +22,7 @@ constexpr double kWidePaper = 1080,
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
 /// An interval of time with its place on the paper.
-struct Stretch {
+struct TimeSpan {
   double from_ms, to_ms, left, right;
   const char* name;
   double x(double ms) const {
@@ -70,27 +70,27 @@ class Strips {
     if (sample_.known) {
       strip(
           y, "Throughput",
-          [&](const Stretch& s) { return throughput(panel_, s.from_ms, s.to_ms, bins(s)); },
+          [&](const TimeSpan& s) { return throughput(panel_, s.from_ms, s.to_ms, bins(s)); },
           [](double v) {
             return v < 1e9 ? fmt::format("{:.3g} MB/s", v / 1e6)
                            : fmt::format("{:.3g} GB/s", v / 1e9);
           });
       strip(
           y, "Requests in the device",
-          [&](const Stretch& s) { return queue_depth(panel_, s.from_ms, s.to_ms, bins(s)); },
+          [&](const TimeSpan& s) { return queue_depth(panel_, s.from_ms, s.to_ms, bins(s)); },
           [](double v) { return fmt::format("{:.2g}", v); });
     }
     if (sample_.whole())
       strip(
           y, "Distance to the next request, sectors",
-          [&](const Stretch& s) { return distances(panel_, s.from_ms, s.to_ms, bins(s)); },
+          [&](const TimeSpan& s) { return distances(panel_, s.from_ms, s.to_ms, bins(s)); },
           short_count);
     time_axis(y);
-    if (stretches_.size() > 1) {
-      const double x = (stretches_[0].right + stretches_[1].left) / 2;
+    if (spans_.size() > 1) {
+      const double x = (spans_[0].right + spans_[1].left) / 2;
       body_ += fmt::format("<path class=\"cut\" d=\"M{0:.1f} {1}V{2:.1f}\"/>\n", x, kTop - 4, y);
     } else if (panel_.cut_ms) {
-      const double x = stretches_[0].x(*panel_.cut_ms);
+      const double x = spans_[0].x(*panel_.cut_ms);
       body_ += fmt::format("<path class=\"cut\" d=\"M{0:.1f} {1}V{2:.1f}\"/>\n", x, kTop - 4, y);
     }
     return fmt::format(
@@ -101,7 +101,7 @@ class Strips {
  private:
   /// Returns a number of bins no finer than the sample, as an interval with a single request has no
   /// rate.
-  std::size_t bins(const Stretch& s) const {
+  std::size_t bins(const TimeSpan& s) const {
     const double by_paper = (s.right - s.left) / 4,
                  by_sample = static_cast<double>(sample_.requests) / 3;
     return static_cast<std::size_t>(std::max(8.0, std::min(by_paper, by_sample)));
@@ -118,16 +118,16 @@ class Strips {
     const double right = width_ - (narrow_ ? 4 : 12);
     if (first_after < 1e300) {
       const double middle = left_ + (right - left_) * 0.66;
-      stretches_ = {{0, std::max(*panel_.cut_ms, 1.0), left_, middle - kStretchGap / 2, "workload"},
-                    {first_after, std::max(last, first_after + 1), middle + kStretchGap / 2, right,
-                     "recovery"}};
+      spans_ = {{0, std::max(*panel_.cut_ms, 1.0), left_, middle - kStretchGap / 2, "workload"},
+                {first_after, std::max(last, first_after + 1), middle + kStretchGap / 2, right,
+                 "recovery"}};
     } else {
-      stretches_ = {{0, std::max(last, 1.0), left_, right, "workload"}};
+      spans_ = {{0, std::max(last, 1.0), left_, right, "workload"}};
     }
     lbas_ = std::max(lbas_, 1.0);
   }
 
-  void frame(const Stretch& s, double top, double height) {
+  void frame(const TimeSpan& s, double top, double height) {
     body_ += fmt::format("<path class=\"frame\" d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\"/>\n", s.left,
                          top, top + height, s.right);
   }
@@ -141,20 +141,20 @@ class Strips {
       const double at = bottom - height * lba / lbas_;
       body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
                            left_ - 6, at + 4, short_count(lba));
-      for (const Stretch& s : stretches_)
+      for (const TimeSpan& s : spans_)
         body_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", s.left, at,
                              s.right);
     }
-    for (const Stretch& s : stretches_) {
-      if (stretches_.size() > 1)
+    for (const TimeSpan& s : spans_) {
+      if (spans_.size() > 1)
         body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-                             s.right - (&s == &stretches_.front() ? 8 : 0), y - 7, s.name);
+                             s.right - (&s == &spans_.front() ? 8 : 0), y - 7, s.name);
       for (const char* op : {"media", "write", "read", "flush"}) marks(s, op, y, height);
       frame(s, y, height);
     }
     if (panel_.cut_ms) {
-      const double x = stretches_.size() > 1 ? (stretches_[0].right + stretches_[1].left) / 2
-                                             : stretches_[0].x(*panel_.cut_ms);
+      const double x =
+          spans_.size() > 1 ? (spans_[0].right + spans_[1].left) / 2 : spans_[0].x(*panel_.cut_ms);
       body_ += fmt::format(
           "<text class=\"cut-text\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">cut</text>\n",
           x, kTop - 7);
@@ -162,7 +162,7 @@ class Strips {
     y = bottom + kStripGap;
   }
 
-  void marks(const Stretch& s, const std::string& op, double top, double height) {
+  void marks(const TimeSpan& s, const std::string& op, double top, double height) {
     std::set<std::pair<int, int>> places;
     for (const IoPoint& point : panel_.points) {
       if (point.op != op || !s.has(point.at_ms)) continue;
@@ -195,15 +195,15 @@ class Strips {
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;
     double most_of_all = 0;
-    for (const Stretch& s : stretches_) {
+    for (const TimeSpan& s : spans_) {
       all.push_back(values(s));
       most_of_all = std::max(most_of_all, std::ranges::max(all.back()));
     }
     if (most_of_all <= 0) return;
     body_ += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
                          narrow_ ? 0.0 : 4.0, y - 6, name);
-    for (std::size_t i = 0; i < stretches_.size(); ++i) {
-      const Stretch& s = stretches_[i];
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      const TimeSpan& s = spans_[i];
       const double most = std::ranges::max(all[i]),
                    step = (s.right - s.left) / static_cast<double>(all[i].size());
       std::string area = fmt::format("M{:.1f} {:.1f}", s.left, y + kStripHeight);
@@ -211,7 +211,7 @@ class Strips {
         area +=
             fmt::format("V{:.1f}h{:.2f}", y + kStripHeight * (most > 0 ? 1 - v / most : 1), step);
       body_ += fmt::format("<path class=\"area\" d=\"{}V{:.1f}z\"/>\n", area, y + kStripHeight);
-      if (!narrow_ || i + 1 == stretches_.size())
+      if (!narrow_ || i + 1 == spans_.size())
         body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">most {}</text>\n",
                              s.right, y - 6, words(most));
       frame(s, y, kStripHeight);
@@ -221,7 +221,7 @@ class Strips {
 
   void time_axis(double& y) {
     y -= kStripGap;
-    for (const Stretch& s : stretches_) {
+    for (const TimeSpan& s : spans_) {
       const double span = s.to_ms - s.from_ms;
       const bool seconds = span >= 2000;
       const double scale = seconds ? 1000 : 1,
@@ -244,7 +244,7 @@ class Strips {
   IoSample sample_;
   double width_, left_, lbas_ = 0;
   bool narrow_;
-  std::vector<Stretch> stretches_;
+  std::vector<TimeSpan> spans_;
   std::string body_;
 };
 

@@ -34,7 +34,7 @@ std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
 /// Returns the mean distance in sectors between the end of a request and the start of the next, for
-/// the same intervals; 0 if there is none.
+/// the same intervals; 0 without distances.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

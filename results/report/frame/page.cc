@@ -39,7 +39,7 @@ std::string whole_page(const std::string& title, const std::string& content,
 }
 
 std::string framed_page(const Page& page) {
-  // The list is beside the text if there is room, else collapsed above it; the style sheet shows
+  // The list is next to the text if there is room, else collapsed above it; the style sheet shows
   // only one.
   const std::string list = contents_list(page);
   std::string content = "<nav class=\"contents\" aria-label=\"Contents\">\n" + list +

@@ -38,9 +38,9 @@ inline std::string without_own_script(std::string page) {
 inline void expect_links_lead_somewhere(const std::string& page) {
   std::set<std::string> ids;
   for (const std::string& id : all_between(page, " id=\"", "\""))
-    EXPECT_TRUE(ids.insert(id).second) << "duplicate ID:  " << id;
+    EXPECT_TRUE(ids.insert(id).second) << "duplicate ID: " << id;
   for (const std::string& id : all_between(page, "href=\"#", "\""))
-    EXPECT_TRUE(ids.contains(id)) << "missing ID:  " << id;
+    EXPECT_TRUE(ids.contains(id)) << "missing ID: " << id;
 }
 
 }  // namespace headcrash::report

@@ -16,7 +16,7 @@ struct Known {
   std::size_t colour;
 };
 
-// File systems of a kernel differ among themselves, as do ours, which seldom appear beside them.
+// File systems of a kernel differ among themselves, as do ours, which seldom appear with them.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},

@@ -30,14 +30,14 @@ int allow_reading(void*, int action, const char*, const char*, const char*, cons
 }
 
 /// Installs the authorizer of the connection only during the preparation of a query.
-class OnlyReading {
+class ReadOnlyAuthorizer {
  public:
-  explicit OnlyReading(sqlite3* handle) : handle_(handle) {
+  explicit ReadOnlyAuthorizer(sqlite3* handle) : handle_(handle) {
     sqlite3_set_authorizer(handle_, allow_reading, nullptr);
   }
-  ~OnlyReading() { sqlite3_set_authorizer(handle_, nullptr, nullptr); }
-  OnlyReading(const OnlyReading&) = delete;
-  OnlyReading& operator=(const OnlyReading&) = delete;
+  ~ReadOnlyAuthorizer() { sqlite3_set_authorizer(handle_, nullptr, nullptr); }
+  ReadOnlyAuthorizer(const ReadOnlyAuthorizer&) = delete;
+  ReadOnlyAuthorizer& operator=(const ReadOnlyAuthorizer&) = delete;
 
  private:
   sqlite3* handle_;
@@ -118,7 +118,7 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
     TRY(const auto newest, newest_run(database));
     run = newest;
   }
-  const OnlyReading only_reading(database.handle());
+  const ReadOnlyAuthorizer authorizer(database.handle());
   if (!single_statement(database.handle(), text))
     return fail("query", "has more than one statement", "run them one after the other");
   auto statement = db::Statement::prepare(database.handle(), text);

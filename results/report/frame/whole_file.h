@@ -8,7 +8,7 @@
 
 namespace headcrash::report {
 
-/// Writes a temporary file beside the target and renames it. Readers never see an incomplete file,
+/// Writes a temporary file next to the target and renames it. Readers never see an incomplete file,
 /// and a failure keeps the previous file. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 

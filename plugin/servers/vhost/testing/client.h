@@ -316,7 +316,7 @@ class TestClient {
   /// Returns the session's result when it ends by itself.
   Result<void> wait_for_end() {
     if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
-      ADD_FAILURE() << "the session goes on";
+      ADD_FAILURE() << "the session continues";
       stop();
     }
     return session_.get();
