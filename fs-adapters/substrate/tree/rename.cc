@@ -56,7 +56,7 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Returns the link to drop for an inode that has another name by now. `leaves` is the parent that
+/// Returns the link to drop for an inode that already has another name. `leaves` is the parent that
 /// no longer counts it.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};

@@ -221,7 +221,7 @@ class TestStore final : public InodeStore, public InodeOwner {
       if (links[number] != inode->its.links)
         found.push_back(fmt::format("inode {} has {} links, {} names", number, inode->its.links,
                                     links[number]));
-    if (used.size() + free_.size() != all_) found.emplace_back("blocks of nobody");
+    if (used.size() + free_.size() != all_) found.emplace_back("unowned blocks");
     return found;
   }
 
