@@ -37,7 +37,7 @@ inline tl::unexpected<Errno> refuse(int error) {
 }
 /// Returns the error of another result.
 template <typename T>
-tl::unexpected<Errno> pass_on_errno(const VfsResult<T>& result) {
+tl::unexpected<Errno> forward_errno(const VfsResult<T>& result) {
   return tl::unexpected(result.error());
 }
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;

@@ -30,7 +30,7 @@ Aged aged_image(const Row& row, const MachineChoice& choice, const AgeingOptions
     const auto disk = age(vfs, options);
     if (!disk) {
       made.error = fmt::format("could not be aged: errno {}", disk.error().value);
-      return pass_on_errno(disk);
+      return forward_errno(disk);
     }
     made.disk = *disk;
     return {};
