@@ -26,7 +26,7 @@ constexpr std::string_view kOwnTools = "{bin}/";
 using base::StrictTable;
 
 /// Reads the exit codes of `good = [0, 1]`.
-Result<void> take_exits(const StrictTable& table, std::vector<int>& into) {
+Result<void> parse_exits(const StrictTable& table, std::vector<int>& into) {
   std::vector<double> numbers;
   TRY(table.take("good", numbers));
   if (numbers.empty()) return {};
@@ -41,7 +41,7 @@ Result<void> read_command(const StrictTable& root, const std::string& section,
   TRY(table->only({"command", "good", "host"}));
   TRY(table->take("command", command.argv));
   TRY(table->take("host", command.host));
-  return take_exits(*table, command.good_exits);
+  return parse_exits(*table, command.good_exits);
 }
 
 Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
@@ -59,12 +59,12 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   TRY(table->take("sign", adapter.replay_sign));
   TRY(table->take("damage-sign", adapter.replay_damage_sign));
   TRY(table->take("command", adapter.replay.argv));
-  return take_exits(*table, adapter.replay.good_exits);
+  return parse_exits(*table, adapter.replay.good_exits);
 }
 
 /// Reads `names`, or `names-are-atomic`, the key of older adapters. If the base sets `names`,
 /// `names-are-atomic` overrides it, since it is then the user's.
-Result<void> take_names(const StrictTable& table, NameOrder& names) {
+Result<void> parse_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
       {{"unordered", NameOrder::unordered},
        {"ordered", NameOrder::ordered},
@@ -84,7 +84,7 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   return {};
 }
 
-Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
+Result<void> parse_one_point(const StrictTable& table, OnePoint& one_point) {
   constexpr std::array<std::pair<std::string_view, OnePoint>, 3> kWords{
       {{"none", OnePoint::none}, {"metadata", OnePoint::metadata}, {"all", OnePoint::all}}};
   std::string word;
@@ -127,7 +127,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
   for (const auto& read :
-       {take_expected(*table, adapter.expected),
+       {parse_expected(*table, adapter.expected),
         table->take("own-names", promises.own_names),
         table->take("passing-names", promises.passing_names),
         table->take("reason", adapter.expected_reason),
@@ -142,8 +142,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         table->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         table->take("replace-keeps-content", promises.replace_keeps_content),
         table->take("renamed-file-survives", promises.renamed_file_survives),
-        take_names(*table, promises.names),
-        take_one_point(*table, promises.one_point),
+        parse_names(*table, promises.names),
+        parse_one_point(*table, promises.one_point),
         table->take("keeps-times", promises.keeps_times),
         table->take("keeps-allocation", promises.keeps_allocation),
         table->take("exposes-stale-data", promises.exposes_stale_data),
@@ -164,7 +164,7 @@ Result<void> read_mount(const StrictTable& root, LinuxAdapter& adapter) {
   TRY(table->only({"options", "command", "good"}));
   TRY(table->take("options", adapter.mount_options));
   TRY(table->take("command", adapter.mount.argv));
-  return take_exits(*table, adapter.mount.good_exits);
+  return parse_exits(*table, adapter.mount.good_exits);
 }
 
 Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
@@ -407,7 +407,7 @@ std::string_view name(Expectation expectation) {
   return "any";
 }
 
-Result<void> take_expected(const StrictTable& table, Expectation& expected) {
+Result<void> parse_expected(const StrictTable& table, Expectation& expected) {
   std::string word(name(expected));
   TRY(table.take("expected", word));
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
@@ -445,7 +445,7 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Pla
 
 namespace {
 
-constexpr const char* kKernelRemedy =
+constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
@@ -465,16 +465,16 @@ Result<std::filesystem::path> own_kernel(const std::string& path) {
   const bool is_folder = std::filesystem::is_directory(path, error);
   if (is_folder &&
       !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
-    return fail(path, "not a kernel source folder", kKernelRemedy);
+    return fail(path, "not a kernel source folder", kKernelHint);
   if (!is_folder && !std::filesystem::is_regular_file(path, error))
-    return fail(path, "neither a kernel file, a kernel source folder nor a version", kKernelRemedy);
+    return fail(path, "neither a kernel file, a kernel source folder nor a version", kKernelHint);
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
 }  // namespace
 
-std::string missing_tool_remedy(const LinuxAdapter& adapter) {
+std::string missing_tool_hint(const LinuxAdapter& adapter) {
   if (!adapter.package.empty()) {
     return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",
                        adapter.package);
@@ -503,7 +503,7 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   if (!is_path && !is_kernel_version(kernel))
     return fail(subject,
                 fmt::format("\"{}\" is neither a kernel version nor a path with a '/'", kernel),
-                kKernelRemedy);
+                kKernelHint);
   if (!adapter.guest.kernel.empty())
     return fail(subject, "already has a kernel", "remove one of them");
   if (!adapter.guest.modules.empty())

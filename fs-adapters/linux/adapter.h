@@ -36,7 +36,7 @@ struct GuestCommand {
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 /// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
-Result<void> take_expected(const base::StrictTable& table, Expectation& expected);
+Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
 
 /// Files that a user's file system needs in the guest. Absolute paths of files that existed when
 /// the adapter was read. scripts/build-guest packs them.
@@ -111,7 +111,7 @@ std::string fill_in(const std::string& text, const Places& places, std::string_v
 std::string beside_headcrash(const std::string& program);
 
 /// Returns a hint for a command of this adapter that is missing in the guest.
-std::string missing_tool_remedy(const LinuxAdapter& adapter);
+std::string missing_tool_hint(const LinuxAdapter& adapter);
 
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
 /// "ext4+tiny-journal" and "mine.toml+tiny-journal" select a variant. "xfs@6.12" and

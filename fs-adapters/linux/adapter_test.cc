@@ -121,11 +121,11 @@ TEST(Adapter, ReadsReplaySignOffset) {
 }
 
 TEST(Adapter, MissingToolHintNamesThePackage) {
-  EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
+  EXPECT_NE(missing_tool_hint(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
             std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");
   own.package.clear();
-  EXPECT_NE(missing_tool_remedy(own).find("[guest] tools"), std::string::npos);
+  EXPECT_NE(missing_tool_hint(own).find("[guest] tools"), std::string::npos);
 }
 
 TEST(Adapter, GuestFilesAreRelativeToTheAdapter) {

@@ -102,7 +102,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
       ApplicationSetting& into = application.settings[name];
       for (const auto& read :
            {setting->take("words", into.words), setting->take("promise", into.promise),
-            adapters::take_expected(*setting, into.expected)}) {
+            adapters::parse_expected(*setting, into.expected)}) {
         if (!read) return read;
       }
       if (!setting->has("words"))
@@ -182,7 +182,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         root.take("prepare", application.prepare), root.take("run", application.run),
         root.take("verify", application.verify),
         root.take("each-command-persists", application.each_command_persists),
-        read_files(root, application), adapters::take_expected(root, application.expected),
+        read_files(root, application), adapters::parse_expected(root, application.expected),
         read_settings(root, application), check_packages(root, application),
         check_complete(root, application)}) {
     if (!read) return pass_on(read);
