@@ -1,8 +1,8 @@
-// Crafted and randomly damaged images of every type in the registry: whatever is read, checked,
-// repaired or mounted ends in time, does not crash and takes little memory. A child does the work,
-// so that each image that breaks something is reported and the rest is tried all the same.
-// HEADCRASH_CRAFTED_IMAGES=2000 HEADCRASH_DAMAGED_IMAGES=100000 in the environment: images of each
-// type. The systems of a format mount its images in turn.
+// Crafted and randomly damaged images of every registered type: reading, checking, repairing and
+// mounting them ends in time, does not crash and needs little memory. A child process does the
+// work, so a failing image is reported and the others are still tested.
+// HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the environment set the
+// number of images per type. The systems of a format mount its images in turn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -24,8 +24,8 @@ namespace headcrash::adapters::damaged {
 namespace {
 
 constexpr std::uint64_t kCrafted = 300, kRandom = 300;
-constexpr int kSecondsMost = 10;       ///< of the processor, for one image
-constexpr long kMebibytesMost = 1024;  ///< of the child
+constexpr int kSecondsMost = 10;       ///< CPU time for one image
+constexpr long kMebibytesMost = 1024;  ///< memory of the child
 constexpr std::size_t kFailuresMost = 20;
 
 std::string hex_of(std::string_view program) {
@@ -41,7 +41,7 @@ std::string bytes_of_hex(std::string_view text) {
   return bytes;
 }
 
-/// A damaged image and the system that mounts it: number in ImageTarget::systems().
+/// A damaged image and the index of the system that mounts it in ImageTarget::systems().
 struct Trial {
   std::string program;
   std::uint64_t system = 0;
@@ -51,7 +51,7 @@ using Trials = std::function<Trial(std::uint64_t)>;
 void run_trial(const ImageTarget& target, const Trial& trial) {
   (void)target.run(trial.program, trial.system);
 }
-/// As HEADCRASH_DAMAGED_IMAGE has it.
+/// Returns the notation of HEADCRASH_DAMAGED_IMAGE.
 std::string text_of(const ImageTarget& target, const Trial& trial) {
   const std::size_t at = target.name().find('@');
   const auto& systems = target.systems();
@@ -59,7 +59,7 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
          (at == std::string::npos ? "" : target.name().substr(at)) + ":" + hex_of(trial.program);
 }
 
-/// Runs trials from `first` on and keeps the number of the current one in `*at`. Exits.
+/// Runs trials from `first` on and stores the number of the current one in `*at`. Does not return.
 [[noreturn]] void run_as_child(const ImageTarget& target, const Trials& trials, std::uint64_t first,
                                std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {
@@ -67,7 +67,7 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
         *testing::UnitTest::GetInstance()->current_test_info()->result();
     return result.total_part_count();
   };
-  const int before = failed();  // the parent's
+  const int before = failed();  // in the parent process
   for (*at = first; *at < count; ++*at) {
     const itimerval limit{.it_value = {.tv_sec = kSecondsMost}};
     ::setitimer(ITIMER_PROF, &limit, nullptr);
@@ -112,8 +112,8 @@ using Programs = std::function<std::string(std::uint64_t)>;
 
 class EveryType : public testing::TestWithParam<const FileSystemType*> {
  protected:
-  /// Shares `count` among the type's formats, and those of a format among its systems. `programs`:
-  /// of one format, by number.
+  /// Divides `count` among the formats of the type, and a format's share among its systems.
+  /// `programs` returns those of one format, by number.
   static void run(const char* what, std::uint64_t count,
                   const std::function<Programs(const ImageTarget&, std::uint64_t)>& programs) {
     std::vector<ImageFormat> formats = image_formats();
@@ -148,7 +148,8 @@ TEST_P(EveryType, SurvivesRandomDamage) {
       });
 }
 
-/// Of the system with that name, on that disk: "ufs-journal", "ufs-soft-updates@plain".
+/// Returns the index of a system by its name and disk, as in "ufs-journal" or
+/// "ufs-soft-updates@plain".
 std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::string_view name) {
   const std::size_t at = std::min(format.name.find('@'), format.name.size());
   for (std::uint64_t i = 0; i < format.systems.size(); ++i)
@@ -156,8 +157,8 @@ std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::st
   return {};
 }
 
-/// Images that once broke something.
-TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
+/// Images that revealed defects earlier.
+TEST(DamagedImage, EarlierFailuresAreFixed) {
   const std::pair<std::string_view, std::string_view> kFound[] = {
       {"ufs-chains", "113000090000"},
       {"ufs-chains", "110000070200"},
@@ -186,11 +187,10 @@ TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
   }
 }
 
-/// HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700 in the environment: that image alone, in this
-/// process.
-TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
+/// Tests only the image of HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700, in this process.
+TEST(DamagedImage, ImageFromTheEnvironmentIsHandled) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
-  if (wanted == nullptr) GTEST_SKIP() << "no image is given";
+  if (wanted == nullptr) GTEST_SKIP() << "HEADCRASH_DAMAGED_IMAGE is not set";
   const std::string_view text = wanted;
   const std::size_t colon = std::min(text.find(':'), text.size());
   for (const ImageFormat& format : image_formats()) {
@@ -200,7 +200,7 @@ TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
     run_trial(ImageTarget(format), {bytes_of_hex(hex), *system});
     return;
   }
-  FAIL() << "no system has that name";
+  FAIL() << "unknown system";
 }
 
 INSTANTIATE_TEST_SUITE_P(DamagedImages, EveryType, testing::ValuesIn(file_system_types()),

@@ -1,6 +1,5 @@
-// Images that a stranger wrote, of every format in the registry: each input is a list of edits to a
-// small file system's image. Whatever they are, checker, repair, reader and mount end, and what was
-// mounted is unmounted without a crash.
+// Fuzzer for images of every registered format. Each input is a list of edits to a small image.
+// Checker, repair, reader and mount must end, and an unmount must not crash.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ TEST_P(Fuzz, Image) {
   constexpr std::size_t kCorpus = 256;
   for (std::string& program : target.crafted(kCorpus)) options.corpus.push_back(std::move(program));
   fuzz::run(options, [&](std::string_view input) {
-    return target.run(input, fuzz::novelty(input));  // the input chooses the system
+    return target.run(input, fuzz::novelty(input));  // the input selects the system
   });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Paths and trees over what reads an image: one look-up and one walk for the readers of all our
-// file systems and for the interface above them (system_under_test.h). They believe nothing: a
-// damaged image is an Error, and a directory that is reached twice ends the walk.
+// Path lookup and tree walk for all readers of images and for the interface above them
+// (system_under_test.h). Nothing is trusted: damage is an Error, including a directory that is
+// reached twice.
 
 #include <fmt/format.h>
 
@@ -19,8 +19,9 @@ namespace headcrash::adapters {
 
 inline constexpr std::size_t kImageNamesMax = 1U << 24U;  ///< of one walk
 
-/// The inode of a path, components separated by '/'; "" is the root. Symbolic links are not
-/// followed. `list(inode)` gives the names of a directory: a Result of a range of {name, inode}.
+/// Returns the inode of a path with components separated by '/'; "" is the root. Symbolic links are
+/// not followed. `list(inode)` returns the names of a directory: a Result of a range of {name,
+/// inode}.
 template <typename List>
 Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path,
                                        const List& list) {
@@ -33,16 +34,17 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
     TRY(const auto names, list(at));
     const auto match =
         std::ranges::find_if(names, [&](const auto& entry) { return entry.name == component; });
-    if (match == names.end()) return fail(std::string(component), "no such name", "look with ls");
+    if (match == names.end())
+      return fail(std::string(component), "no such name", "use ls to list names");
     at = match->inode;
   }
   return at;
 }
 
-/// Everything below the root, a directory before what is in it; an inode with several names comes
-/// as often. `list` as above, without "." and ".."; `visit(path, entry)` reads the inode of an
-/// entry, looks at it, and gives a Result of whether it is a directory; `damaged(inode, problem)`
-/// makes the reader's own Error.
+/// Visits everything below the root, directories before their content. An inode with several names
+/// is visited once per name. `list` is as above, but without "." and "..". `visit(path, entry)`
+/// reads the inode of an entry and returns a Result: true for a directory. `damaged(inode,
+/// problem)` creates the reader's Error.
 template <typename List, typename Visit, typename Damaged>
 Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit,
                         const Damaged& damaged) {

@@ -28,8 +28,7 @@ Result<const FileSystemType*> find_file_system_type(std::string_view name) {
     if (type->name() == name) return type;
     names += (names.empty() ? "" : ", ") + std::string(type->name());
   }
-  return fail("file system", "there is no type called '" + std::string(name) + "'",
-              "there are " + names);
+  return fail("file system", "unknown type '" + std::string(name) + "'", "use one of: " + names);
 }
 
 std::vector<const SystemUnderTest*> all_systems() {

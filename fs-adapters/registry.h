@@ -1,6 +1,6 @@
 #pragma once
-// Which file systems of our own there are: the one table (registry.cc). Adding one is adding its
-// line there.
+// Registry of headcrash's own file systems: a single table (registry.cc). A new file system adds
+// one line to it.
 
 #include <span>
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace headcrash::adapters {
 
-/// In the order of lists. They live as long as the process.
+/// Returns all types, in the order of lists. They live as long as the process.
 std::span<const FileSystemType* const> file_system_types();
-/// Errors name all there are.
+/// Fails if there is no such type. The error lists all types.
 Result<const FileSystemType*> find_file_system_type(std::string_view name);
-/// Of all types, in the order of lists.
+/// Returns the systems of all types, in the order of lists.
 std::vector<const SystemUnderTest*> all_systems();
-/// By type and name of the system. Errors name all there are.
+/// Finds a system by its type and name. Fails if it does not exist. The error lists all names.
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system);
 
 }  // namespace headcrash::adapters

@@ -1,5 +1,5 @@
-// What every registered system owes to those who drive it (system_under_test.h), on its own disk: a
-// new file system is in the table when these pass.
+// Requirements for every registered system (system_under_test.h), each on its own disk. A new file
+// system may be registered when these tests pass.
 #include "fs-adapters/registry.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 using tree::bench::put_file;
 
-TEST(Registry, NamesAreThereOnceAndFoundAgain) {
+TEST(Registry, NamesAreUniqueAndCanBeFound) {
   std::set<std::string> names;
   for (const SystemUnderTest* const system : all_systems()) {
     EXPECT_TRUE(names.insert(system->full_name()).second) << system->full_name();
@@ -38,7 +38,8 @@ TEST(Registry, NamesAreThereOnceAndFoundAgain) {
   std::string types;
   for (const FileSystemType* const type : file_system_types())
     types += (types.empty() ? "" : ",") + std::string(type->name());
-  EXPECT_EQ(types, HEADCRASH_FILE_SYSTEM_TYPES) << "fs-adapters/CMakeLists.txt has another list";
+  EXPECT_EQ(types, HEADCRASH_FILE_SYSTEM_TYPES)
+      << "fs-adapters/CMakeLists.txt has a different list";
   const auto unknown = find_system("ufs", "soft-update");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("soft-updates"), std::string::npos);
@@ -73,7 +74,8 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
+  /// Mounts the system, calls `body`, and ends the mount in that way. Stores the final counters in
+  /// `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
     with_mounted(system(), body, end);
   }
@@ -129,7 +131,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
       ASSERT_TRUE(vfs.sync());
     }
   }
-  /// What write_something() has made.
+  /// Checks the result of write_something().
   void expect_something() {
     const auto reader = type().open_image(*image_);
     ASSERT_TRUE(reader) << reader.error().message();
@@ -158,7 +160,7 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     EXPECT_GE(sectors * model::kSectorBytes, 9700U);
     std::array<std::byte, model::kSectorBytes> sector{};
     ASSERT_TRUE(store_->read(content->front().lba + 1, sector));
-    EXPECT_EQ(sector.back(), std::byte{0x5a}) << "the extents are where the bytes are";
+    EXPECT_EQ(sector.back(), std::byte{0x5a}) << "wrong position of an extent";
   }
 
   void expect_nothing_found() {
@@ -169,13 +171,13 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
 
   std::unique_ptr<media::MemoryStore> store_,
-      log_store_;  ///< the latter where the system has a second device
+      log_store_;  ///< the latter only for systems with two devices
   std::uint64_t log_sectors_ = 0;
-  std::unique_ptr<os::DeviceStores> image_;  ///< of both
+  std::unique_ptr<os::DeviceStores> image_;  ///< both devices
   Counters counted_;
 };
 
-TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
+TEST_P(EverySystem, IsCleanWithCorrectCountsAfterUnmount) {
   for (const char* disk : {"plain", "tiny"}) {
     if (!system().lab_disk(disk)) continue;
     make(disk);
@@ -194,7 +196,7 @@ TEST_P(EverySystem, IsCleanAndCountsWhatACheckCountsWhenItHasBeenUnmounted) {
   }
 }
 
-TEST_P(EverySystem, MountsEachLabDiskAfterTheSystemThatUsesItFirst) {
+TEST_P(EverySystem, MountsLabDisksUsedByOtherSystems) {
   for (const char* name : {"plain", "tiny", "deep", "used"}) {
     const auto disk = system().lab_disk(name);
     if (!disk) continue;
@@ -211,7 +213,7 @@ TEST_P(EverySystem, MountsEachLabDiskAfterTheSystemThatUsesItFirst) {
   }
 }
 
-TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
+TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
   make("plain");
   with_mounted([](Vfs& vfs) { write_something(vfs); }, End::abandon);
   const auto checker = type().checker();
@@ -228,16 +230,15 @@ TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
   expect_something();
 }
 
-/// Without fsync or sync: the syncer's policy alone brings it to the disk, or the call that changes
-/// it.
-TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
+/// Without fsync or sync, changes must be written by the syncer's policy or by the changing call.
+TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
   struct Case {
     os::SyncerOptions syncer;
     os::TimeNs rest_ns = 0;
   };
-  // After the delay: ticks, one for each write that waits for another.
+  // After the delay: one tick for each write that waits for another.
   const Case cases[] = {
       {{.policy = Policy::sweep}, kAllSweeps},
       {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},
@@ -265,7 +266,7 @@ TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
   }
 }
 
-TEST_P(EverySystem, WritesNothingForItsAgeUnderAnEndlessDelay) {
+TEST_P(EverySystem, UnlimitedDelayWritesNothingByAge) {
   using Policy = os::SyncerOptions::Policy;
   make("plain");
   with_mounted(
@@ -281,7 +282,7 @@ TEST_P(EverySystem, WritesNothingForItsAgeUnderAnEndlessDelay) {
   expect_something();
 }
 
-/// Notes, for each file that has been made and is not on the disk; and copies of blocks.
+/// Returns the minimum size of dependencies and block copies for files that are not on the disk.
 std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
   constexpr std::size_t kBlockBytes = 8192;
   if (system == "ufs-soft-updates-init") return 4 * files * ufs::kDependencyBytes;
@@ -291,7 +292,7 @@ std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
   return system == "snapfs-snapshots" ? 2 * files * snapfs::kInodeBytes : 0;
 }
 
-TEST_P(EverySystem, ItsStructuresInCoreTakeMemory) {
+TEST_P(EverySystem, ChargesMemoryForStructuresInCore) {
   constexpr std::size_t kFiles = 100;
   make("plain");
   with_mounted(
@@ -309,16 +310,16 @@ TEST_P(EverySystem, ItsStructuresInCoreTakeMemory) {
         const std::size_t synced = charged();
         EXPECT_TRUE(system().control() ||
                     changed >= synced + least_bytes_of_changes(system().full_name(), kFiles))
-            << changed << " bytes, and " << synced << " when all is on the disk";
+            << changed << " bytes, and " << synced << " after the sync";
         for (std::size_t i = 0; i < kFiles; ++i) EXPECT_TRUE(vfs.unlink(fmt::format("f{}", i)));
         EXPECT_TRUE(vfs.sync());
-        EXPECT_LT(charged(), changed) << "it is given back";
+        EXPECT_LT(charged(), changed) << "memory is released";
       },
       End::unmount, {.policy = os::SyncerOptions::Policy::none});
 }
 
-TEST_P(EverySystem, ReadsWritesAndCutsFiles) {
-  constexpr std::uint64_t kHoleBytesMost = 50'000;  // a few blocks of the largest size
+TEST_P(EverySystem, ReadsWritesAndTruncatesFiles) {
+  constexpr std::uint64_t kHoleBytesMost = 50'000;  // a few of the largest blocks
   make("plain");
   with_mounted(
       [](Vfs& fs) {
@@ -340,9 +341,9 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
   expect_nothing_found();
 }
 
-/// Two users: one changes a block that cannot be read, which changes nothing; the other one makes
-/// directories.
-TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
+/// Two users: one changes a block that cannot be read, which must have no effect; the other one
+/// creates directories.
+TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
   make("plain");
   with_mounted(
       [](Vfs& vfs) {
@@ -364,7 +365,7 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
                              .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
+  std::unique_ptr<MountedSystem> mounted;  // outlives its daemons
   machine.system.run_as(account, [&] {
     auto made = system().mount(machine.system, {});
     ASSERT_TRUE(made) << made.error().message();
@@ -392,7 +393,7 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
   mounted.reset();
 }
 
-TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {
+TEST_P(EverySystem, RejectsTooLargeDevicesWithTheLimit) {
   class Huge final : public model::SectorStore {
    public:
     std::uint64_t sectors() const override { return std::uint64_t{1} << 48U; }
@@ -412,7 +413,7 @@ TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {
   EXPECT_FALSE(made.error().hint.empty());
 }
 
-TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {
+TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
   make("plain");
   const bool control = system().control();
   with_mounted(
@@ -423,9 +424,9 @@ TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {
         const InodeName name{before->inode, before->generation};
         EXPECT_TRUE(fs.stat(name.path()));
         EXPECT_TRUE(fs.unlink("a"));
-        EXPECT_TRUE(fs.sync());  // until then the number may be kept back
+        EXPECT_TRUE(fs.sync());  // until then, the number may be reserved
         put_file(fs, "b", "b");
-        const auto again = fs.stat(name.path());  // most systems have given b the number of a
+        const auto again = fs.stat(name.path());  // most systems reuse the number of a
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());
       },
@@ -433,7 +434,7 @@ TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {
   expect_nothing_found();
 }
 
-TEST_P(EverySystem, RefusesOptionsThatItDoesNotKnow) {
+TEST_P(EverySystem, RejectsUnknownOptions) {
   const auto store = media::MemoryStore::create(32768);
   ASSERT_TRUE(store) << store.error().message();
   const auto made = type().mkfs(**store, {{"no-such-option", "1"}});
@@ -443,7 +444,7 @@ TEST_P(EverySystem, RefusesOptionsThatItDoesNotKnow) {
   EXPECT_FALSE(type().checker()->check(**store, {}));
 }
 
-TEST_P(EverySystem, KnowsWhereFaultsTellMost) {
+TEST_P(EverySystem, ReturnsValidFaultAreas) {
   make("plain");
   const auto areas = type().fault_areas(*image_);
   ASSERT_TRUE(areas) << areas.error().message();

@@ -1,12 +1,12 @@
 #pragma once
-// Snapshots of a whole file system: made while it is mounted, kept until they are dropped, and
-// mounted read-only or read from the image (system_under_test.h). Beside vfs.h; a file system that
-// has them gives this with MountedSystem::snapshots().
+// Snapshots of a whole file system. They are created while it is mounted, kept until dropped, and
+// mounted read-only or read from the image (system_under_test.h). MountedSystem::snapshots()
+// returns this interface if the file system supports it.
 //
-// Errors are errno's: EINVAL, a name that none may have; EEXIST, there is one of that name; ENOENT,
-// there is none; ENOSPC, no room for it, or as many as there can be; EROFS, what is mounted is a
-// snapshot itself; ENOTSUP, mounted so that none can be made; EIO. Threads: as the Vfs of the same
-// mount.
+// Errors are error numbers: EINVAL for an invalid name, EEXIST if the name exists, ENOENT if it
+// does not, ENOSPC if there is no space or the maximum number is reached, EROFS if the mount itself
+// is a snapshot, ENOTSUP if the mount cannot create snapshots, and EIO. Threads: as for the Vfs of
+// the same mount.
 
 #include <cstdint>
 #include <string>
@@ -19,19 +19,19 @@ namespace headcrash {
 
 struct SnapshotInfo {
   std::string name;
-  std::uint64_t generation = 0;   ///< a later one has a higher number
+  std::uint64_t generation = 0;   ///< higher for later snapshots
   std::int64_t made_seconds = 0;  ///< since the epoch
 };
 
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
-  /// Keeps the file system as it is: operations that have returned are in it, those under way are
-  /// in it wholly or not at all. On the disk when it returns.
+  /// Creates a snapshot. It contains all completed operations, and each running operation
+  /// completely or not at all. It is on the disk on return.
   virtual VfsResult<void> make(std::string_view name) = 0;
-  /// In the order in which they were made.
+  /// Returns the snapshots in the order of creation.
   virtual VfsResult<std::vector<SnapshotInfo>> list() = 0;
-  /// What only it needs may be used again when it returns.
+  /// Drops a snapshot. On return, blocks that only it contained may be reused.
   virtual VfsResult<void> drop(std::string_view name) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What is the same for every type (system_under_test.h): paths and trees over an ImageReader, names
-// of systems, ids.
+// The type-independent part (system_under_test.h): paths and trees over an ImageReader, names of
+// systems, and ids.
 #include "fs-adapters/system_under_test.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ Result<std::uint64_t> id_of_uuid(const std::string& uuid) {
     id = id << 4U | value;
     ++digits;
   }
-  if (digits < 16) return fail("uuid " + uuid, "is no UUID", "give one as uuidgen prints it");
+  if (digits < 16) return fail("uuid " + uuid, "is not a UUID", "use a UUID as printed by uuidgen");
   return id;
 }
 
@@ -82,7 +82,7 @@ Result<std::unique_ptr<ImageReader>> FileSystemType::open_snapshot(const model::
 
 Result<std::unique_ptr<RepairTrials>> FileSystemType::repair_trials(std::span<const std::byte>,
                                                                     std::uint64_t) const {
-  return fail(std::string(name()), "has no trials of repairs");
+  return fail(std::string(name()), "has no repair trials");
 }
 
 bool FileSystemType::may_have_log_device() const {
@@ -96,8 +96,8 @@ Result<const SystemUnderTest*> FileSystemType::find_system(std::string_view syst
     if (one->name() == system) return one.get();
     names += (names.empty() ? "" : ", ") + one->name();
   }
-  return fail(std::string(name()), "there is no variant called '" + std::string(system) + "'",
-              "there are " + names);
+  return fail(std::string(name()), "unknown variant '" + std::string(system) + "'",
+              "use one of: " + names);
 }
 
 }  // namespace headcrash::adapters

@@ -1,20 +1,20 @@
 #pragma once
-// One description of a file system of our own, from which everything that makes, mounts, cuts,
-// checks or lists one is driven: the in-process lab, campaigns, experiments, the programs behind
-// FUSE, `headcrash image` and `headcrash list systems`. None of them names a file system;
-// registry.h has the one table.
+// The description of one of headcrash's own file systems. Everything that creates, mounts, crashes,
+// checks or lists these file systems uses it: the in-process lab, campaigns, experiments, the FUSE
+// programs, `headcrash image` and `headcrash list systems`. None of them names a file system;
+// registry.h has the table of all types.
 //
-//   FileSystemType    a format: mkfs, checker, reader of images, and the systems that use it     "ufs", "lfs"
-//   SystemUnderTest   one way to run it: promises, order in the driver, mount        "ufs soft-updates-init"
+//   FileSystemType    a format ("ufs", "lfs"): mkfs, checker, reader of images, and its systems
+//   SystemUnderTest   one configuration ("ufs soft-updates-init"): promises, driver order, mount
 //   MountedSystem     one mount: a Vfs, unmount, abandon
-//   ImageChecker      fsck: check and repair of one image after the other
-//   ImageReader       names, inodes and contents of an image, by code that the mounted file system does not use
-//   RepairTrials      trials of the checker itself on damaged images; optional
-//   RecoveryTrial     another recovery, compared with the checker's; optional
+//   ImageChecker      fsck: checks and repairs images
+//   ImageReader       names, inodes and contents of an image, by code independent of the mount
+//   RepairTrials      trials of the checker on damaged images; optional
+//   RecoveryTrial     an alternative recovery, compared with the checker's; optional
 //
-// A new file system derives from FileSystemType and SystemUnderTest in its own folder and is one
-// line in registry.cc. Types and systems are made once, are constant, and live as long as the
-// process. Any thread may use them; checkers, readers, trials and mounts belong to one thread each.
+// A new file system derives from FileSystemType and SystemUnderTest in its own folder and adds one
+// line to registry.cc. Types and systems are constant, and live as long as the process. Any thread
+// may use them. Checkers, readers, trials and mounts belong to one thread each.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,18 +40,18 @@
 
 namespace headcrash::adapters {
 
-// ---- what a check says
+// ---- check results
 
-/// How bad a finding is: what every power cut leaves, what updates in the right order may leave
-/// (fsck clears it away), and what nothing but a fault leaves.
+/// Severity of a finding: left by every power cut (stale), possibly left by correctly ordered
+/// updates and removed by fsck (residue), or left only by a fault (damage).
 enum class Severity : std::uint8_t { stale, residue, damage };
 
-/// One kind of finding of a type's checker. Kinds are constants of the type: `name` is valid for
-/// ever, and equal `order` means the same kind.
+/// One kind of finding of a type's checker. Kinds are constants of the type: `name` lives as long
+/// as the process, and equal `order` means the same kind.
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
-  std::uint16_t order = 0;  ///< among the kinds of its type, for reports
+  std::uint16_t order = 0;  ///< within its type, for reports
 
   bool operator==(const FindingKind& other) const { return order == other.order; }
   bool operator<(const FindingKind& other) const { return order < other.order; }
@@ -61,14 +61,14 @@ struct CheckFinding {
   FindingKind kind;
   std::uint64_t inode = 0;  ///< 0: none
   std::uint64_t block = 0;  ///< in the type's unit of addresses; 0: none
-  std::uint32_t count = 0;  ///< of what the kind counts
+  std::uint32_t count = 0;  ///< meaning depends on the kind
   bool repaired = false;
-  std::string text;  ///< for people: one line
+  std::string text;  ///< one line for people
 };
 
-/// What a file system counts itself, by names for people: {"free inodes", 17}.
+/// A counter of a file system, named for people: {"free inodes", 17}.
 struct Counter {
-  std::string_view name;  ///< valid for ever
+  std::string_view name;  ///< lives as long as the process
   std::uint64_t value = 0;
   bool operator==(const Counter&) const = default;
 };
@@ -77,51 +77,51 @@ using Counters = std::vector<Counter>;
 struct CheckReport {
   std::vector<CheckFinding> findings;
   std::uint64_t more_findings = 0;  ///< beyond CheckOptions::findings_max
-  bool was_clean = false;           ///< the image said, before, that it had been unmounted
-  bool log_in_use = false;   ///< not clean, and recovery is the log's: a journal, a roll-forward
-  bool unrepaired = false;   ///< a repair that left something
-  std::size_t replayed = 0;  ///< transactions of the log: replayed by a repair, to be replayed
-  std::string log;           ///< what these are, in words; empty: transactions of a journal
+  bool was_clean = false;           ///< the image was marked as unmounted before
+  bool log_in_use = false;          ///< not clean, and a log (journal, roll-forward) recovers it
+  bool unrepaired = false;          ///< a repair did not repair all findings
+  std::size_t replayed = 0;  ///< log transactions that a repair replayed, or that it would replay
+  std::string log;           ///< name of the replayed items; empty: transactions of a journal
   std::uint32_t files = 0, directories = 0;
-  Counters space;  ///< as MountedSystem::space_counts() when nothing is owed
+  Counters space;  ///< as MountedSystem::space_counts() without pending changes
 
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
 };
 
 struct CheckOptions {
-  std::size_t findings_max = 1000;  ///< kept; the rest is counted
-  std::uint32_t time = 0;           ///< seconds since the epoch, for what a repair writes
-  /// A repair that looks only at what the image says was busy. It ends as the full one does, or is
-  /// `unrepaired`: then the full one has to follow. For types whose images say so.
+  std::size_t findings_max = 1000;  ///< findings to keep; the rest is counted
+  std::uint32_t time = 0;  ///< seconds since the epoch; used in structures that a repair writes
+  /// Repairs only the areas that the image marks as busy. The result equals that of a full repair,
+  /// or is `unrepaired`; then a full repair must follow. For types whose images have such marks.
   bool fast = false;
-  /// Of a file system with its log on a device of its own: that is gone for good, and what only it
-  /// held is given up, which is a finding. A repair makes it a file system without such a log.
+  /// For a file system with an external log: the log is lost for good, including the changes that
+  /// only it had, which is a finding. A repair converts the image to one without an external log.
   bool without_log = false;
-  /// For who shows one state of a store after the other: a digest of each sector as it is now.
-  /// Equal numbers of one sector mean equal bytes, as long as the checker lives; 0 means zeroes. A
-  /// repair writes through the store, which brings the numbers up to date. Empty: nothing is known,
-  /// everything is read. What is found must not depend on it: the lab compares both ways.
+  /// Digests of the current sectors, for callers that check many states of one store. Equal digests
+  /// of a sector mean equal bytes for the lifetime of the checker; 0 means zeroes. A repair writes
+  /// through the store, which updates the digests. Empty: unknown, so everything is read. Findings
+  /// must not depend on digests: the lab compares both.
   std::span<const std::uint64_t> digests = {};
-  /// What makes them: of the sector that begins with that LBA. For who looks at what would be
-  /// written. Null: not known.
+  /// Computes the digest of a sector that begins at `lba`, for checks of data that would be
+  /// written. Null: unknown.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
-/// May be used for any number of images of its type and may keep its memory between them.
+/// Checks any number of images of its type. May keep its memory between them.
 class ImageChecker {
  public:
   virtual ~ImageChecker() = default;
-  /// Writes nothing. Sees the image as it will be when its log has been recovered: what a mount
-  /// after the cut would show. Errors: no file system of this type; the store fails.
+  /// Checks without writing. The image is seen as after recovery of its log, as a mount after the
+  /// power cut would show it. Fails if there is no file system of this type, or if the store fails.
   virtual Result<CheckReport> check(const model::SectorStore& store,
                                     const CheckOptions& options) = 0;
-  /// Recovers the log, if there is one, and repairs what it finds. Afterwards check() finds
-  /// nothing, unless `unrepaired` says otherwise, as it does of every finding of a type without
-  /// repairs_damage(). May be cut anywhere and begun again. Errors: as check().
+  /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
+  /// the report is `unrepaired`; types without repairs_damage() leave every finding. May be
+  /// interrupted at any point and repeated. Fails as check() does.
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 
-// ---- what an image holds
+// ---- content of an image
 
 struct ImageInode {
   std::uint64_t number = 0;
@@ -138,150 +138,153 @@ struct ImageName {
   std::uint64_t inode = 0;
 };
 
-/// Where a piece of a file's content lies. A hole has kHole for `lba`.
+/// Position of a part of a file's content. A hole has kHole for `lba`.
 struct ContentExtent {
   static constexpr std::uint64_t kHole = UINT64_MAX;
   std::uint64_t lba = 0;
   std::uint64_t sectors = 0;
 };
 
-/// Reads an image that a check found in order, or that a repair has put in order, and believes
-/// nothing of it all the same: addresses are checked before they are followed, and what is invalid
-/// is an Error that names the inode. A log that was not recovered is seen as after its recovery
-/// where the type can do that.
+/// Reads an image that a check found clean, or that was repaired. The reader still trusts nothing:
+/// addresses are validated before they are followed, and invalid structures are Errors that name
+/// the inode. An unrecovered log is seen as after its recovery if the type supports it.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
-  virtual std::uint64_t root() const = 0;  ///< its inode
-  /// A number that differs when the image was made in another way: what was learnt of one image by
-  /// inode numbers then says nothing about the other.
+  virtual std::uint64_t root() const = 0;  ///< the inode of the root
+  /// Returns a number that differs for images created in different ways. Cached data about inode
+  /// numbers of one image is then not valid for the other.
   virtual std::uint64_t layout() const = 0;
-  /// Of an inode: a number that differs when the inode is found somewhere else, in formats that
-  /// look it up in a map which is read when the image is opened. Formats with inodes at fixed
-  /// places leave it 0. Who keeps what was read of an inode keeps it while this and the sectors
-  /// read are the same.
+  /// Returns a number that changes when an inode moves, for formats that find inodes through a map
+  /// which is read when the image is opened. Formats with fixed inode positions return 0. Data read
+  /// of an inode may be cached while this number and the sectors read are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;
-  /// Without "." and "..", in the order in which they lie there.
+  /// Returns all names except "." and "..", in the order on the disk.
   virtual Result<std::vector<ImageName>> list(std::uint64_t directory) const = 0;
   virtual Result<std::string> readlink(std::uint64_t number) const = 0;
-  /// All of a regular file's content up to its size, in order; the last extent may reach beyond it.
+  /// Returns the content of a regular file up to its size, in order. The last extent may reach
+  /// beyond it.
   virtual Result<std::vector<ContentExtent>> content(std::uint64_t number) const = 0;
-  /// Fewer bytes only at the end of the file; holes are zeroes.
+  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
   virtual Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                                    std::span<std::byte> into) const = 0;
 
-  /// Components separated by '/'; "" is the root. Symbolic links are not followed.
+  /// Finds an inode by path: components separated by '/'; "" is the root. Symbolic links are not
+  /// followed.
   Result<std::uint64_t> lookup(std::string_view path) const;
-  /// Everything below the root, a directory before what is in it. An inode with several names comes
-  /// as often. Errors: the image cannot be read; a name of an inode that is not allocated; a
-  /// directory that is met again.
+  /// Visits everything below the root, directories before their content. An inode with several
+  /// names is visited once per name. Fails if the image cannot be read, if a name refers to a free
+  /// inode, or if a directory is reached twice.
   Result<void> walk(
       const std::function<void(const std::string& path, const ImageInode&)>& visit) const;
 };
 
-// ---- making and mounting
+// ---- mkfs and mount
 
-/// Options by name, as a user writes them: {"block-size", "4096"}.
+/// Options by name, as written by users: {"block-size", "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// One that mkfs knows. Two names mean the same for every type that has them: `uuid`, which
-/// `{uuid}` of an adapter is given to, and `time`, in seconds since the epoch, which
-/// mkfs.headcrash-TYPE sets to now.
+/// An option of mkfs. Two names have the same meaning for all types: `uuid`, which receives
+/// `{uuid}` of an adapter, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets
+/// to the current time.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
-  char letter = 0;           ///< of mkfs.headcrash-TYPE; 0: none
+  char letter = 0;           ///< short option of mkfs.headcrash-TYPE; 0 if none
   std::string_view value;    ///< "BYTES"
-  std::string_view meaning;  ///< a line, with the default in parentheses
+  std::string_view meaning;  ///< one line, with the default in parentheses
 };
 
-/// The first 16 hexadecimal digits of a UUID, whatever is between them. Errors: it has fewer.
+/// Returns the first 16 hexadecimal digits of a UUID. Fails if it has fewer.
 Result<std::uint64_t> id_of_uuid(const std::string& uuid);
 
-/// What mkfs has made, for people and for --json.
+/// Description of a new file system, for people and for --json.
 struct MadeImage {
   std::string text;                                          ///< "2 groups, 64 inodes, ..."
   std::vector<std::pair<std::string, std::uint64_t>> facts;  ///< {"groups", 2}
 };
 
 struct MountSettings {
-  bool force = false;   ///< although it was not unmounted and needs a check first
-  bool flushes = true;  ///< off: a system that flushes itself does not; completion is believed
-  std::string snapshot = {};  ///< not empty: that one, read-only (FileSystemType::has_snapshots)
+  bool force = false;         ///< mounts an image that was not unmounted and needs a check
+  bool flushes = true;        ///< off: a system that flushes by itself trusts completions instead
+  std::string snapshot = {};  ///< if not empty, mounts this snapshot read-only
+                              ///< (FileSystemType::has_snapshots)
 };
 
-/// All calls are made within a fiber of the system it is mounted on, but for the destructor.
+/// A mounted file system. All functions except the destructor must be called from a fiber of its
+/// machine.
 class MountedSystem {
  public:
   virtual ~MountedSystem() = default;
   virtual Vfs& vfs() = 0;
-  /// Writes everything and says so on the disk; open files are closed. Afterwards only
-  /// space_counts() and the destructor may be called. An error: something could not be written; it
-  /// is unmounted all the same, and the image does not say that it is clean.
+  /// Closes open files, writes everything and marks the image clean. Afterwards only space_counts()
+  /// and the destructor may be called. If something cannot be written, it returns an error,
+  /// unmounts nevertheless, and leaves the image without the mark.
   virtual VfsResult<void> unmount() = 0;
-  /// The power is gone: forgets what it holds without a write. Afterwards only the destructor may
-  /// be called, possibly when the executor has been halted.
+  /// Simulates a power cut: discards everything without writing. Afterwards only the destructor may
+  /// be called. May be called after the executor has been halted.
   virtual void abandon() = 0;
-  /// False while there is work of its own that a sync() does not wait for and after which a check
-  /// would find something else: then no cut is expected to be free of residue.
+  /// Returns false while background work remains that sync() does not wait for and that would
+  /// change the result of a check. A power cut may then leave residue.
   virtual bool has_no_pending_changes() const { return true; }
-  /// Null: it has none.
+  /// Returns null if snapshots are not supported.
   virtual Snapshots* snapshots() { return nullptr; }
   virtual Transactions* transactions() { return nullptr; }
-  /// What is free, as it counts itself. When it owes nothing, a check of the image counts the same.
+  /// Returns free space as the file system counts it. Without pending changes, a check counts the
+  /// same.
   virtual Counters space_counts() const = 0;
 };
 
-/// Another recovery of the same images, which has to come out as ImageChecker::repair() does.
+/// An alternative recovery, which must have the same result as ImageChecker::repair().
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
-  /// What it leaves that repair() would not, in words; empty: nothing. It is cut in between and
-  /// begun again, too. The image is not changed; what is tried depends on its bytes alone.
+  /// Describes how its result differs from that of repair(); empty if it does not. Also interrupts
+  /// and repeats the recovery. Does not change the image; the trials depend on its bytes only.
   virtual std::string difference(const model::SectorStore& image) = 0;
-  virtual Counters counts() const = 0;  ///< of what was tried so far
+  virtual Counters counts() const = 0;  ///< of all trials so far
 };
 
 /// A disk of the in-process lab (harness/explorer/in_process/lab_disks.h).
 struct LabDisk {
   std::uint64_t bytes = 0;
   Settings mkfs = {};
-  /// Of a second device, behind the first one on the lab's disk; 0: there is none.
+  /// Size of a second device, which follows the first one on the lab's disk; 0 if none.
   std::uint64_t log_bytes = 0;
-  /// The system that has mounted, used and unmounted it before; empty: it is new.
+  /// The system that mounted, used and unmounted it before; empty: new.
   std::string used_by = {};
-  /// Its power went instead of the unmount, after some more, which that system gives up when it is
-  /// mounted again.
+  /// A power cut ended that use instead of an unmount, with further changes that the next mount of
+  /// this system discards.
   bool cut = false;
 };
 
 class FileSystemType;
 
-/// What a system says about itself.
+/// Description of one system.
 struct SystemDescription {
-  std::string name;  ///< within its type: "soft-updates-init"
+  std::string name;  ///< unique within its type: "soft-updates-init"
   std::string title;
-  bool control = false;          ///< keeps no promise on purpose and has to be caught
-  bool shows_unmounted = false;  ///< of a control: what it breaks can be seen after an unmount, too
-  /// Of a control that few workloads show, one that does, as campaigns name it: "reuse/3@tiny~2".
+  bool control = false;          ///< breaks promises on purpose and must be detected
+  bool shows_unmounted = false;  ///< of a control: the defect is also visible after an unmount
+  /// For a control that few workloads reveal: a workload that does, in the notation of campaigns:
+  /// "reuse/3@tiny~2".
   std::string shown_by = {};
   Promises promises = {};
-  os::DiskQueueOptions queue = {};  ///< the order in the driver that it relies on
-  bool block_copy = false;          ///< os::BufferCacheOptions
-  std::optional<os::SyncerOptions> syncer =
-      {};  ///< how it has to be written behind; nothing: as its machine likes
-  /// It flushes a volatile cache itself, where it has to; else the driver does, after every write
-  /// that something waits for (os::DiskQueueOptions::flush_for_order).
+  os::DiskQueueOptions queue = {};               ///< the order that it needs from the driver
+  bool block_copy = false;                       ///< os::BufferCacheOptions
+  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nothing: any policy
+  /// The system flushes volatile caches by itself if needed. Otherwise the driver flushes after
+  /// every write that something waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
-  /// Devices that it is mounted on: its own, and for 2 one for its log (os::System). Who makes,
-  /// checks or reads an image of it gives a store that has them at a driver's addresses
+  /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
+  /// reads an image provides a store in which both have the addresses of a driver
   /// (os/device_stores.h).
   std::size_t devices = 1;
-  /// What mkfs must be told of its file systems; a user's settings come on top.
+  /// Required options of mkfs; settings of the user override them.
   Settings mkfs = {};
-  /// The lab makes and drops snapshots while it runs, and looks whether those that are kept stay
-  /// what they are.
+  /// The lab creates and drops snapshots while the system runs, and checks that existing ones do
+  /// not change.
   bool keeps_snapshots = false;
 };
 
@@ -299,16 +302,16 @@ class SystemUnderTest {
   bool control() const { return description_.control; }
   std::string full_name() const;  ///< "ufs-soft-updates-init"
 
-  /// Within a fiber of the system; what is on the disk was made by its type's mkfs. Recovers the
-  /// log first. Errors: as for people; no file system, or one that needs a check first.
+  /// Must be called from a fiber of `system`. The disk must have been formatted by mkfs of its
+  /// type. Recovers the log first. Fails if there is no file system, or if it needs a check first.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
-  /// True when a power cut may leave this, although the promises are kept.
+  /// Returns true if a power cut may leave this finding although the promises are kept.
   virtual bool may_leave(const FindingKind& kind) const = 0;
-  /// Null: there is one recovery only.
+  /// Returns null if there is no alternative recovery.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
-  /// By name: "plain", "tiny", "deep", "used" (lab_disks.h says what they are for). Nothing: the
-  /// type has no such disk, and what would run on it is left out. "plain" there must be.
+  /// Returns a disk by name: "plain", "tiny", "deep" or "used" (see lab_disks.h). Returns nothing
+  /// if the type has no such disk; its trials are then skipped. "plain" is required.
   virtual std::optional<LabDisk> lab_disk(std::string_view name) const = 0;
 
  private:
@@ -316,90 +319,92 @@ class SystemUnderTest {
   SystemDescription description_;
 };
 
-// ---- trials of the checker itself
+// ---- trials of the checker
 
 struct DamageCounts {
   std::uint64_t damaged = 0;  ///< images
-  std::uint64_t cut = 0;      ///< repairs that were cut and made again
-  std::uint64_t left = 0;     ///< damaged images in which there was no room for all that was lost
+  std::uint64_t cut = 0;      ///< repairs that were interrupted and repeated
+  std::uint64_t left = 0;     ///< damaged images without enough space for all recovered files
 };
 
-/// One sound image, damaged in ways that follow from a seed, repaired, and the repair judged.
+/// Damages a sound image in a way derived from a seed, repairs it, and judges the repair.
 class RepairTrials {
  public:
   virtual ~RepairTrials() = default;
-  /// Errors: what is wrong with a repair, and the damage in words.
+  /// Fails if the repair is wrong. The error describes the damage.
   virtual Result<void> run(std::uint64_t seed, DamageCounts& counts) = 0;
 };
 
-/// A second opinion about a repaired image, by code that shares nothing with the checker.
+/// Verifies a repaired image with code that is independent of the checker.
 class ImageAudit {
  public:
   virtual ~ImageAudit() = default;
-  /// The first contradiction on an image in whole sectors that calls itself clean, in words; empty:
-  /// none.
+  /// Describes the first contradiction in an image that is marked as clean, or returns "".
+  /// The image must consist of whole sectors.
   virtual std::string contradiction_in(std::span<const std::byte> image) = 0;
 };
 
-// ---- a type
+// ---- type
 
 class FileSystemType {
  public:
   virtual ~FileSystemType() = default;
 
-  virtual std::string_view name() const = 0;   ///< "ufs": of images, programs, campaigns
-  virtual std::string_view title() const = 0;  ///< a line for people
-  /// What CheckFinding::block counts.
+  virtual std::string_view name() const = 0;  ///< "ufs"; also used in names of images, programs and
+                                              ///< campaigns
+  virtual std::string_view title() const = 0;  ///< one line for people
+  /// Returns the unit of CheckFinding::block.
   virtual std::string_view address_unit() const { return "block"; }
 
   virtual std::span<const MkfsOption> mkfs_options() const = 0;
-  /// Creates an empty file system that fills the store, with room for nothing but what the format
-  /// needs; a mount, a check and a reader then find it clean. Errors: an unknown or impossible
-  /// option, by name.
+  /// Creates an empty file system that fills the store. A mount, a check and a reader then find it
+  /// clean. Fails if an option is unknown or invalid. The error names the option.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
-  /// The store must outlive the reader. Errors: no file system of this type.
+  /// The store must outlive the reader. Fails if there is no file system of this type.
   virtual Result<std::unique_ptr<ImageReader>> open_image(
       const model::SectorStore& store) const = 0;
-  /// True for types whose mounts may have MountedSystem::snapshots().
+  /// Returns true if mounts of this type may support MountedSystem::snapshots().
   virtual bool has_snapshots() const { return false; }
-  /// Those that an image keeps. Errors: no file system of this type; a type without.
+  /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
+  /// type has no snapshots.
   virtual Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const;
-  /// As open_image(), of one of them. Errors name those that there are.
+  /// Like open_image(), for a snapshot. The error lists the existing ones.
   virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
                                                              std::string_view snapshot) const;
-  /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.
+  /// Returns the areas of an image in which I/O errors are most interesting: superblock, maps,
+  /// inodes, log, data.
   virtual Result<std::vector<os::SectorRange>> fault_areas(
       const model::SectorStore& store) const = 0;
 
-  /// Names for what its mounts write, by os::BlockRequest::kind: superblocks, inodes, data, a log.
-  /// 16 at most; the first one is what they do not tell.
+  /// Returns names for os::BlockRequest::kind of its writes, such as superblocks, inodes, data or
+  /// log. At most 16; the first one is for all unclassified writes.
   virtual std::span<const std::string_view> block_kinds() const;
 
-  /// In the order of tables; every name once.
+  /// Returns the systems in the order of tables. Names are unique.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
-  /// The one that is mounted when nobody says which.
+  /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
-  /// For who does not know which system ran: true when no finding is more than some system that is
-  /// not a control may leave after a power cut.
+  /// Returns true if some non-control system may leave all these findings after a power cut. For
+  /// callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
-  /// False: repair() recovers the log, tells of damage, and leaves it. For types in which a power
-  /// cut leaves none.
+  /// Returns false if repair() only recovers the log, and reports damage without repairing it. For
+  /// types in which a power cut leaves no damage.
   virtual bool repairs_damage() const { return true; }
-  /// Null: the type has none.
+  /// Returns null if the type has no audit.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
-  /// True for types with repair_trials().
+  /// Returns true if the type supports repair_trials().
   virtual bool has_repair_trials() const { return false; }
-  /// `sound`: an image that was unmounted, in whole sectors; it must outlive the trials. From
-  /// sector `log_at` on it is that of a log on a device of its own; 0: there is none. Errors: the
-  /// image is not sound; the type has no trials.
+  /// `sound` is the image of an unmounted file system, in whole sectors; it must outlive the
+  /// trials. Sectors from `log_at` on are an external log; 0 if none. Fails if the image
+  /// is not sound, or if the type has no trials.
   virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound,
                                                               std::uint64_t log_at) const;
 
-  /// True: some of its systems keep their log on a second device (SystemDescription::devices).
+  /// Returns true if some systems have an external log (SystemDescription::devices).
   bool may_have_log_device() const;
-  /// Errors name all there are.
+  /// Fails if there is no such system. The error lists all names.
   Result<const SystemUnderTest*> find_system(std::string_view system) const;
 };
 

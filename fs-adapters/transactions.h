@@ -1,19 +1,20 @@
 #pragma once
-// Transactions of several operations, beside vfs.h: after a power cut all operations of one have
-// been done, or none has. A file system that has them gives this with
-// MountedSystem::transactions().
+// Transactions of several operations: after a power cut, all operations of a transaction are
+// visible, or none. MountedSystem::transactions() returns this interface if the file system
+// supports it.
 //
-// A transaction belongs to the fiber or thread that begins it, and so do the operations: those that
-// it does until it commits. Others see them as they are done; there is no isolation, and no abort,
-// which would have to undo what others may have built on. An operation that fails has not been
-// done, and the rest goes on. commit() makes nothing durable: fsync or sync after it does, of the
-// transaction as a whole.
+// A transaction belongs to the fiber or thread that begins it. It contains all operations of this
+// fiber or thread until commit(). Other users see these operations at once: there is no isolation.
+// There is no abort either, since others may depend on the changes. A failed operation has no
+// effect, and the transaction continues. commit() makes nothing durable; a later fsync or sync
+// makes the whole transaction durable.
 //
-// Nothing at all becomes durable while a transaction is under way, so that it should be short: who
-// calls fsync or sync meanwhile waits for its end.
+// While a transaction is running, nothing at all becomes durable, and fsync and sync of other users
+// wait for its end. Transactions should thus be short.
 //
-// Errors are errno's: EBUSY, one is under way (and for fsync, sync and snapshots within one, which
-// would wait for themselves); EINVAL, none is; ENOTSUP, mounted so that there are none; EROFS; EIO.
+// Errors are error numbers: EBUSY if a transaction is running (also for fsync, sync and snapshots
+// within one, which would wait for themselves), EINVAL if none is running, ENOTSUP if the mount has
+// no transactions, EROFS, and EIO.
 
 #include "fs-adapters/vfs.h"
 
@@ -22,7 +23,7 @@ namespace headcrash {
 class Transactions {
  public:
   virtual ~Transactions() = default;
-  /// Waits while a commit of the file system waits for other transactions.
+  /// Begins a transaction. Waits while a commit of the file system waits for other transactions.
   virtual VfsResult<void> begin() = 0;
   virtual VfsResult<void> commit() = 0;
 };

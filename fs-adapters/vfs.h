@@ -1,16 +1,16 @@
 #pragma once
-// The one file-system interface that workloads speak.
+// The file-system interface that workloads use.
 //
-// Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest),
-// headcrash's own file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's
-// in-memory reference (harness/oracle). Calls block; in virtual time it is the calling fiber that
-// waits. Paths are relative to the root of the file system, components separated by '/', without
-// "." and "..". Errors are POSIX error numbers, success is the value.
+// There are three kinds of implementations: POSIX system calls inside a guest (harness/guest),
+// headcrash's file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's
+// in-memory reference (harness/oracle). Calls block; in virtual time, the calling fiber waits.
+// Paths are relative to the root of the file system, with components separated by '/', and without
+// "." and "..". Errors are POSIX error numbers, and success is the value.
 //
-// Where a kernel asks (fs-adapters/fuse), it knows inodes, not paths: a path may begin with an
-// inode (InodeName) that stat() has told, in file systems that support it. Such a path follows
-// renames, reaches files that are open and have no name any more, and never another file that has
-// got the number since (ESTALE).
+// A kernel (fs-adapters/fuse) knows inodes rather than paths. In file systems that support it, a
+// path may therefore begin with an inode (InodeName) from stat(). Such a path follows renames, also
+// reaches open files without a name, and never reaches another file that reuses the number
+// (ESTALE).
 
 #include <cerrno>
 #include <charconv>
@@ -28,16 +28,16 @@
 namespace headcrash {
 
 struct Errno {
-  int value = 0;  ///< ENOENT, ENOSPC, ...; ENOTSUP where a file system lacks an operation
+  int value = 0;  ///< ENOENT, ENOSPC, ...; ENOTSUP if a file system lacks the operation
 };
 template <typename T>
 using VfsResult = tl::expected<T, Errno>;
 inline tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});
 }
-/// The same error, of another result.
+/// Returns the error of another result.
 template <typename T>
-tl::unexpected<Errno> pass_on_errno(const VfsResult<T>& result) {
+tl::unexpected<Errno> forward_errno(const VfsResult<T>& result) {
   return tl::unexpected(result.error());
 }
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
@@ -51,13 +51,12 @@ struct OpenOptions {
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
   bool direct = false;  ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
-  bool no_access_time =
-      false;  ///< O_NOATIME: reading leaves the time of access alone, where a kernel would not
+  bool no_access_time = false;  ///< O_NOATIME: reads do not update the time of access
   std::uint32_t mode = 0644;
 };
 
-/// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer
-/// below.
+/// A whiteout is a character device with number 0:0; overlayfs uses it to hide a name of the lower
+/// layer.
 enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
@@ -68,28 +67,28 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::int64_t modified_ns = 0;  ///< since the epoch
-  // What only some know; workloads do not look at it.
+  // Set by some file systems only; not used by workloads.
   std::int64_t accessed_ns = 0, changed_ns = 0;
-  std::optional<std::int64_t> born_ns = {};  ///< of the creation of the file
+  std::optional<std::int64_t> born_ns = {};  ///< time of creation
   std::uint32_t user = 0, group = 0;
-  std::uint64_t generation = 0;  ///< of the inode's number
+  std::uint64_t generation = 0;  ///< of the inode number
 };
 
-/// What set_attributes() changes: all of it at once.
+/// The changes of set_attributes(), made at once.
 struct AttributeChanges {
   std::optional<std::uint32_t> mode, user, group;
   std::optional<std::int64_t> accessed_ns, modified_ns;
 };
 
-/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with the number 12
-/// and the generation 3.
+/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with inode 12 and
+/// generation 3.
 struct InodeName {
   std::uint64_t inode = 0, generation = 0;
 
   std::string path() const {
     return "//" + std::to_string(inode) + "." + std::to_string(generation);
   }
-  /// Takes it off the front of `path`; nothing where there is none.
+  /// Removes the inode name from the front of `path`. Returns nothing if `path` has none.
   static std::optional<InodeName> take(std::string_view& path) {
     if (!path.starts_with("//")) return std::nullopt;
     InodeName name;
@@ -105,9 +104,9 @@ struct InodeName {
 };
 
 struct DirectoryEntry {
-  std::string name;  ///< "." and ".." are left out
+  std::string name;  ///< never "." or ".."
   FileType type = FileType::regular;
-  std::uint64_t inode = 0;  ///< 0: not known
+  std::uint64_t inode = 0;  ///< 0 if unknown
 };
 
 struct SpaceStatus {
@@ -115,20 +114,19 @@ struct SpaceStatus {
   std::uint64_t total_inodes = 0, free_inodes = 0;
 };
 
-/// renameat2(2)'s flags; `whiteout` leaves one where the object was.
+/// Flags of renameat2(2). `whiteout` leaves a whiteout under the old name.
 enum class RenameMode : std::uint8_t { replace, no_replace, exchange, whiteout };
 enum class FallocateMode : std::uint8_t {
   allocate,
   keep_size,
   punch_hole,
-  zero_range,            ///< makes the file longer where it reaches beyond its end
-  zero_range_keep_size,  ///< does not
-  collapse_range,        ///< takes the range out; what follows moves to its place
-  insert_range,          ///< makes room for a hole; what follows moves behind it
+  zero_range,            ///< extends the file if the range reaches beyond its end
+  zero_range_keep_size,  ///< never extends the file
+  collapse_range,        ///< removes the range; later content moves to its place
+  insert_range,          ///< inserts a hole; later content moves behind it
 };
 
-/// Two ranges that are to share their blocks; offsets and length are multiples of the file system's
-/// blocks.
+/// Two ranges for sharing blocks. Offsets and length are multiples of the file system's block size.
 struct SharedRange {
   FileHandle from{};
   std::uint64_t from_offset = 0, length = 0;
@@ -138,34 +136,30 @@ struct SharedRange {
 
 /// A mounted file system.
 ///
-///  * Ownership: buffers and texts are the caller's and are not kept. A handle is valid until
-///    close(), also
-///    after its file has lost its last name; whoever opens closes.
-///  * Failure: an Errno as of the system call of the same name; ENOTSUP for what a file system
-///    lacks. An
-///    operation that is refused, or finds no space for a name, has changed nothing. After a failed
-///    write, truncation or allocation the range it named may hold old or new data. A failed fsync
-///    promises nothing of what was to become persistent.
-///  * Durability: what fsync, sync and the others keep after a power cut is in each file system's
-///    Promises
-///    (promises.h).
-///  * Threads: in a guest any thread may call; in virtual time every call comes from a fiber of the
-///    file
-///    system's executor.
+/// * Ownership: buffers and strings belong to the caller, and are not kept. A handle is valid until
+///   close(), even after its file has lost its last name. The caller must close all handles.
+/// * Failure: an Errno as of the system call of the same name; ENOTSUP if the file system lacks the
+///   operation. An operation that is refused, or finds no space for a name, has no effect. After a
+///   failed write, truncation or allocation, its range may have old or new data. A failed fsync
+///   guarantees nothing about the data it was to make persistent.
+/// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others
+///   guarantee after a power cut.
+/// * Threads: in a guest, any thread may call; in virtual time, only fibers of the file system's
+///   executor.
 class Vfs {
  public:
   virtual ~Vfs() = default;
 
   // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
-  /// A file without a name (O_TMPFILE), open for reading and writing.
+  /// Opens a file without a name (O_TMPFILE) for reading and writing.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
                                        std::span<std::byte> into) = 0;
   virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
                                  std::span<const std::byte> data) = 0;
-  /// pwrite() asked for by io_uring, where there is a kernel that has it; ends when it is complete.
+  /// Writes like pwrite(), through io_uring if the kernel has it. Returns on completion.
   virtual VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) {
     return pwrite(file, offset, data);
@@ -174,12 +168,11 @@ class Vfs {
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                                     std::uint64_t length) = 0;
-  /// `to` gets the blocks of `from` and keeps its own copy of them from the next write on.
+  /// Shares the blocks of `from` with `to`. A later write to either file affects only that file.
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
-  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is not an
-  /// error.
+  /// Shares blocks if the ranges are equal. Different ranges remain unchanged, without an error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
-  // Through a shared mapping, inside the file: EINVAL otherwise.
+  // Writes through a shared mapping. Fails with EINVAL for a range outside the file.
   virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/,
                                      std::span<const std::byte>) {
     return refuse(ENOTSUP);
@@ -187,17 +180,16 @@ class Vfs {
   virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// sync_file_range(2) with all of its flags: the pages are written and waited for, nothing else
-  /// is.
+  /// Like sync_file_range(2) with all flags: writes the pages and waits for them only.
   virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/,
                                      std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
+  /// Writes through a shared mapping, then calls msync(MS_SYNC) on these pages.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// In how many stretches of consecutive blocks the file lies on the disk, what is dirty written
-  /// first; 0: it has no block of its own.
+  /// Returns the number of extents (contiguous runs of blocks) of the file, after writing dirty
+  /// data. 0 means that the file has no blocks.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
   virtual VfsResult<void> fdatasync(FileHandle file) = 0;
@@ -207,7 +199,7 @@ class Vfs {
   virtual VfsResult<void> rmdir(std::string_view path) = 0;
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
-  /// Of an open file; ENOENT when it has lost its last name.
+  /// Links an open file. Fails with ENOENT if it has lost its last name.
   virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
@@ -219,38 +211,38 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
-  /// For fsync() and close() alone.
+  /// The handle is valid for fsync() and close() only.
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
 
-  // Subvolumes, of file systems that have them: directories, of which a snapshot is another one.
+  // Subvolumes: directories that can be snapshotted. A snapshot is another subvolume.
   virtual VfsResult<void> make_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
-  /// `from`: a subvolume, or "" for the root.
+  /// `from` is a subvolume, or "" for the root.
   virtual VfsResult<void> snapshot(std::string_view /*from*/, std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<void> remove_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
 
-  // Attributes. stat does not follow symbolic links.
+  // Attributes. stat() does not follow symbolic links.
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
   virtual VfsResult<void> chmod(std::string_view path, std::uint32_t mode) = 0;
   virtual VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) = 0;
-  /// One after the other, and no owners, where a file system has not its own.
+  /// By default, makes the changes one after the other and does not support owners.
   virtual VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) {
     if (changes.user || changes.group || changes.accessed_ns) return refuse(ENOTSUP);
     if (changes.mode) TRY(chmod(path, *changes.mode));
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Of a file's or directory's inode: FS_*_FL of linux/fs.h. Of all that workloads know (`of`)
-  /// exactly `flags` are set; others stay as they are.
+  /// Sets inode flags of a file or directory: FS_*_FL of linux/fs.h. `of` masks the flags that
+  /// workloads use; exactly `flags` of them are set afterwards. Other flags remain unchanged.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }
-  /// The project that quotas count it for.
+  /// Sets the project for quotas.
   virtual VfsResult<void> set_project(std::string_view /*path*/, std::uint32_t /*project*/) {
     return refuse(ENOTSUP);
   }
@@ -263,21 +255,21 @@ class Vfs {
   virtual VfsResult<std::vector<std::string>> listxattr(std::string_view path) = 0;
 
   // The whole file system.
-  virtual VfsResult<void> sync() = 0;    ///< sync(2): every mounted file system
-  virtual VfsResult<void> syncfs() = 0;  ///< this one
+  virtual VfsResult<void> sync() = 0;    ///< like sync(2): all mounted file systems
+  virtual VfsResult<void> syncfs() = 0;  ///< this file system only
   virtual VfsResult<SpaceStatus> space() = 0;
   virtual VfsResult<void> drop_caches() = 0;
-  /// Unmounts it and mounts it again as it was; EBUSY while something is open.
+  /// Unmounts and remounts with the same options. Fails with EBUSY while a file is open.
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
-  /// Read-only for a moment, then writable again; EBUSY while a file is open for writing.
+  /// Remounts read-only, then writable again. Fails with EBUSY while a file is open for writing.
   virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
-  /// FIFREEZE and FITHAW: for a moment all is on the disk and nothing changes.
+  /// FIFREEZE and FITHAW: for a moment, everything is on the disk and changes wait.
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
-  /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
+  /// Simulates think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;
-  /// A program is started and waited for: one that does nothing in a guest, the processor's time
-  /// for fork and exec in virtual time.
+  /// Starts a program and waits for it: in a guest, a program that does nothing; in virtual time,
+  /// the CPU time of fork and exec.
   virtual void start_program() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Plain reads and writes (device_store.h).
+// Synchronous reads and writes (device_store.h).
 #include "fs-adapters/fuse/device_store.h"
 
 #include <fcntl.h>
@@ -22,7 +22,8 @@ std::string system_words() {
   return std::generic_category().message(errno);
 }
 
-/// `step(done, left)` until all is done; false: errno says why.
+/// Calls `step(done, left)` until all bytes are transferred. Returns false on failure, with errno
+/// set.
 template <typename Step>
 bool transfer_all(std::size_t bytes, const Step& step) {
   for (std::size_t done = 0; done < bytes;) {
@@ -42,20 +43,19 @@ bool transfer_all(std::size_t bytes, const Step& step) {
 Result<std::unique_ptr<DeviceStore>> DeviceStore::open(const std::string& path, Access access) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0)
-    return fail(path, system_words(), "give a device or a file with an image");
+    return fail(path, system_words(), "use a device or an image file");
   const bool device = S_ISBLK(status.st_mode);
-  if (!device && !S_ISREG(status.st_mode))
-    return fail(path, "is neither a block device nor a file");
+  if (!device && !S_ISREG(status.st_mode)) return fail(path, "neither a block device nor a file");
   int flags = O_CLOEXEC | (access == Access::read_only ? O_RDONLY : O_RDWR);
   if (device && access != Access::read_only) flags |= O_EXCL;
   if (access == Access::repair) flags |= O_DSYNC;
   const int file = ::open(path.c_str(), flags);
   if (file < 0)
-    return fail(path, system_words(), errno == EBUSY ? "it is in use: unmount it first" : "");
+    return fail(path, system_words(), errno == EBUSY ? "unmount the file system first" : "");
   const off_t bytes = ::lseek(file, 0, SEEK_END);
   std::unique_ptr<DeviceStore> store(new DeviceStore(
       path, file, static_cast<std::uint64_t>(std::max<off_t>(bytes, 0)) / kSectorBytes));
-  if (store->sectors_ == 0) return fail(path, "is empty", "give a device or a file with an image");
+  if (store->sectors_ == 0) return fail(path, "is empty", "use a device or an image file");
   return store;
 }
 
@@ -67,7 +67,7 @@ Result<void> DeviceStore::read(std::uint64_t lba, std::span<std::byte> into) con
   const bool all = transfer_all(into.size(), [&](std::size_t done, std::size_t left) {
     return ::pread(file_, into.data() + done, left, static_cast<off_t>(lba * kSectorBytes + done));
   });
-  if (!all) return fail(path_, "cannot be read: " + system_words());
+  if (!all) return fail(path_, "cannot read: " + system_words());
   return {};
 }
 
@@ -76,7 +76,7 @@ Result<void> DeviceStore::write(std::uint64_t lba, std::span<const std::byte> da
   const bool all = transfer_all(data.size(), [&](std::size_t done, std::size_t left) {
     return ::pwrite(file_, data.data() + done, left, static_cast<off_t>(lba * kSectorBytes + done));
   });
-  if (!all) return fail(path_, "cannot be written: " + system_words());
+  if (!all) return fail(path_, "cannot write: " + system_words());
   return {};
 }
 
@@ -91,7 +91,7 @@ Result<void> DeviceStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
 }
 
 Result<void> DeviceStore::sync() {
-  if (::fsync(file_) != 0) return fail(path_, "cannot be synced: " + system_words());
+  if (::fsync(file_) != 0) return fail(path_, "cannot sync: " + system_words());
   return {};
 }
 
@@ -103,7 +103,7 @@ Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& pa
     return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), nullptr));
   std::error_code error;
   if (std::filesystem::equivalent(path, log, error))
-    return fail("--log " + log, "is the file system's own device", "give another one");
+    return fail("--log " + log, "is the file system's own device", "use another device");
   TRY(auto second, DeviceStore::open(log, access));
   return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), std::move(second)));
 }

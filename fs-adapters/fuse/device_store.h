@@ -1,7 +1,7 @@
 #pragma once
-// A device, or a file with an image, as a store for mkfs and fsck: through the page cache, and on
-// the medium once sync() has returned; of a repair once write() has, since a repair that a power
-// cut ends is begun again, and what may be left by then is told by the order of its writes.
+// A device or an image file as a store for mkfs and fsck. Accesses go through the page cache;
+// sync() makes writes durable. In a repair each write() is durable on return: an interrupted repair
+// is repeated, so the possible states must depend only on the order of its writes.
 
 #include <memory>
 #include <string>
@@ -15,8 +15,8 @@ class DeviceStore final : public model::SectorStore {
  public:
   enum class Access : std::uint8_t {
     read_only,
-    alone,  ///< refused while it is mounted
-    repair  ///< alone, and each write is on the medium when it returns
+    alone,  ///< refused while the device is mounted
+    repair  ///< like `alone`, with durable writes
   };
   static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);
   ~DeviceStore() override;
@@ -39,15 +39,17 @@ class DeviceStore final : public model::SectorStore {
   std::uint64_t writes_ = 0;
 };
 
-/// What mkfs and fsck are given: a device, or with its log's both, at a driver's addresses.
+/// The devices for mkfs and fsck: a device, or a device and its external log, at a driver's
+/// addresses.
 class OpenedDevices {
  public:
-  /// `log` empty: there is none. Errors: as DeviceStore::open; both are one device.
+  /// An empty `log` means no log. Fails as DeviceStore::open() does, or if both paths
+  /// are the same device.
   static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path,
                                                      const std::string& log,
                                                      DeviceStore::Access access);
   model::SectorStore& store() { return log_ ? static_cast<model::SectorStore&>(both_) : *device_; }
-  /// What was written is on both media. Errors: the devices'.
+  /// Makes all writes durable on both devices.
   Result<void> sync();
   std::uint64_t writes() const { return device_->writes() + (log_ ? log_->writes() : 0); }
 

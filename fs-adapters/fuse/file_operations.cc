@@ -1,8 +1,7 @@
-// What is in files (file_operations.h).
+// Operations on file content (file_operations.h).
 //
-// The kernel keeps pages of what was read and sends each write on before it returns (without its
-// write-back cache). A write through a descriptor with O_SYNC or O_DSYNC, or asked for it alone
-// (RWF_DSYNC), is synced here.
+// The kernel caches pages of read data and, without its write-back cache, forwards each write
+// before it returns. A write with O_SYNC, O_DSYNC or RWF_DSYNC is synced here.
 #include "fs-adapters/fuse/file_operations.h"
 
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 namespace headcrash::fuse {
 namespace {
 
-// O_SYNC has O_DSYNC's bit and one more.
+// O_SYNC consists of the O_DSYNC bit and another bit.
 bool is_sync(int flags) {
   return (flags & O_SYNC) == O_SYNC;
 }
@@ -33,7 +32,7 @@ OpenOptions options_of(int flags) {
           .direct = (flags & O_DIRECT) != 0};
 }
 
-// Beside the handle the kernel keeps for us what was synced at opening.
+// Flags in the kernel's copy of the handle: the sync mode of the open file.
 constexpr std::uint64_t kSyncedBit = 1ULL << 32;
 constexpr std::uint64_t kDataSyncedBit = 1ULL << 33;
 
@@ -43,7 +42,7 @@ void fill_in(fuse_file_info& info, FileHandle file, const OpenOptions& options) 
   info.keep_cache = 1;
 }
 
-/// Nobody hears of the file: it is closed again.
+/// Closes a file that the kernel does not know, since its open failed.
 void close_again(Vfs& vfs, FileHandle file) {
   static_cast<void>(vfs.close(file));
 }

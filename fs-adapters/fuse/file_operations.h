@@ -1,14 +1,15 @@
 #pragma once
-// The part of the table that is about what is in files (operations.h).
+// Operations on file content (operations.h).
 
 #include "fs-adapters/fuse/fuse_api.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::fuse {
 
+/// Adds these operations to the table.
 void add_file_operations(fuse_lowlevel_ops& table);
 
-/// The handle of an open file, as the kernel keeps it for us.
+/// Returns the file handle that the kernel stores for an open file.
 inline FileHandle handle_of(const fuse_file_info* info) {
   return FileHandle{static_cast<std::int32_t>(info->fh)};
 }

@@ -1,4 +1,4 @@
-// Programs, types and their words of -o (file_systems.h).
+// Programs, types and mount options (file_systems.h).
 #include "fs-adapters/fuse/file_systems.h"
 
 #include <fmt/format.h>
@@ -13,17 +13,16 @@ namespace headcrash::fuse {
 
 std::string mount_words(const adapters::FileSystemType& type) {
   std::string words = fmt::format(
-      "  force            although it was not unmounted and no fsck has seen it\n"
-      "  scheme=NAME      the way to run it ({}):\n",
+      "  force            mounts even without a clean unmount or an fsck\n"
+      "  scheme=NAME      system to mount ({}):\n",
       type.usual_system());
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
                          system->control() ? " (breaks its promises: a control)" : "");
   if (type.may_have_log_device())
-    words +=
-        "  log=DEVICE       its log's, where that has one of its own (mkfs's --external-journal)\n";
-  if (type.has_snapshots()) words += "  snapshot=NAME    one that is kept, read-only\n";
-  return words + "  flush=WHEN       auto: when the device has a volatile cache; always; never\n";
+    words += "  log=DEVICE       device of an external log (see mkfs --external-journal)\n";
+  if (type.has_snapshots()) words += "  snapshot=NAME    snapshot to mount read-only\n";
+  return words + "  flush=WHEN       auto (if the device has a volatile cache), always or never\n";
 }
 
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options) {
@@ -40,8 +39,7 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   plan.devices = system.description().devices;
   if (type.may_have_log_device()) TRY(options.take("log", plan.machine.log));
   if (plan.devices > 1 && plan.machine.log.empty())
-    return fail("-o scheme=" + system.name(), "has its log on a device of its own",
-                "add log=DEVICE");
+    return fail("-o scheme=" + system.name(), "needs a device for its log", "add log=DEVICE");
   const std::vector<std::string> whens{"auto", "always", "never"};
   auto flush = static_cast<std::size_t>(Flushes::where_needed);
   TRY(options.take_choice("flush", whens, flush));
@@ -73,7 +71,7 @@ Result<const adapters::FileSystemType*> type_of_program(std::string_view program
     if (name.starts_with(prefix) && name.substr(prefix.size()) == type->name()) return type;
     names += fmt::format("{}{}{}", names.empty() ? "" : ", ", prefix, type->name());
   }
-  return fail(std::string(name), "is for no file system that is known", "call it " + names);
+  return fail(std::string(name), "unknown program name", "rename it to " + names);
 }
 
 }  // namespace headcrash::fuse

@@ -1,7 +1,6 @@
 #pragma once
-// Which file systems of our own the programs behind FUSE make, mount and check: those of the
-// registry (fs-adapters/registry.h). A program finds its type in its own name; everything else here
-// knows vfs.h only.
+// File systems supported by the FUSE programs: those of the registry (fs-adapters/registry.h). A
+// program derives its type from its own name. Everything else here uses only vfs.h.
 
 #include <functional>
 #include <memory>
@@ -14,24 +13,25 @@
 
 namespace headcrash::fuse {
 
-/// What its options ask of the machine, and how it is mounted on it: from within a fiber.
+/// The machine required by the mount options, and the function that mounts the file system on it,
+/// from a fiber.
 struct MountPlan {
   MachineOptions machine;
-  std::size_t devices = 1;  ///< that it wants: with 2 its log is on one of its own
+  std::size_t devices = 1;  ///< 2 with an external log
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
-/// Takes these words out of the options: `scheme=NAME`, one of the type's systems, `force`,
-/// `flush=WHEN`, of a type with snapshots `snapshot=NAME`, and of one whose log may have a device
-/// of its own `log=DEVICE`. Errors: a system that wants such a device and has none.
+/// Takes these options: `scheme=NAME` (one of the type's systems), `force`, `flush=WHEN`,
+/// `snapshot=NAME` if the type has snapshots, and `log=DEVICE` if the type supports external logs.
+/// Fails if the system needs an external log but `log` is missing.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
-/// `update=POLICY` (os/update_policy.h), when the machine's cache is known.
+/// Takes `update=POLICY` (os/update_policy.h). The size of the machine's cache must be known.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
-/// These words, for --help.
+/// Describes these options for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 
-/// By the name of the program, which may be a path: "mount.headcrash-" and a type. Errors name
-/// those that are known.
+/// Returns the type for a program name or path: `prefix` and the type's name. The error lists all
+/// known programs.
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
                                                         std::string_view prefix);
 inline constexpr std::string_view kMountPrefix = "mount.headcrash-",

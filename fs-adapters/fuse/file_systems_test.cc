@@ -1,4 +1,4 @@
-// Which file systems there are, by program and by adapter.
+// File systems by program name, and consistency with adapters.
 #include "fs-adapters/fuse/file_systems.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ const adapters::FileSystemType& ufs_type() {
   return **adapters::find_file_system_type("ufs");
 }
 
-TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
+TEST(FileSystems, TypeIsDerivedFromTheProgramName) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
     for (const std::string_view prefix : {kMountPrefix, kMkfsPrefix, kFsckPrefix}) {
       const std::string program = fmt::format("/usr/sbin/{}{}", prefix, type->name());
@@ -31,7 +31,7 @@ TEST(FileSystems, AreKnownByTheNameOfTheProgram) {
   }
 }
 
-TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
+TEST(FileSystems, SchemeSetsQueueOptions) {
   auto options = MountOptions::parse("scheme=part-nr-cb");
   ASSERT_TRUE(options);
   const auto plan = plan_mount(ufs_type(), *options);
@@ -41,7 +41,7 @@ TEST(FileSystems, TheSchemeDecidesAboutTheQueue) {
   EXPECT_TRUE(plan->machine.system.cache.block_copy);
 }
 
-TEST(FileSystems, ThePolicyIsTheSchemesUnlessOneIsGiven) {
+TEST(FileSystems, PolicyDefaultsToThatOfTheScheme) {
   auto options = MountOptions::parse("scheme=late-update,update=interval:5");
   ASSERT_TRUE(options);
   auto plan = plan_mount(ufs_type(), *options);
@@ -56,7 +56,7 @@ TEST(FileSystems, ThePolicyIsTheSchemesUnlessOneIsGiven) {
   EXPECT_NE(refused.error().message().find("-o update"), std::string::npos);
 }
 
-TEST(FileSystems, ALogOnADeviceOfItsOwnHasToBeNamed) {
+TEST(FileSystems, ExternalLogRequiresTheLogOption) {
   auto options = MountOptions::parse("scheme=journal-external");
   const auto refused = plan_mount(ufs_type(), *options);
   ASSERT_FALSE(refused);
@@ -64,10 +64,10 @@ TEST(FileSystems, ALogOnADeviceOfItsOwnHasToBeNamed) {
       << refused.error().message();
   auto other = MountOptions::parse("log=/dev/vdc");
   ASSERT_TRUE(plan_mount(**adapters::find_file_system_type("lfs"), *other));
-  EXPECT_FALSE(other->nothing_left()) << "lfs knows no such word";
+  EXPECT_FALSE(other->nothing_left()) << "not an option of lfs";
 }
 
-TEST(FileSystems, HelpNamesEveryScheme) {
+TEST(FileSystems, HelpListsEveryScheme) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
     const std::string words = mount_words(*type);
     for (const auto& system : type->systems()) {
@@ -82,15 +82,15 @@ TEST(FileSystems, HelpNamesEveryScheme) {
   }
 }
 
-/// Two tables say what a scheme promises: the lab without guests has one, adapters the other.
-TEST(FileSystems, AdaptersPromiseWhatTheirSchemesDo) {
+/// The in-process lab and the adapters both have tables of promises.
+TEST(FileSystems, AdaptersAndSchemesHaveTheSamePromises) {
   std::size_t ours = 0;
   for (const std::string& name : adapters::built_in_adapters()) {
     const auto adapter = adapters::load_adapter(name);
     ASSERT_TRUE(adapter) << adapter.error().message();
     if (adapter->mount.argv.empty()) continue;
     const auto found = type_of_program(adapter->mount.argv.front(), kMountPrefix);
-    if (!found) continue;  // of the kernel
+    if (!found) continue;  // a kernel file system
     const std::string type((*found)->name());
     constexpr std::string_view kScheme = "scheme=";
     ASSERT_TRUE(adapter->mount_options.starts_with(kScheme)) << name;

@@ -1,20 +1,19 @@
-// fsck.headcrash-TYPE: checks and repairs a file system on a device (adapters::ImageChecker). The
+// fsck.headcrash-TYPE checks and repairs a file system on a device (adapters::ImageChecker). The
 // type is in the program's name. It asks no questions:
 //
 //   -n  only checks (the default)
-//   -p  recovers the log, and repairs what a power cut may leave behind when promises are kept
-//       (FileSystemType::left_by_a_cut), and nothing else: what it finds beyond that is damage, for
-//       which somebody has to call it with -y (BSD's "preen")
-//   -F looks only at what was busy, where the file system notes that (ufs: fast-check), and else
-//   does as -p -y repairs everything
-//   --log DEVICE    that of its log, where that has one of its own (ufs: external-journal)
-//   --without-log   that is gone for good: what only it held is given up. It is damage: -y puts it right, and then the
-//                   file system is one without such a log
+//   -p  recovers the log and repairs residue of a power cut with kept promises
+//       (FileSystemType::left_by_a_cut). Other findings are damage and need -y (BSD's "preen").
+//   -F  checks only busy areas if the file system marks them (ufs: fast-check), otherwise like -p
+//   -y  repairs everything
+//   --log DEVICE    device of an external log (ufs: external-journal)
+//   --without-log   the external log is lost, including the changes that only it had. This is
+//                   damage: -y repairs it and converts the file system to one without such a log
 //
-// With -n the disk is seen as it will be when its log has been recovered.
+// With -n the disk is seen as after recovery of its log.
 //
-// Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done,
-// 16 wrong call.
+// Exit codes as of fsck(8): 0 nothing to do, 1 repaired, 4 findings remain, 8 operational error, 16
+// usage error.
 #include <fmt/core.h>
 #include <getopt.h>
 
@@ -37,15 +36,15 @@ constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
     "Usage: {} [-n | -p | -F | -y]{} DEVICE\n"
     "  -n  only checks (the default)\n"
-    "  -p  recovers the log and repairs what a power cut may leave, and nothing else (also -a)\n"
-    "  -F  looks only at what was busy, where that is noted; else as -p\n"
+    "  -p  recovers the log and repairs only the residue of power cuts (also -a)\n"
+    "  -F  checks only areas marked as busy, if supported; otherwise like -p\n"
     "  -y  repairs everything\n"
     "{}"
-    "Exit code: 0 nothing to do, 1 repaired, 4 something is left, 8 failed, 16 invalid usage\n";
+    "Exit code: 0 nothing to do, 1 repaired, 4 findings remain, 8 failed, 16 invalid usage\n";
 
 constexpr const char* kLogUsage =
-    "  --log DEVICE   that of its log, where that has one of its own\n"
-    "  --without-log  that is gone for good: gives up what only it held (with -y; damage to all others)\n";
+    "  --log DEVICE   device of an external log\n"
+    "  --without-log  the external log is lost; with -y, gives up the changes that only it had\n";
 
 enum class Mode : std::uint8_t { look, preen, fast, repair };
 enum class Extent : std::uint8_t { all, busy };
@@ -55,7 +54,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// `replay`: what becomes of the log's transactions.
+/// `replay` describes the state of the log's transactions.
 void print(const adapters::CheckReport& report, const char* replay) {
   for (const adapters::CheckFinding& finding : report.findings)
     fmt::print("{}: {}{}\n", finding.kind.name, finding.text,
@@ -68,7 +67,7 @@ void print(const adapters::CheckReport& report, const char* replay) {
     fmt::print("log: {}, {}\n", report.log, replay);
 }
 
-/// A call: what is checked, and how.
+/// A device to check, and how.
 struct Check {
   const adapters::FileSystemType& type;
   OpenedDevices& devices;
@@ -89,7 +88,7 @@ int look(const Check& check) {
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              !report->nothing_found() ? "not clean"
              : report->was_clean      ? "clean"
-                                      : "nothing found, but it was not unmounted");
+                                      : "nothing found, but not unmounted");
   return report->nothing_found() ? kFine : kLeft;
 }
 
@@ -104,7 +103,7 @@ int repair(const Check& check, Extent extent = Extent::all) {
   const bool modified = check.devices.writes() > 0;
   if (modified) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   if (extent == Extent::busy)
-    fmt::print("{}\n", report->unrepaired ? "what was busy does not tell all" : "clean");
+    fmt::print("{}\n", report->unrepaired ? "the busy areas are not sufficient" : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
                report->unrepaired ? "not all repaired" : "clean");
@@ -117,7 +116,7 @@ int preen(const Check& check) {
   if (!report) return report_error(report.error(), kNotDone);
   if (check.type.left_by_a_cut(*report)) return repair(check);
   print(*report, kToBeReplayed);
-  fmt::print("this is damage, not what a power cut leaves: nothing was changed; call it with -y\n");
+  fmt::print("not residue of a power cut, but damage: nothing was changed (use -y to repair)\n");
   return kLeft;
 }
 
@@ -146,7 +145,7 @@ struct Call {
   bool without_log = false, help = false;
 };
 
-/// Nothing: getopt has said what is wrong.
+/// Returns nothing on an invalid call; getopt has then printed the error.
 std::optional<Call> read_call(int argc, char** argv, const adapters::FileSystemType& type) {
   constexpr int kLog = 256, kWithoutLog = 257;
   const ::option help{"help", no_argument, nullptr, 'h'};
@@ -182,10 +181,9 @@ int run(int argc, char** argv) {
     return kFine;
   }
   if (argc - ::optind != 1)
-    return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
+    return report_error({program, "needs one device", program + " -h prints help"}, kWrongCall);
   if (call->without_log && !call->log.empty())
-    return report_error({"--without-log", "and --log contradict each other", "give one of them"},
-                        kWrongCall);
+    return report_error({"--without-log", "conflicts with --log", "use one of them"}, kWrongCall);
   const auto access =
       call->mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
   const auto devices = OpenedDevices::open(argv[::optind], call->log, access);

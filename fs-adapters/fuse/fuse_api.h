@@ -1,5 +1,5 @@
 #pragma once
-// libfuse's low-level interface, in the version that everything here is written for.
+// libfuse's low-level interface, with the API version used by this code.
 
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>

@@ -1,14 +1,15 @@
 #pragma once
-// What a kernel does not ask a FUSE file system for, as ioctls of its root directory without an
-// argument: for who measures ours beside file systems of the kernel (server.h says why).
+// Requests that the kernel does not send to FUSE file systems, as ioctls of the root directory
+// without an argument. Measurements that compare FUSE and kernel file systems use them (see
+// server.h).
 
 #include <sys/ioctl.h>
 
 namespace headcrash::fuse {
 
-/// Everything is on the disk when it returns.
+/// Writes everything to the disk before returning.
 inline constexpr unsigned kSyncEverything = _IO('h', 1);
-/// And nothing is in the cache.
+/// Like kSyncEverything, and empties the cache.
 inline constexpr unsigned kDropCaches = _IO('h', 2);
 
 }  // namespace headcrash::fuse

@@ -1,6 +1,6 @@
-// mkfs.headcrash-TYPE: makes an empty file system on a device. The type is in the program's name,
-// its options are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there
-// is one. `--log DEVICE` is that of its log, for types that can have it there.
+// mkfs.headcrash-TYPE creates an empty file system on a device. The type is in the program's name.
+// Its options are those of FileSystemType::mkfs_options(), as `--name VALUE` or as a letter. `--log
+// DEVICE` sets the device of an external log, for types that support it.
 #include <fmt/format.h>
 #include <getopt.h>
 
@@ -24,21 +24,20 @@ int report_error(const Error& error, int code) {
 }
 
 void print_help(const adapters::FileSystemType& type) {
-  fmt::print(
-      "Usage: {}{} [-q] [OPTION VALUE]... DEVICE\n  -q  says nothing when it has been made\n",
-      kMkfsPrefix, type.name());
+  fmt::print("Usage: {}{} [-q] [OPTION VALUE]... DEVICE\n  -q  prints nothing on success\n",
+             kMkfsPrefix, type.name());
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string letter = option.letter == 0 ? "    " : fmt::format("-{}, ", option.letter);
     fmt::print("  {}{:<28} {}\n", letter, fmt::format("--{} {}", option.name, option.value),
                option.meaning);
   }
   if (type.may_have_log_device())
-    fmt::print("  {:<32} {}\n", "    --log DEVICE", "of its log, with --external-journal");
+    fmt::print("  {:<32} {}\n", "    --log DEVICE", "device of the log, with --external-journal");
   fmt::print("Example: {}{} /dev/vda\n", kMkfsPrefix, type.name());
 }
 
-/// What getopt_long wants: 'h' and 'q', and each option by its letter or, beyond them, by its
-/// place.
+/// Options for getopt_long: 'h', 'q', and each option of the type by its letter or, without a
+/// letter, by its index.
 struct Known {
   static constexpr int kBeyondLetters = 256, kLog = 255;
   explicit Known(const adapters::FileSystemType& type) {
@@ -79,7 +78,7 @@ int run(int argc, char** argv) {
       print_help(type);
       return kMade;
     }
-    if (code == '?') return kWrongCall;  // getopt has said why
+    if (code == '?') return kWrongCall;  // getopt has printed the error
     if (code == 'q') {
       quiet = true;
       continue;
@@ -94,7 +93,7 @@ int run(int argc, char** argv) {
   }
   const std::string program = fmt::format("{}{}", kMkfsPrefix, type.name());
   if (argc - ::optind != 1)
-    return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
+    return report_error({program, "needs one device", program + " -h prints help"}, kWrongCall);
   if (std::ranges::find(known.names, "time") != known.names.end())
     settings.emplace("time", fmt::to_string(std::time(nullptr)));
   const std::string device = argv[::optind];

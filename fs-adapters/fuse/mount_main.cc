@@ -1,6 +1,6 @@
-// mount.headcrash-TYPE: mounts a file system of our own through FUSE. Called by hand, by mount(8)
-// (-t headcrash-ufs), or as the mount command of an adapter. It returns when the file system is
-// there, and leaves a process behind that serves it. A kill of that process is a power cut.
+// mount.headcrash-TYPE mounts one of headcrash's file systems through FUSE. It is called by hand,
+// by mount(8) (-t headcrash-ufs), or by an adapter. It returns after the mount and leaves a server
+// process behind. Killing that process simulates a power cut.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,12 +20,11 @@
 namespace headcrash::fuse {
 namespace {
 
-// As mount(8).
+// Exit codes, as of mount(8).
 constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
 constexpr std::uint64_t kCacheBytesMin = 256 << 10;
 
-// Words that the kernel understands, handed on; "ro" is not among them: nothing of ours mounts
-// read-only.
+// Options that are passed to the kernel. "ro" is not supported.
 constexpr std::array<std::string_view, 10> kKernelWords{
     "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "nodiratime", "dirsync", "sync"};
 constexpr std::array<std::string_view, 5> kWordsWithoutMeaning{"rw", "relatime", "defaults",
@@ -36,7 +35,7 @@ struct Call {
   bool help = false;
 };
 
-/// mount(8) puts the options last and adds -n, -s and -v.
+/// mount(8) passes options last and adds -n, -s and -v.
 std::optional<Call> read_call(int argc, char** argv) {
   Call call;
   std::vector<std::string> places;
@@ -65,12 +64,13 @@ void print_help(const adapters::FileSystemType& known) {
   std::printf(
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
-      "  cache=SIZE       of the buffer cache (16M)\n"
-      "  update=POLICY    sweep, periodic:SECONDS, interval:SECONDS[:first], burst:SECONDS:RATE, write-through\n"
-      "  buffered         through the page cache: for images on file systems without direct I/O\n"
-      "  writeback        the kernel may keep what was written until fsync or its own time\n"
-      "  foreground       stay in the foreground and print errors here\n"
-      "  noatime, nosuid, nodev, noexec, sync, dirsync: as ever\n"
+      "  cache=SIZE       size of the buffer cache (16M)\n"
+      "  update=POLICY    sweep, periodic:SECONDS, interval:SECONDS[:first], burst:SECONDS:RATE, "
+      "write-through\n"
+      "  buffered         uses the page cache: for images on file systems without direct I/O\n"
+      "  writeback        the kernel may cache writes until fsync or its own writeback\n"
+      "  foreground       stays in the foreground and prints errors on the terminal\n"
+      "  noatime, nosuid, nodev, noexec, sync, dirsync: as for mount(8)\n"
       "Example: mount.headcrash-%s -o cache=8M /dev/vda /mnt\n",
       type.c_str(), mount_words(known).c_str(), type.c_str());
 }
@@ -95,7 +95,7 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
     if (!taken) return forward_error(taken);
   }
   if (machine.system.cache.bytes < kCacheBytesMin)
-    return fail("-o cache", "is too small", "give 256K or more");
+    return fail("-o cache", "is too small", "use 256K or more");
   TRY(take_update_policy(words, machine));
   for (const std::string_view word : kKernelWords) {
     bool given = false;
@@ -110,7 +110,7 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   TRY(words.nothing_left());
   std::error_code error;
   wish.serve.target = std::filesystem::canonical(call.target, error).string();
-  if (error) return fail(call.target, error.message(), "give an existing folder");
+  if (error) return fail(call.target, error.message(), "use an existing folder");
   return wish;
 }
 
@@ -119,7 +119,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// Mounts and serves; `mounted` is called in between.
+/// Mounts and serves. Calls `mounted` after the mount.
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);
@@ -130,7 +130,7 @@ int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   return kMounted;
 }
 
-/// Where a daemon's words go: the kernel's log, where there is one.
+/// Detaches the daemon from the terminal. Its messages go to the kernel log if possible.
 void leave_terminal() {
   const int nothing = ::open("/dev/null", O_RDWR);
   const int log = ::open("/dev/kmsg", O_WRONLY);
@@ -142,14 +142,13 @@ void leave_terminal() {
   if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
 }
 
-/// The parent's answer is the child's first byte; without one it is how the child has ended.
+/// Returns the first byte that the child sends, or else the exit code of the child.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return report_error({"pipe", "cannot be made", ""}, kNotMounted);
+    return report_error({"pipe", "failed", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0)
-    return report_error({"fork", "is not possible", "end other programs"}, kNotMounted);
+  if (child < 0) return report_error({"fork", "failed", "end other programs"}, kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;
@@ -175,7 +174,7 @@ int run(int argc, char** argv) {
   const auto call = read_call(argc, argv);
   if (!call) {
     const std::string program = std::string(kMountPrefix) + std::string((*known)->name());
-    return report_error({program, "wants a device and a folder", program + " --help prints help"},
+    return report_error({program, "needs a device and a folder", program + " --help prints help"},
                         kWrongCall);
   }
   if (call->help) {

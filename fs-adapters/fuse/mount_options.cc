@@ -1,4 +1,4 @@
-// The words of -o (mount_options.h).
+// Parser of -o (mount_options.h).
 #include "fs-adapters/fuse/mount_options.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Result<MountOptions> MountOptions::parse(std::string_view text) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string name(word.substr(0, equals));
     if (name.empty()) return fail("-o " + std::string(word), "has no name", "write NAME=VALUE");
-    if (options.find(name) != nullptr) return fail("-o " + name, "is given twice", "leave one out");
+    if (options.find(name) != nullptr) return fail("-o " + name, "given twice", "leave one out");
     options.known_.clear();
     options.words_.push_back({.name = name,
                               .value = std::string(word.substr(std::min(equals + 1, word.size()))),
@@ -65,7 +65,7 @@ Result<void> MountOptions::take_choice(const std::string& name, std::span<const 
   if (auto taken = take(name, text); !taken || text.empty()) return taken;
   const auto found = std::find(words.begin(), words.end(), text);
   if (found == words.end())
-    return fail("-o " + name, "there is no \"" + text + "\"", base::suggest(text, words));
+    return fail("-o " + name, "unknown value \"" + text + "\"", base::suggest(text, words));
   choice = static_cast<std::size_t>(found - words.begin());
   return {};
 }
@@ -74,7 +74,7 @@ Result<void> MountOptions::nothing_left() const {
   const auto left =
       std::find_if(words_.begin(), words_.end(), [](const Word& word) { return !word.taken; });
   if (left == words_.end()) return {};
-  return fail("-o " + left->name, "is not known", base::suggest(left->name, known_));
+  return fail("-o " + left->name, "unknown option", base::suggest(left->name, known_));
 }
 
 }  // namespace headcrash::fuse

@@ -1,6 +1,6 @@
 #pragma once
-// The words of -o: `scheme=soft-updates,cache=16M,noatime`. Who knows a word takes it; what nobody
-// has taken is refused with a suggestion.
+// Options of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component takes the options
+// it knows. Remaining options are rejected with a suggestion.
 
 #include <cstdint>
 #include <span>
@@ -14,19 +14,20 @@ namespace headcrash::fuse {
 
 class MountOptions {
  public:
-  /// Errors: a word that is given twice, or empty before its "=".
+  /// Fails if an option is given twice, or has an empty name.
   static Result<MountOptions> parse(std::string_view text);
 
-  /// `name=VALUE`, left as it is where the word is missing. Errors: no value.
+  /// Takes `name=VALUE`. Leaves `value` unchanged if the option is not given. Fails if it has no
+  /// value.
   Result<void> take(const std::string& name, std::string& value);
   Result<void> take_size(const std::string& name, std::uint64_t& bytes);
-  /// `name` alone.
+  /// Takes `name` without a value.
   Result<void> take_flag(const std::string& name, bool& given);
-  /// One of these words: its place in the list.
+  /// Takes an option whose value is one of `words`. Sets `choice` to its index.
   Result<void> take_choice(const std::string& name, std::span<const std::string> words,
                            std::size_t& choice);
 
-  /// After everybody has taken what he knows.
+  /// Fails if an option was not taken. Must be called last.
   Result<void> nothing_left() const;
 
  private:

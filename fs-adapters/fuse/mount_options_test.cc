@@ -10,7 +10,7 @@
 namespace headcrash::fuse {
 namespace {
 
-/// What a file system says to these words, or the message.
+/// Returns the message for these options, or an empty string.
 std::string answer_to(const char* words) {
   auto options = MountOptions::parse(words);
   if (!options) return options.error().message();
@@ -20,7 +20,7 @@ std::string answer_to(const char* words) {
   return left ? "" : left.error().message();
 }
 
-TEST(MountOptions, TellsWhatItDoesNotKnow) {
+TEST(MountOptions, RejectsInvalidOptions) {
   EXPECT_EQ(answer_to(""), "");
   EXPECT_EQ(answer_to("scheme=chains-barrier-cb,,force"), "");
   EXPECT_NE(answer_to("scheme=soft-update").find("did you mean \"soft-updates\"?"),
@@ -28,11 +28,11 @@ TEST(MountOptions, TellsWhatItDoesNotKnow) {
   EXPECT_NE(answer_to("shceme=chains").find("did you mean \"scheme\"?"), std::string::npos);
   EXPECT_NE(answer_to("scheme").find("-o scheme: has no value"), std::string::npos);
   EXPECT_NE(answer_to("force=1").find("-o force: takes no value"), std::string::npos);
-  EXPECT_NE(answer_to("force,force").find("-o force: is given twice"), std::string::npos);
+  EXPECT_NE(answer_to("force,force").find("-o force: given twice"), std::string::npos);
   EXPECT_NE(answer_to("=x").find("has no name"), std::string::npos);
 }
 
-TEST(MountOptions, ReadsSizes) {
+TEST(MountOptions, ParsesSizes) {
   auto options = MountOptions::parse("cache=8M,small=x");
   ASSERT_TRUE(options);
   std::uint64_t bytes = 1;

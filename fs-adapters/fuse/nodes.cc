@@ -1,4 +1,4 @@
-// Numbers for inodes (nodes.h).
+// Numbers of inodes (nodes.h).
 #include "fs-adapters/fuse/nodes.h"
 
 namespace headcrash::fuse {

@@ -1,9 +1,8 @@
 #pragma once
-// What the kernel knows of the file system: each inode that it has looked up, under a number of
-// ours.
+// Node table of a FUSE file system: assigns a number to each inode that the kernel has looked up.
 //
-// A number is never used again, so that a late FORGET of a removed file cannot hit the file that
-// has got its inode since. The kernel counts its look-ups of a node and forgets as many.
+// A number is never reused, so a late FORGET of a removed file cannot affect a file that reuses its
+// inode. The kernel counts its lookups of a node, and forgets the same number.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +18,7 @@ inline constexpr std::uint64_t kRootNode = 1;  ///< FUSE_ROOT_ID; never forgotte
 
 class Nodes {
  public:
-  /// Another one of the kernel's references to it, the first or not: its number.
+  /// Adds a reference of the kernel to this inode. Returns its number.
   std::uint64_t remember(const InodeName& inode);
   void forget(std::uint64_t node, std::uint64_t times);
   std::optional<InodeName> find(std::uint64_t node) const;

@@ -8,7 +8,7 @@ namespace {
 constexpr InodeName kRoot{.inode = 2, .generation = 0};
 constexpr InodeName kFile{.inode = 7, .generation = 3};
 
-TEST(Nodes, AnInodeHasOneNumberAsLongAsTheKernelKnowsIt) {
+TEST(Nodes, InodeKeepsItsNumberUntilForgotten) {
   Nodes nodes;
   nodes.set_root(kRoot);
   EXPECT_EQ(nodes.remember(kRoot), kRootNode);
@@ -22,7 +22,7 @@ TEST(Nodes, AnInodeHasOneNumberAsLongAsTheKernelKnowsIt) {
   EXPECT_EQ(nodes.size(), 1U);
 }
 
-TEST(Nodes, ANumberIsNeverUsedAgain) {
+TEST(Nodes, NumbersAreNeverReused) {
   Nodes nodes;
   nodes.set_root(kRoot);
   const std::uint64_t node = nodes.remember(kFile);
@@ -36,14 +36,14 @@ TEST(Nodes, ANumberIsNeverUsedAgain) {
   EXPECT_NE(again, successor);
 }
 
-TEST(Nodes, TheRootStays) {
+TEST(Nodes, RootIsNeverForgotten) {
   Nodes nodes;
   nodes.set_root(kRoot);
   nodes.forget(kRootNode, 1000);
   EXPECT_TRUE(nodes.find(kRootNode));
 }
 
-TEST(InodeName, IsTakenOffAPath) {
+TEST(InodeName, IsParsedFromAPath) {
   std::string_view path = "//12.3/a/b";
   const auto name = InodeName::take(path);
   ASSERT_TRUE(name);

@@ -1,7 +1,7 @@
-// The table (operations.h): names, attributes and directories here, what is in files in
-// file_operations.cc.
+// Table of operations (operations.h): names, attributes and directories. Operations on file content
+// are in file_operations.cc.
 //
-// The kernel may cache names and attributes without limit, since every change goes through it.
+// The kernel may cache names and attributes without limit, since it makes all changes itself.
 #include "fs-adapters/fuse/operations.h"
 
 #include <dirent.h>
@@ -26,9 +26,9 @@ constexpr std::uint32_t kNameBytesMax = 255;
 constexpr std::uint32_t kSpaceUnitBytes = 1024;
 constexpr unsigned kWriteBytesMax = 128 << 10;
 constexpr std::size_t kDots = 2;                     // "." and ".."
-constexpr std::uint64_t kUnknownInode = 0xffffffff;  // libfuse's word for it
+constexpr std::uint64_t kUnknownInode = 0xffffffff;  // libfuse's value for "unknown"
 
-/// An open directory: its names as they were when it was read from its beginning.
+/// An open directory: its entries as of the read from its beginning.
 struct OpenDirectory {
   std::vector<DirectoryEntry> entries;
 };
@@ -39,8 +39,7 @@ OpenDirectory* directory_of(const fuse_file_info* info) {
 
 void init(void* user_data, fuse_conn_info* connection) {
   const Service& service = *static_cast<Service*>(user_data);
-  // Attributes are the kernel's own to know: it need not look for changes, and clears set-uid bits
-  // itself.
+  // The kernel knows all attributes: it need not check for changes, and clears set-uid bits itself.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV);
   connection->want |= connection->capable & (FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_IOCTL_DIR);
   if (service.write_back_cache) connection->want |= connection->capable & FUSE_CAP_WRITEBACK_CACHE;
@@ -62,7 +61,7 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    fuse_entry_param nothing = {};  // that there is no such name may be kept, too
+    fuse_entry_param nothing = {};  // the kernel may also cache that the name does not exist
     nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);
     return;
@@ -105,8 +104,8 @@ VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info
   return cut ? closed : cut;
 }
 
-/// With its write-back cache the kernel brings the times of files late, and of such that have gone
-/// meanwhile.
+/// Replies for a file that no longer exists. With its write-back cache, the kernel may send the
+/// times of removed files.
 void reply_gone(fuse_req_t request) {
   struct stat nothing = {};
   nothing.st_mode = S_IFREG;
@@ -148,7 +147,7 @@ void readlink(fuse_req_t request, fuse_ino_t node) {
   fuse_reply_readlink(request, target->c_str());
 }
 
-/// After a name has been made: whose it is, and the answer.
+/// Sets the owner of a new object and replies.
 void reply_made(fuse_req_t request, const std::string& path, const VfsResult<void>& made,
                 Made what = Made::other) {
   if (!made) return reply_error(request, made.error());
@@ -217,7 +216,7 @@ void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   auto directory = std::make_unique<OpenDirectory>();
   info->fh = reinterpret_cast<std::uint64_t>(directory.get());
   if (fuse_reply_open(request, info) != 0) return;
-  [[maybe_unused]] const auto* const kept = directory.release();  // until releasedir()
+  [[maybe_unused]] const auto* const kept = directory.release();  // freed by releasedir()
 }
 
 void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
@@ -227,7 +226,7 @@ void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 
 enum class Detail : std::uint8_t { names, entries };
 
-/// "." and ".." first, then the names: entry n is what an offset of n asks for.
+/// Lists "." and "..", then the names. An offset of n means entry n.
 void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset,
                      const fuse_file_info* info, Detail detail) {
   Service& service = service_of(request);
@@ -239,7 +238,7 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
     if (!entries && entries.error().value != ESTALE && entries.error().value != ENOENT)
       return reply_error(request, entries.error());
     directory.entries =
-        entries ? std::move(*entries) : std::vector<DirectoryEntry>{};  // removed: empty
+        entries ? std::move(*entries) : std::vector<DirectoryEntry>{};  // empty if removed
   }
   std::vector<char> answer(bytes);
   std::size_t used = 0;

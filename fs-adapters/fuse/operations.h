@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's requests as calls of vfs.h: a table for libfuse's low-level interface. Every
-// function runs on a fiber of its own and answers before it returns.
+// Maps the kernel's requests to calls of vfs.h: a table for libfuse's low-level interface. Each
+// function runs on its own fiber and replies before it returns.
 
 #include <cstdint>
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace headcrash::fuse {
 
-/// What the functions of the table get as user data.
+/// User data of all functions of the table.
 struct Service {
   Vfs& vfs;
   std::function<std::int64_t()> now_ns;  ///< since the epoch
-  std::function<void()> unmount;         ///< on DESTROY; everything is on the disk when it returns
-  bool write_back_cache = false;         ///< the kernel may keep what was written
+  std::function<void()> unmount;  ///< on DESTROY; writes everything to the disk before it returns
+  bool write_back_cache = false;  ///< the kernel may cache written data
   Nodes nodes;
 };
 
-/// Where the root is. An error: there is none.
+/// Registers the root. Fails if the file system has none.
 VfsResult<void> find_root(Service& service);
 
 fuse_lowlevel_ops operation_table();

@@ -1,5 +1,4 @@
-// The table of operations as a kernel uses it: requests in the kernel's own format, on a UFS in
-// memory.
+// The table of operations with requests in the kernel's format, on a UFS in memory.
 #include "fs-adapters/fuse/operations.h"
 
 #include <fcntl.h>
@@ -26,7 +25,7 @@ Bytes text_of(const std::string& text) {
 }
 
 struct Answer {
-  int error = -1;  ///< as errno; 0: none
+  int error = -1;  ///< an errno value; 0 if none
   Bytes bytes;
   template <typename Part>
   Part as() const {
@@ -37,7 +36,7 @@ struct Answer {
   }
 };
 
-/// Sends requests and keeps the last answer.
+/// Sends requests and stores the last reply.
 class Kernel : public Service {
  public:
   explicit Kernel(ufs::bench::Mounted& machine)
@@ -129,7 +128,7 @@ class Kernel : public Service {
   int release(const Created& file) {
     return ask(FUSE_RELEASE, file.node, bytes_of(fuse_release_in{.fh = file.handle})).error;
   }
-  /// Names and types; `plus` with lookups.
+  /// Returns names and types. `plus` also looks up the names.
   std::map<std::string, std::uint32_t> list(std::uint64_t node, bool plus, std::uint32_t bytes) {
     const std::uint64_t handle =
         ask(FUSE_OPENDIR, node, bytes_of(fuse_open_in{})).as<fuse_open_out>().fh;
@@ -185,7 +184,7 @@ class Operations : public testing::Test {
   std::optional<Kernel> kernel;
 };
 
-TEST_F(Operations, AFileIsReachedUnderAllItsNamesAndNone) {
+TEST_F(Operations, FileIsAccessibleByEachNameAndWithoutName) {
   Kernel& k = *kernel;
   const std::uint64_t d = k.mkdir(kRootNode, "d");
   const auto file = k.create(d, "a");
@@ -198,7 +197,7 @@ TEST_F(Operations, AFileIsReachedUnderAllItsNamesAndNone) {
       file.node);
   EXPECT_EQ(k.attributes(file.node).nlink, 2U);
   EXPECT_EQ(k.rename(kRootNode, "d", kRootNode, "e"), 0);
-  EXPECT_EQ(k.lookup(d, "a"), file.node) << "the directory is where it was for who knows it";
+  EXPECT_EQ(k.lookup(d, "a"), file.node) << "the node number survives the rename";
   EXPECT_EQ(k.ask(FUSE_UNLINK, d, text_of("a")).error, 0);
   EXPECT_EQ(k.ask(FUSE_UNLINK, kRootNode, text_of("b")).error, 0);
   EXPECT_EQ(k.attributes(file.node).nlink, 0U);
@@ -215,7 +214,7 @@ TEST_F(Operations, AFileIsReachedUnderAllItsNamesAndNone) {
   EXPECT_TRUE(k.nodes.find(successor.node));
 }
 
-TEST_F(Operations, RenamesOfAllKindsAndTheirErrors) {
+TEST_F(Operations, SupportsAllRenameModes) {
   Kernel& k = *kernel;
   const auto a = k.create(kRootNode, "a");
   const auto b = k.create(kRootNode, "b");
@@ -229,10 +228,10 @@ TEST_F(Operations, RenamesOfAllKindsAndTheirErrors) {
   EXPECT_EQ(k.rename(4711, "a", kRootNode, "x"), ESTALE);
   EXPECT_EQ(k.rename(kRootNode, "a", kRootNode, "b"), 0);
   EXPECT_EQ(k.ask(FUSE_LOOKUP, kRootNode, text_of("a")).as<fuse_entry_out>().nodeid, 0U)
-      << "kept as absent";
+      << "cached as absent";
 }
 
-TEST_F(Operations, AttributesAreSetAtOnce) {
+TEST_F(Operations, SetsSeveralAttributesAtOnce) {
   Kernel& k = *kernel;
   const auto file = k.create(kRootNode, "a");
   EXPECT_EQ(k.write(file, 0, "hello"), 0);
@@ -263,7 +262,7 @@ TEST_F(Operations, AttributesAreSetAtOnce) {
       ENOSYS);
 }
 
-TEST_F(Operations, DirectoriesAreListedInPartsOfAnySize) {
+TEST_F(Operations, ListsDirectoriesInPartsOfAnySize) {
   Kernel& k = *kernel;
   const std::uint64_t d = k.mkdir(kRootNode, "d");
   for (int i = 0; i < 40; ++i) k.release(k.create(d, "name" + std::to_string(i)));
@@ -279,7 +278,7 @@ TEST_F(Operations, DirectoriesAreListedInPartsOfAnySize) {
   }
 }
 
-TEST_F(Operations, WhatIsWrittenInSyncIsOnTheDisk) {
+TEST_F(Operations, SynchronousWritesAreDurable) {
   Kernel& k = *kernel;
   const auto synced = k.create(kRootNode, "a", O_RDWR | O_SYNC);
   const auto plain = k.create(kRootNode, "b");
@@ -287,13 +286,13 @@ TEST_F(Operations, WhatIsWrittenInSyncIsOnTheDisk) {
   EXPECT_EQ(k.write(plain, 0, "lazy"), 0);
   EXPECT_TRUE(machine.log.log.empty());
   EXPECT_EQ(k.write(synced, 0, "now"), 0);
-  EXPECT_FALSE(machine.log.log.empty()) << "by how it was opened";
+  EXPECT_FALSE(machine.log.log.empty()) << "by the flags of open";
   machine.log.log.clear();
   EXPECT_EQ(k.write(plain, 0, "NOW", O_DSYNC), 0);
   EXPECT_FALSE(machine.log.log.empty()) << "by the write alone";
 }
 
-TEST_F(Operations, TheKernelsGoodbyeUnmounts) {
+TEST_F(Operations, DestroyUnmounts) {
   EXPECT_EQ(kernel->unmounts, 0);
   EXPECT_EQ(kernel->ask(FUSE_DESTROY, 0, "").error, 0);
   EXPECT_EQ(kernel->unmounts, 1);

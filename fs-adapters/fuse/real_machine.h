@@ -1,6 +1,5 @@
 #pragma once
-// A system on a real device, or on two of them, in real time: what a file system of our own runs on
-// in a guest.
+// A machine with one or two real devices in real time. The file systems run on it in a guest.
 
 #include <memory>
 #include <string>
@@ -13,20 +12,22 @@
 namespace headcrash::fuse {
 
 enum class Flushes : std::uint8_t {
-  where_needed,  ///< when the device has a volatile cache
+  where_needed,  ///< if the device has a volatile cache
   always,
-  never,  ///< completion is believed to be durable
+  never,  ///< trusts completions
 };
 
 struct MachineOptions {
-  os::SystemOptions system;  ///< the queue's flush_for_order is decided by `flushes`
+  os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
   Flushes flushes = Flushes::where_needed;
-  bool flushes_itself = false;  ///< the file system does, and `where_needed` needs nothing here
+  bool flushes_itself = false;  ///< the file system flushes, so `where_needed` needs no flushes of
+                                ///< the driver
   bool buffered = false;        ///< os::RawDiskOptions
-  std::string log;              ///< the device that the log is on; empty: there is none of its own
+  std::string log;              ///< device of an external log; empty: none
 };
 
-/// The clock outlives everything, the device its queue: members in this order.
+/// Owns the clock, the devices and the system. The clock outlives the devices, and a device its
+/// queue, so the order of members matters.
 class RealMachine {
  public:
   static Result<std::unique_ptr<RealMachine>> open(const std::string& device,
@@ -35,9 +36,8 @@ class RealMachine {
   RealMachine(const RealMachine&) = delete;
   RealMachine& operator=(const RealMachine&) = delete;
 
-  /// The calling fiber waits until the devices say that all they have taken is durable, and the
-  /// devices are given
-  /// back: nothing may be asked of them any more.
+  /// Waits until the devices have made all completed writes durable, then closes them. No request
+  /// may follow. Must be called from a fiber.
   model::Status flush_and_close();
 
  private:

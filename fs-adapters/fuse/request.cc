@@ -1,4 +1,4 @@
-// From results to answers (request.h).
+// Replies from results (request.h).
 #include "fs-adapters/fuse/request.h"
 
 namespace headcrash::fuse {
@@ -38,7 +38,8 @@ std::int64_t nanoseconds_of(const timespec& time) {
 struct stat stat_of(const FileStatus& status) {
   struct stat told = {};
   told.st_ino = status.inode;
-  // The kernel takes no inode without a type: then something that nobody can open.
+  // The kernel requires a type for each inode, so unknown types become sockets, which cannot be
+  // opened.
   const mode_t type = type_bits(status.type);
   told.st_mode = (type != 0 ? type : S_IFSOCK) | status.mode;
   told.st_nlink = status.links;

@@ -1,6 +1,5 @@
 #pragma once
-// What the functions of the table share: from a request to its file system, and from results to
-// answers.
+// Helpers for the functions of the table: access to the file system of a request, and replies.
 
 #include <sys/stat.h>
 
@@ -22,7 +21,7 @@ inline void reply_done(fuse_req_t request, const VfsResult<void>& done) {
   fuse_reply_err(request, done ? 0 : done.error().value);
 }
 
-/// Errors: a node that the kernel has forgotten.
+/// Returns the path of a node. Fails with ESTALE if the kernel has forgotten it.
 inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t node) {
   const auto inode = service_of(request).nodes.find(node);
   if (!inode) return refuse(ESTALE);
@@ -34,19 +33,20 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// How long the kernel may keep names and attributes: nobody but it changes anything.
+/// How long the kernel may cache names and attributes: it makes all changes itself.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
-/// 0 for what is not a file, directory or symbolic link: of an entry in a directory that says
-/// "unknown", so that who wants to know asks for its attributes.
+/// Returns 0 unless the type is file, directory or symbolic link. In a directory entry, 0 means
+/// "unknown", so programs then ask for its attributes.
 mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);
 
-/// What is at the path, counted as one more reference of the kernel's; it must be reported to it.
+/// Returns the entry for a path and adds a reference of the kernel. The entry must be sent to the
+/// kernel.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
-/// What was just made gets the caller's user and group. If that fails it is removed again.
+/// Sets the owner of a new object to the caller's user and group. Removes the object on failure.
 enum class Made : std::uint8_t { directory, other };
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 

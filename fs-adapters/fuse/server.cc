@@ -1,4 +1,4 @@
-// Requests on fibers (server.h).
+// Fibers for requests (server.h).
 #include "fs-adapters/fuse/server.h"
 
 #include <linux/fuse.h>
@@ -31,7 +31,7 @@ bool is_block_device(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISBLK(status.st_mode);
 }
 
-/// Room for requests; libfuse allocates the bytes of each when it is used first.
+/// Buffers for requests. libfuse allocates the bytes of each buffer on its first use.
 class RequestBuffers {
  public:
   RequestBuffers() {
@@ -89,9 +89,9 @@ struct Server::State {
   bool attached = false;
   os::Account account{.name = "fuse"};
   RequestBuffers buffers;
-  // The executor's thread only.
+  // Used only by the executor's thread.
   std::size_t active = 0;
-  os::WaitQueue idle;  ///< for requests to end
+  os::WaitQueue idle;  ///< waits for running requests
   bool reader_ended = false;
   bool unmounted = false;
   Result<void> outcome;
@@ -120,7 +120,7 @@ Result<void> Server::State::attach(const ServeOptions& options) {
                                  [&] { root = find_root(*service); });
   machine->system.executor.run();
   if (!root)
-    return fail(options.device, "has no root: " + words_of(root.error()), "run fsck on it");
+    return fail(options.device, "no root directory: " + words_of(root.error()), "run fsck on it");
 
   std::string words = "default_permissions,allow_other,fsname=" + options.device +
                       ",subtype=headcrash-" + options.type;
@@ -133,16 +133,16 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   session = fuse_session_new(&arguments, &table, sizeof table, service.get());
   fuse_opt_free_args(&arguments);
   if (session == nullptr)
-    return fail(options.device, "libfuse refuses it", "check the options of -o");
+    return fail(options.device, "rejected by libfuse", "check the options of -o");
   if (fuse_session_mount(session, options.target.c_str()) != 0) {
-    return fail(options.target, "cannot be mounted upon: " + words_of({.value = errno}),
-                "give an existing folder, be root, and have the module fuse");
+    return fail(options.target, "cannot mount: " + words_of({.value = errno}),
+                "use an existing folder, run as root, and load the kernel module fuse");
   }
   attached = true;
   return {};
 }
 
-/// On its own thread.
+/// Runs on its own thread.
 void Server::State::read_requests() {
   for (;;) {
     fuse_buf* const buffer = buffers.take();
@@ -176,11 +176,11 @@ void Server::State::sync_everything(const fuse_in_header& request) {
   const auto synced = file_system->vfs().syncfs();
   const fuse_out_header answer{
       .len = sizeof answer, .error = synced ? 0 : -synced.error().value, .unique = request.unique};
-  // As with libfuse's own answers: who does not want it any more has gone.
+  // As in libfuse, errors are ignored: the caller no longer exists.
   [[maybe_unused]] const ssize_t told = ::write(fuse_session_fd(session), &answer, sizeof answer);
 }
 
-/// On a fiber, DESTROY's or one of our own.
+/// Runs on the fiber of DESTROY or on an internal one.
 void Server::State::unmount() {
   if (std::exchange(unmounted, true)) return;
   const std::size_t own = active == 0 ? 0 : 1;

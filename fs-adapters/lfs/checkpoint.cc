@@ -31,7 +31,7 @@ VfsResult<void> Store::flush_everything() {
     for (const InodeNumber number : std::vector<InodeNumber>(to_write_.begin(), to_write_.end())) {
       if (!to_write_.contains(number)) continue;
       auto handle = get_core(number, nullptr);
-      if (!handle) return pass_on_errno(handle);
+      if (!handle) return forward_errno(handle);
       inodes.push_back(handle->get());
       handles.push_back(std::move(*handle));
     }
@@ -177,7 +177,7 @@ VfsResult<void> Store::write_tables() {
   // Everything that they describe has been written.
   records_.clear();
   auto plan = new_plan();
-  if (!plan) return pass_on_errno(plan);
+  if (!plan) return forward_errno(plan);
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
   for (const std::uint32_t number :
        std::vector<std::uint32_t>(dirty_map_blocks_.begin(), dirty_map_blocks_.end())) {

@@ -84,14 +84,14 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
       map_[entry.inode].version != entry.version)
     return {};
   auto handle = get_core(entry.inode, nullptr);
-  if (!handle) return pass_on_errno(handle);
+  if (!handle) return forward_errno(handle);
   CoreInode& inode = **handle;
   const tree::InodeLock lock(inode);
   if (inode.removed) return {};
   if (!keeps(Rule::newest_copy_wins)) return overwrite(inode, block, bytes);
   if (inode.dirty.contains(block)) return {};  // a newer copy is about to be written
   const auto now_at = address_of(inode, block);
-  if (!now_at) return pass_on_errno(now_at);
+  if (!now_at) return forward_errno(now_at);
   if (*now_at != address) return {};
   os::HeldBuffer buffer = cache.cached(key_of(inode, block));
   if (!buffer) {
@@ -114,7 +114,7 @@ VfsResult<void> Store::move_inodes(SectorAddress address, std::span<const std::b
     };
     if (!is_here()) continue;
     auto handle = get_core(number, nullptr);
-    if (!handle) return pass_on_errno(handle);
+    if (!handle) return forward_errno(handle);
     const tree::InodeLock lock(**handle);
     if (is_here()) mark_changed(**handle);
   }
@@ -205,7 +205,7 @@ VfsResult<std::int64_t> Store::clean_now() {
     const std::uint32_t live = usage_[one.segment].live_bytes;
     if (auto cleaned = clean_segment(one.segment); !cleaned) {
       // Unreadable blocks stay where they are.
-      if (stopped_) return pass_on_errno(cleaned);
+      if (stopped_) return forward_errno(cleaned);
       continue;
     }
     ++counters_.segments_cleaned;
@@ -216,7 +216,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   ++counters_.cleaner_passes;
   // A checkpoint that frees nothing would only use up space.
   if (cleaned_now == 0 && has_no_pending_changes() && emptied_segments().empty()) return 0;
-  if (auto done = checkpoint(); !done) return pass_on_errno(done);
+  if (auto done = checkpoint(); !done) return forward_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};
 }
 

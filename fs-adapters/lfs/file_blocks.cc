@@ -57,7 +57,7 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
        place = s_.pointer_place(place.parent)) {
     if (inode.dirty.contains(place.parent)) continue;
     const auto buffer = index_block(inode, place.parent, true);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     mark_dirty(inode, place.parent);
   }
   return {};
@@ -77,7 +77,7 @@ VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, Sector
 
 VfsResult<os::HeldBuffer> Store::index_block(CoreInode& inode, BlockId block, bool make) {
   const auto address = address_of(inode, block);
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   auto buffer = read_at(inode, block, *address);
   if (!buffer || *buffer || !make) return buffer;
   os::HeldBuffer made = cache.get(key_of(inode, block), os::Content::data, 0, s_.block_bytes);
@@ -89,7 +89,7 @@ VfsResult<SectorAddress> Store::address_of(CoreInode& inode, BlockId block) {
   const PointerPlace place = s_.pointer_place(block);
   if (place.in_inode) return inode.disk.pointers[place.slot];
   const auto parent = index_block(inode, place.parent, false);
-  if (!parent) return pass_on_errno(parent);
+  if (!parent) return forward_errno(parent);
   if (!*parent) return SectorAddress{0};
   return load32(parent->bytes(), std::size_t{place.slot} * kPointerBytes);
 }
@@ -102,7 +102,7 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
     return {};
   }
   const auto parent = index_block(inode, place.parent, true);
-  if (!parent) return pass_on_errno(parent);
+  if (!parent) return forward_errno(parent);
   store32(parent->bytes(), std::size_t{place.slot} * kPointerBytes, address);
   mark_dirty(inode, place.parent);
   return {};
@@ -151,7 +151,7 @@ void Store::read_ahead(CoreInode& inode, BlockId id) {
 /// Returns the block from the cache or the log; empty for a hole.
 VfsResult<os::HeldBuffer> Store::placed_block(CoreInode& inode, BlockId id) {
   const auto address = address_of(inode, id);
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   return read_at(inode, id, *address);
 }
 
@@ -174,13 +174,13 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation,
   if (!inode.dirty.contains(id)) {
     const bool may_flush = !recovering_ && !static_cast<Operation&>(operation).compound;
     if (may_flush && dirty_bytes_ > cache.size_bytes() / 2)
-      if (auto flushed = flush({&inode}); !flushed) return pass_on_errno(flushed);
+      if (auto flushed = flush({&inode}); !flushed) return forward_errno(flushed);
     if (!has_room(s_.block_bytes)) return refuse(ENOSPC);
   }
   const std::uint32_t bytes = buffer_bytes(inode, id, wanted.bytes);
   VfsResult<os::HeldBuffer> buffer = os::HeldBuffer{};
   const auto address = wanted.overwritten ? address_of(inode, id) : SectorAddress{0};
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   if (*address != 0)
     *buffer = cache.get(key_of(inode, id), os::Content::data, *address, bytes);
   else if (buffer = placed_block(inode, id); !buffer)
@@ -196,7 +196,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation,
                   std::min(wanted.first_contents.size(), buffer->bytes().size()));
   }
   mark_dirty(inode, id);
-  if (auto marked = mark_index_dirty(inode, id); !marked) return pass_on_errno(marked);
+  if (auto marked = mark_index_dirty(inode, id); !marked) return forward_errno(marked);
   return buffer;
 }
 
@@ -210,7 +210,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
 /// Turns a block that is dirty or has an address into a hole.
 VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   const auto address = address_of(inode, block);
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   if (*address != 0) {
     const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
     drop_live(*address, bytes);
@@ -233,7 +233,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   std::vector<SectorAddress> pointers(p);
   {
     const auto buffer = index_block(inode, index, false);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (*buffer)
       for (std::uint32_t i = 0; i < p; ++i)
         pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
@@ -305,7 +305,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
     if (tail != 0) {
       const auto block = static_cast<std::int64_t>(size_bytes / s_.block_bytes);
       auto buffer = read_block(inode, block);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       if (*buffer) {
         if (buffer->bytes().size() > tail)
           std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
@@ -331,7 +331,7 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
   const auto buffer = block_for_writing(
       operation, directory,
       {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;
   tree::touch_directory(*this, directory);

@@ -77,7 +77,7 @@ VfsResult<void> Store::advance_segment() {
 VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   // A region needs at least room for a block, its index blocks, and its inode.
   if (room_in_segment() < 3 * s_.block_sectors() + 3)
-    if (auto advanced = advance_segment(); !advanced) return pass_on_errno(advanced);
+    if (auto advanced = advance_segment(); !advanced) return forward_errno(advanced);
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
@@ -113,7 +113,7 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
       continue;
     if (inode.dirty.contains(tail)) continue;
     const auto buffer = read_block(inode, tail.index);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (*buffer) mark_dirty(inode, tail);
   }
   for (std::uint8_t level = 0; level < 3; ++level) {
@@ -126,7 +126,7 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
     for (const BlockId parent : parents) {
       if (inode.dirty.contains(parent)) continue;
       const auto buffer = index_block(inode, parent, true);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       mark_dirty(inode, parent);
     }
   }
@@ -247,7 +247,7 @@ VfsResult<void> Store::write_records() {
       bytes += length;
     }
     auto plan = new_plan();
-    if (!plan) return pass_on_errno(plan);
+    if (!plan) return forward_errno(plan);
     const auto sectors = static_cast<std::uint8_t>((bytes + kSectorBytes - 1) / kSectorBytes);
     if (!(*plan)->region.has_room(1, sectors)) {
       TRY(advance_segment());
@@ -266,7 +266,7 @@ VfsResult<void> Store::write_records() {
 VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
   TRY(send(plan));
   auto next = new_plan();
-  if (!next) return pass_on_errno(next);
+  if (!next) return forward_errno(next);
   plan = std::move(*next);
   return {};
 }
@@ -343,7 +343,7 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   if (stopped_) return refuse(EIO);
   auto plan = new_plan();
-  if (!plan) return pass_on_errno(plan);
+  if (!plan) return forward_errno(plan);
   for (CoreInode* inode : inodes)
     if (inode->needs_writing() && !inode->removed) TRY(plan_inode(*plan, *inode));
   if ((*plan)->empty() && records_.empty()) return {};

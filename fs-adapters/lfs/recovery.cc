@@ -65,7 +65,7 @@ class Recovery {
     for (InodeNumber i = kRootInode + 1; i < s_.inodes; ++i) {
       if (!st_.map_[i].unlinked || !st_.map_[i].allocated()) continue;
       const auto handle = st_.get_core(i, nullptr);
-      if (!handle) return pass_on_errno(handle);
+      if (!handle) return forward_errno(handle);
     }
     return {};
   }
@@ -83,10 +83,10 @@ class Recovery {
   VfsResult<void> follow_log(std::uint64_t epoch) {
     for (;;) {
       const auto here = region_at(st_.segment_, st_.offset_, epoch);
-      if (!here) return pass_on_errno(here);
+      if (!here) return forward_errno(here);
       if (*here) continue;
       const auto next = region_at(st_.next_segment_, 0, epoch);
-      if (!next) return pass_on_errno(next);
+      if (!next) return forward_errno(next);
       if (!*next) return {};
     }
   }
@@ -100,19 +100,19 @@ class Recovery {
     // revolution.
     const std::uint32_t first = std::min(room, s_.block_sectors());
     std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
-    if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
+    if (auto read = st_.read_sectors(address, bytes); !read) return forward_errno(read);
     const auto own = summary_sectors(bytes, s_);
     if (!own || *own > room) return false;
     bytes.resize(std::size_t{*own} * kSectorBytes);
     if (*own > first) {
       const auto rest = std::span(bytes).subspan(std::size_t{first} * kSectorBytes);
-      if (auto read = st_.read_sectors(address + first, rest); !read) return pass_on_errno(read);
+      if (auto read = st_.read_sectors(address + first, rest); !read) return forward_errno(read);
     }
     const auto summary = decode_summary(bytes, s_, room);
     if (!summary || summary->sequence != st_.sequence_ + 1 || summary->epoch != epoch) return false;
     if (summary->next_segment == segment) return false;
     bytes.resize(std::size_t{summary->sectors} * kSectorBytes);
-    if (auto read = read_region(*summary, address, bytes); !read) return pass_on_errno(read);
+    if (auto read = read_region(*summary, address, bytes); !read) return forward_errno(read);
     if (!region_complete(*summary, s_, bytes)) return false;
     const auto records = records_of(*summary, bytes);
     if (!records) return false;
@@ -369,31 +369,31 @@ class Recovery {
       tree::format_directory(names, number, record.directory);
       const auto block = st_.block_for_writing(
           operation_, inode, {.bytes = tree::kChunkBytes, .first_contents = names});
-      if (!block) return pass_on_errno(block);
+      if (!block) return forward_errno(block);
       inode.disk.size_bytes = tree::kChunkBytes;
     } else if (inode.disk.is_symlink()) {
       filled = st_.write_target(operation_, inode, record.symlink_target);
     }
-    if (!filled) return pass_on_errno(filled);
+    if (!filled) return forward_errno(filled);
     return handle;
   }
 
   VfsResult<void> set_name(CoreInode& directory, CoreInode& target, const std::string& name) {
     const auto found = tree::find_name(st_, directory, name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (*found && (*found)->inode == target.number) return {};
     if (*found)
       return tree::replace_name(st_, operation_, directory, target,
                                 {.name = name, .at = **found, .replaced = {}});
     const auto room = tree::make_room(st_, operation_, directory, name);
-    if (!room) return pass_on_errno(room);
+    if (!room) return forward_errno(room);
     return tree::add_name(st_, operation_, directory, target,
                           {.name = name, .block = *room, .cause = tree::NameCause::link});
   }
 
   VfsResult<void> remove_name(CoreInode& directory, const std::string& name) {
     const auto found = tree::find_name(st_, directory, name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (!*found) return {};
     return tree::remove_name(
         st_, operation_, directory,
@@ -402,15 +402,15 @@ class Recovery {
 
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
-    if (!target) return pass_on_errno(target);
+    if (!target) return forward_errno(target);
     // If the log has the inode later than this record, it is missing because it has no name any
     // longer, or because its number was reused.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
-      if (target = make_again(record); !target) return pass_on_errno(target);
+      if (target = make_again(record); !target) return forward_errno(target);
     auto directory = record.operation == NameOperation::links
                          ? VfsResult<Store::Handle>(Store::Handle{})
                          : find(record.directory, record.directory_generation);
-    if (!directory) return pass_on_errno(directory);
+    if (!directory) return forward_errno(directory);
     const auto set_links = [&](CoreInode& inode, std::uint16_t links) {
       if (inode.disk.links == links) return;
       inode.disk.links = links;

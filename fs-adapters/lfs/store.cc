@@ -76,7 +76,7 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
                                kSectorBytes);
-  if (auto read = read_sectors(address, bytes); !read) return pass_on_errno(read);
+  if (auto read = read_sectors(address, bytes); !read) return forward_errno(read);
   // Added last, so that it is still cached.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
@@ -111,7 +111,7 @@ VfsResult<void> Store::load(CoreInode& inode) {
   if (!entry.allocated()) return {};
   if (!s_.holds(entry.address, 1)) return refuse(EIO);
   const auto sector = inode_sector(entry.address);
-  if (!sector) return pass_on_errno(sector);
+  if (!sector) return forward_errno(sector);
   const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, s_)) return refuse(EIO);
   const Inode found = decode_inode(bytes);
@@ -146,7 +146,7 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
   loaded_.wake_all();
   if (!done) {
     inodes_.erase(number);
-    return pass_on_errno(done);
+    return forward_errno(done);
   }
   inode.references = 1;
   return Handle(*this, inode, operation);
@@ -154,7 +154,7 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
   auto handle = get_core(number, operation);
-  if (!handle) return pass_on_errno(handle);
+  if (!handle) return forward_errno(handle);
   return tree::InodeHandle(std::move(*handle));
 }
 
@@ -421,7 +421,7 @@ VfsResult<void> Store::make_room_for_operation() {
       dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
     const auto more = clean();
-    if (!more) return pass_on_errno(more);
+    if (!more) return forward_errno(more);
     if (*more <= 0) break;
   }
   return {};

@@ -120,7 +120,7 @@ struct Counters {
   std::array<std::uint64_t, kContents> sectors_of = {};
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
   std::uint64_t cleaned_live_bytes = 0;  ///< of cleaned segments, according to the usage table
-  /// Became clean without the cleaner, because no live data was left.
+  /// Segments that became clean without the cleaner, because no live data was left.
   std::uint64_t segments_emptied = 0;
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;

@@ -1,5 +1,5 @@
-// Reads the adapters' TOML files (adapter.h). Unknown keys are refused: a misspelt promise must not
-// pass in silence.
+// Parser of the adapters' TOML files (adapter.h). Unknown keys are errors, so that a misspelt
+// promise is not ignored.
 #include "fs-adapters/linux/adapter.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ constexpr std::string_view kOwnTools = "{bin}/";
 
 using base::StrictTable;
 
-/// The exit codes of `good = [0, 1]`.
-Result<void> take_exits(const StrictTable& table, std::vector<int>& into) {
+/// Reads the exit codes of `good = [0, 1]`.
+Result<void> parse_exits(const StrictTable& table, std::vector<int>& into) {
   std::vector<double> numbers;
   TRY(table.take("good", numbers));
   if (numbers.empty()) return {};
@@ -41,7 +41,7 @@ Result<void> read_command(const StrictTable& root, const std::string& section,
   TRY(table->only({"command", "good", "host"}));
   TRY(table->take("command", command.argv));
   TRY(table->take("host", command.host));
-  return take_exits(*table, command.good_exits);
+  return parse_exits(*table, command.good_exits);
 }
 
 Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
@@ -59,12 +59,12 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   TRY(table->take("sign", adapter.replay_sign));
   TRY(table->take("damage-sign", adapter.replay_damage_sign));
   TRY(table->take("command", adapter.replay.argv));
-  return take_exits(*table, adapter.replay.good_exits);
+  return parse_exits(*table, adapter.replay.good_exits);
 }
 
-/// `names-are-atomic` is the key of adapters from before there were three words. Where a base says
-/// `names` it counts more: it is then the user's.
-Result<void> take_names(const StrictTable& table, NameOrder& names) {
+/// Reads `names`, or `names-are-atomic`, the key of older adapters. If the base sets `names`,
+/// `names-are-atomic` overrides it, since it is then the user's.
+Result<void> parse_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
       {{"unordered", NameOrder::unordered},
        {"ordered", NameOrder::ordered},
@@ -74,8 +74,8 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   const auto known = std::find_if(kWords.begin(), kWords.end(),
                                   [&](const auto& each) { return each.first == word; });
   if (!word.empty() && known == kWords.end())
-    return fail(table.subject("names"), fmt::format("\"{}\" is not an order of names", word),
-                "it is unordered, ordered or atomic");
+    return fail(table.subject("names"), fmt::format("unknown order of names \"{}\"", word),
+                "use unordered, ordered or atomic");
   if (known != kWords.end()) names = known->second;
   bool atomic = names == NameOrder::atomic;
   TRY(table.take("names-are-atomic", atomic));
@@ -84,7 +84,7 @@ Result<void> take_names(const StrictTable& table, NameOrder& names) {
   return {};
 }
 
-Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
+Result<void> parse_one_point(const StrictTable& table, OnePoint& one_point) {
   constexpr std::array<std::pair<std::string_view, OnePoint>, 3> kWords{
       {{"none", OnePoint::none}, {"metadata", OnePoint::metadata}, {"all", OnePoint::all}}};
   std::string word;
@@ -93,9 +93,8 @@ Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
   const auto* const known = std::find_if(kWords.begin(), kWords.end(),
                                          [&](const auto& each) { return each.first == word; });
   if (known == kWords.end())
-    return fail(table.subject("one-point"),
-                fmt::format("\"{}\" is nothing that has one point", word),
-                "it is none, metadata or all");
+    return fail(table.subject("one-point"), fmt::format("unknown value \"{}\"", word),
+                "use none, metadata or all");
   one_point = known->second;
   return {};
 }
@@ -128,7 +127,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
   for (const auto& read :
-       {take_expected(*table, adapter.expected),
+       {parse_expected(*table, adapter.expected),
         table->take("own-names", promises.own_names),
         table->take("passing-names", promises.passing_names),
         table->take("reason", adapter.expected_reason),
@@ -143,8 +142,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
         table->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
         table->take("replace-keeps-content", promises.replace_keeps_content),
         table->take("renamed-file-survives", promises.renamed_file_survives),
-        take_names(*table, promises.names),
-        take_one_point(*table, promises.one_point),
+        parse_names(*table, promises.names),
+        parse_one_point(*table, promises.one_point),
         table->take("keeps-times", promises.keeps_times),
         table->take("keeps-allocation", promises.keeps_allocation),
         table->take("exposes-stale-data", promises.exposes_stale_data),
@@ -153,7 +152,7 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
   }
   if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
     return fail(table->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
-                "give the file system's block size, 512 to 1M");
+                "use the file system's block size, 512 to 1M");
   }
   promises.allocation_bytes = static_cast<std::uint32_t>(allocation_bytes);
   return {};
@@ -165,7 +164,7 @@ Result<void> read_mount(const StrictTable& root, LinuxAdapter& adapter) {
   TRY(table->only({"options", "command", "good"}));
   TRY(table->take("options", adapter.mount_options));
   TRY(table->take("command", adapter.mount.argv));
-  return take_exits(*table, adapter.mount.good_exits);
+  return parse_exits(*table, adapter.mount.good_exits);
 }
 
 Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
@@ -175,15 +174,16 @@ Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
   return table->take_size("size", adapter.log_size_bytes);
 }
 
-/// Neither a path nor a file's name.
+/// Returns true if the word is neither a path nor a file name.
 bool is_module_name(const std::string& word) {
   return !word.empty() && word.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789_-") == std::string::npos;
 }
 
-/// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash
-/// lies beside it, or is missed when a guest is made: tests of a library are built without it.
+/// Reads [guest]. Paths are relative to `from`, the folder of the adapter's file. Files of
+/// headcrash need not exist yet: library tests are built without them, and a guest reports missing
+/// ones.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
@@ -202,8 +202,8 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
     }
     const std::filesystem::path whole = std::filesystem::absolute(from / path, error);
     if (!std::filesystem::exists(whole, error)) {
-      return fail(table->subject(key), fmt::format("there is no {}", whole.string()),
-                  "give a path relative to the folder of this file");
+      return fail(table->subject(key), fmt::format("{} does not exist", whole.string()),
+                  "use a path relative to the folder of this file");
     }
     path = whole.lexically_normal().string();
     return {};
@@ -246,9 +246,9 @@ Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
       if (!taken) return taken;
     if (read.mkfs_extra.empty() && read.mount_options.empty() && read.first_mount_options.empty())
       return fail(variant->subject("mkfs-extra"), "is missing",
-                  "give the words for the format command, mount-options, or first-mount");
+                  "set mkfs-extra, mount-options or first-mount");
     if (!read.first_mount_recovers && read.first_mount_options.empty())
-      return fail(variant->subject("first-mount-recovers"), "is about no mount", "add first-mount");
+      return fail(variant->subject("first-mount-recovers"), "has no effect", "add first-mount");
     adapter.variants[name] = std::move(read);
   }
   return {};
@@ -262,7 +262,7 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
     for (const auto& [each, what] : adapter.variants) known.push_back(each);
     return fail(fmt::format("file system \"{}\"", adapter.name),
                 fmt::format("has no variant \"{}\"", variant),
-                known.empty() ? "it has none" : base::suggest(variant, known));
+                known.empty() ? "the adapter has no variants" : base::suggest(variant, known));
   }
   std::vector<std::string>& argv = adapter.mkfs.argv;
   const auto device = std::find_if(argv.begin(), argv.end(), [](const std::string& word) {
@@ -279,7 +279,7 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   return {};
 }
 
-/// A misspelt place would reach the command as it stands.
+/// Rejects unknown placeholders, which would reach the command unchanged.
 Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) {
   static const std::vector<std::string> kPlaces{"{device}", "{log}",     "{uuid}",
                                                 "{target}", "{options}", "{bin}"};
@@ -288,7 +288,7 @@ Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) 
     for (std::sregex_iterator found(word.begin(), word.end(), kPlace), end; found != end; ++found) {
       const std::string place = found->str();
       if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end())
-        return fail(root.subject(key), fmt::format("nothing stands for \"{}\"", place),
+        return fail(root.subject(key), fmt::format("unknown placeholder \"{}\"", place),
                     base::suggest(place, kPlaces));
     }
     return {};
@@ -304,7 +304,7 @@ Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) 
   return check("mount.options", adapter.mount_options);
 }
 
-/// A device that is spoken of must be there.
+/// Checks that {log} is used if and only if there is a log device.
 Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
   bool named = adapter.mount_options.find("{log}") != std::string::npos;
   for (const GuestCommand* command :
@@ -321,18 +321,19 @@ Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
 
 Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter) {
   if (adapter.type.empty())
-    return fail(root.subject("type"), "is missing", "give the type for mount(2)");
+    return fail(root.subject("type"), "is missing", "set the type for mount(2)");
   if (adapter.mkfs.argv.empty()) {
     return fail(root.subject("mkfs.command"), "is missing",
-                "give the command that formats {device}");
+                "set the command that formats {device}");
   }
   for (const auto& checked : {check_places(root, adapter), check_log(root, adapter)})
     if (!checked) return checked;
   if (adapter.check.argv.empty()) {
-    return fail(root.subject("check.command"), "is missing", "give a read-only check of {device}");
+    return fail(root.subject("check.command"), "is missing",
+                "set a command that checks {device} without writing");
   }
   if (!adapter.replay_by_mount && adapter.replay.argv.empty()) {
-    return fail(root.subject("replay"), "is missing", "give a command, or by-mount = true");
+    return fail(root.subject("replay"), "is missing", "set a command, or by-mount = true");
   }
   return {};
 }
@@ -406,7 +407,7 @@ std::string_view name(Expectation expectation) {
   return "any";
 }
 
-Result<void> take_expected(const StrictTable& table, Expectation& expected) {
+Result<void> parse_expected(const StrictTable& table, Expectation& expected) {
   std::string word(name(expected));
   TRY(table.take("expected", word));
   for (const Expectation candidate : {Expectation::clean, Expectation::loss, Expectation::any}) {
@@ -420,7 +421,7 @@ Result<void> take_expected(const StrictTable& table, Expectation& expected) {
 
 std::string fill_in(const std::string& text, const Places& places, std::string_view options) {
   const std::pair<std::string_view, std::string_view> words[] = {
-      {"{options}", options},  // may name others
+      {"{options}", options},  // may contain other placeholders
       {"{device}", places.device},
       {"{log}", places.log},
       {"{uuid}", places.uuid},
@@ -444,12 +445,12 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Pla
 
 namespace {
 
-constexpr const char* kKernelRemedy =
-    "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's), the path of a bzImage, or for "
-    "--guest virtual the folder of a kernel's source, as ./linux";
+constexpr const char* kKernelHint =
+    "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
+    "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Where the '@' of "ext4@6.12" and "ext4@/src/linux" is. A path behind it is absolute or begins
-/// with a dot: any other '@' in front of a '/' is part of a folder's name.
+/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path behind it is
+/// absolute or begins with a dot; any other '@' before a '/' is part of a folder name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
   while (at != std::string::npos && name.find('/', at) != std::string::npos &&
@@ -458,27 +459,27 @@ std::size_t kernel_mark(const std::string& name) {
   return at;
 }
 
-/// A kernel of the user's: its file, or its source.
+/// Returns the absolute path of a user's kernel: a file or a source folder.
 Result<std::filesystem::path> own_kernel(const std::string& path) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
   if (is_folder &&
       !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
-    return fail(path, "is a folder without a kernel's source", kKernelRemedy);
+    return fail(path, "not a kernel source folder", kKernelHint);
   if (!is_folder && !std::filesystem::is_regular_file(path, error))
-    return fail(path, "is neither a kernel's file nor its source nor a version", kKernelRemedy);
+    return fail(path, "neither a kernel file, a kernel source folder nor a version", kKernelHint);
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
 }  // namespace
 
-std::string missing_tool_remedy(const LinuxAdapter& adapter) {
+std::string missing_tool_hint(const LinuxAdapter& adapter) {
   if (!adapter.package.empty()) {
     return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",
                        adapter.package);
   }
-  return "name the program under [guest] tools of the adapter, or install the package that has it";
+  return "add the program to [guest] tools of the adapter, or install its package";
 }
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
@@ -501,13 +502,13 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   const bool is_path = kernel.find('/') != std::string::npos;
   if (!is_path && !is_kernel_version(kernel))
     return fail(subject,
-                fmt::format("\"{}\" is not a kernel version, and without a '/' no path", kernel),
-                kKernelRemedy);
+                fmt::format("\"{}\" is neither a kernel version nor a path with a '/'", kernel),
+                kKernelHint);
   if (!adapter.guest.kernel.empty())
-    return fail(subject, "has a kernel already", "leave one of them out");
+    return fail(subject, "already has a kernel", "remove one of them");
   if (!adapter.guest.modules.empty())
-    return fail(subject, "brings modules, which fit one kernel only",
-                "give that kernel under [guest] of an adapter of its own");
+    return fail(subject, "has modules, which fit only one kernel",
+                "set the kernel under [guest] of a separate adapter");
   std::string name = kernel, place = kernel;
   if (is_path) {
     TRY(const auto path, own_kernel(kernel));

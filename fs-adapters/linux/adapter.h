@@ -1,11 +1,11 @@
 #pragma once
-// One kernel file system in one mount mode: how to make, recover, check and mount it, and what it
-// promises.
+// One kernel file system in one mount mode: commands that format, recover, check and mount it, and
+// its promises.
 //
-// Each adapter is a TOML file in this folder, those of our own file systems in fs-adapters/fuse;
-// `base = "NAME"` takes everything from another one first. Commands are lists of words run in the
-// guest, with {device}, {log}, {uuid}, {target} and {options} replaced. The keys are explained in
-// ext4.toml, those of a file system that a user brings in examples/my-ext4.toml.
+// Each adapter is a TOML file in this folder, or in fs-adapters/fuse for headcrash's own file
+// systems. `base = "NAME"` inherits everything from another adapter. Commands are lists of words
+// that run in the guest; {device}, {log}, {uuid}, {target} and {options} are replaced. ext4.toml
+// explains the keys, and examples/my-ext4.toml those for a user's own file system.
 
 #include <cstdint>
 #include <map>
@@ -22,46 +22,44 @@ class StrictTable;
 
 namespace headcrash::adapters {
 
-/// A command in the guest and the exit codes that mean what its name says.
+/// A command in the guest and its successful exit codes.
 struct GuestCommand {
-  std::vector<std::string> argv;  ///< empty: there is none
+  std::vector<std::string> argv;  ///< empty if there is no command
   std::vector<int> good_exits;    ///< at least one
-  /// It may also run outside the guest, without privileges, on a file that holds the disk's image.
+  /// May also run outside the guest, without privileges, on an image file.
   bool host = false;
   bool good(int exit_code) const;
 };
 
-/// What must come out of a trial: `clean` for a file system that promises synced data, `loss` for a
-/// control that has to lose some, `any` where nothing is known.
+/// The expected outcome of trials: `clean` if synced data must survive, `loss` for a control that
+/// must lose some, `any` if unknown.
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
-/// `expected = "clean"`; left as it is where the key is missing.
-Result<void> take_expected(const base::StrictTable& table, Expectation& expected);
+/// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
+Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
 
-/// What a file system that a user brings needs in the guest. Absolute paths of what was there when
-/// the adapter was read; scripts/build-guest packs it.
+/// Files that a user's file system needs in the guest. Absolute paths of files that existed when
+/// the adapter was read. scripts/build-guest packs them.
 struct GuestParts {
-  /// A bzImage, or the beginning of a version of Debian's kernels (is_kernel_version); empty: the
-  /// one that the host's release has.
+  /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
+  /// of the host's release.
   std::string kernel;
+  std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
   std::vector<std::string>
-      modules;  ///< .ko files in the order of loading, or what modules_install made
-  std::vector<std::string>
-      loads;  ///< modules by name, of the kernel's package, with what they depend on
-  std::vector<std::string> tools;  ///< programs and scripts, found in the guest by their file names
-  std::vector<std::string>
-      packages;  ///< of Debian, of an application: their files go into the guest
-  std::vector<std::string> application_tools;  ///< as tools, of an application
+      loads;  ///< modules of the kernel's package by name; dependencies are added
+  std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
+  std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
+  std::vector<std::string> application_tools;  ///< like `tools`, for an application
   std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };
 
-/// What "ext4+NAME" adds.
+/// Changes made by a variant, as in "ext4+NAME".
 struct Variant {
-  std::vector<std::string> mkfs_extra;  ///< words of the format command, in front of the device
-  std::string mount_options;            ///< behind the adapter's
-  std::string first_mount_options;      ///< LinuxAdapter's
+  std::vector<std::string> mkfs_extra;  ///< inserted in the format command, before the device
+  std::string mount_options;            ///< appended to the adapter's options
+  std::string first_mount_options;      ///< as in LinuxAdapter
   bool first_mount_recovers = true;
 };
 
@@ -69,29 +67,30 @@ struct LinuxAdapter {
   std::string name, title;
   std::string type;  ///< of mount(2)
   std::string mount_options;
-  GuestCommand mount;  ///< in place of mount(2), for a FUSE file system; usually empty
+  GuestCommand mount;  ///< instead of mount(2), for a FUSE file system; usually empty
   std::uint64_t minimum_size_bytes = 0;
-  std::uint64_t log_size_bytes = 0;  ///< of a second device, {log}; 0: there is none
-  std::string package;  ///< of Debian, with its commands; empty: scripts/setup asks for it anyway
+  std::uint64_t log_size_bytes = 0;  ///< size of a second device, {log}; 0 if none
+  std::string package;  ///< Debian package of its commands; empty if scripts/setup installs it
+                        ///< anyway
   GuestParts guest;
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
-  GuestCommand replay;           ///< first stage of recovery; unused with replay_by_mount
-  /// Text in its output, or in the kernel log, that says that the log was not empty; that it threw
-  /// the log away instead, which is damage whatever its exit code is.
+  GuestCommand replay;           ///< first stage of recovery; not used with replay_by_mount
+  /// Text in the output or the kernel log. `replay_sign`: the log was not empty.
+  /// `replay_damage_sign`: the log was discarded instead, which is damage whatever the exit code
+  /// is.
   std::string replay_sign, replay_damage_sign;
-  /// Where eight bytes of the disk are not all zero when there is a log to replay: for a kernel
-  /// that does not say so each time (btrfs prints 100 lines in five seconds and no more). 0:
-  /// nowhere.
+  /// Offset of eight bytes on the disk that are not all zero if there is a log to replay. For
+  /// kernels that do not always report a replay: btrfs prints at most 100 lines in five seconds. 0
+  /// if unused.
   std::uint64_t replay_sign_at = 0;
-  GuestCommand check;   ///< second stage, read-only: a good exit means clean
-  GuestCommand repair;  ///< only when the check found something
+  GuestCommand check;   ///< second stage, read-only: a successful exit means clean
+  GuestCommand repair;  ///< runs only if the check fails
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
-  /// Options of a mount that comes before the one whose tree is judged, in each crash state; empty:
-  /// there is none. With `first_mount_recovers` its tree is judged, too; else nothing is read by
-  /// it.
+  /// Options of an extra mount in each crash state, before the judged one; empty if none. With
+  /// `first_mount_recovers`, its tree is judged, too. Otherwise it reads nothing.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
@@ -100,49 +99,51 @@ struct LinuxAdapter {
   bool shows_damage(std::string_view words) const;
 };
 
-/// What stands for {device}, {log}, {uuid} and {target}.
+/// Values for {device}, {log}, {uuid} and {target}.
 struct Places {
   std::string_view device, log, uuid, target;
 };
-/// Words with their places filled in; {options} first, which may name others.
+/// Replaces the placeholders. {options} is replaced first, and may contain others.
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});
 
-/// Where a program is that is built together with this one.
+/// Returns the path of a program in the folder of the headcrash binary.
 std::string beside_headcrash(const std::string& program);
 
-/// What to say when a command of this adapter was not found in the guest.
-std::string missing_tool_remedy(const LinuxAdapter& adapter);
+/// Returns a hint for a command of this adapter that is missing in the guest.
+std::string missing_tool_hint(const LinuxAdapter& adapter);
 
-/// A built-in adapter by name, or a file by path (any name with a '/' or ending in .toml).
-/// "ext4+tiny-journal" and "mine.toml+tiny-journal" are such a one formatted in a variant of its
-/// own, "xfs@6.12" and "ext4+tiny-journal@7.3" run under that kernel of Debian's, "xfs@./linux"
-/// under one of the user's (set_kernel).
+/// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
+/// "ext4+tiny-journal" and "mine.toml+tiny-journal" select a variant. "xfs@6.12" and
+/// "ext4+tiny-journal@7.3" select a kernel of Debian's, and "xfs@./linux" a kernel of the user's
+/// (set_kernel).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
-/// "6.12", "7.3.4", "6.1-rt": what scripts/build-guest --kernel takes for the beginning of a
-/// version.
+/// Returns true for prefixes of versions as in scripts/build-guest --kernel: "6.12", "7.3.4",
+/// "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
-/// Under that kernel, and called after it. A word with a '/' is the path of a bzImage or of a
-/// folder with a kernel's source, whose last part then names the file system: "xfs@6.12",
-/// "xfs@linux". A guest of QEMU runs no source, one in virtual time no bzImage: that is told when
-/// the guest is made. Errors: no such kernel, an adapter that brings its own kernel or modules.
+/// Selects a kernel and adds it to the name. A word with a '/' is the path of a bzImage or of a
+/// kernel source folder; the name then gets its last component: "xfs@6.12", "xfs@linux". A QEMU
+/// guest needs a bzImage, and a guest in virtual time needs sources; this is checked only when the
+/// guest is created. Fails if there is no such kernel, or if the adapter has its own kernel or
+/// modules.
 Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 
-/// "xfs" of "xfs@6.12"; a name without a kernel as it is.
+/// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);
 
-/// Under that kernel in place of any other: as set_kernel, but a path needs no '/', and leaves the
-/// name as it is.
+/// Selects a kernel instead of any other. Like set_kernel(), but a path needs no '/', and the name
+/// remains unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
-/// Each of them under each kernel, the kernels of one after another; without kernels as they are.
+/// Combines each name with each kernel, grouped by kernel. Returns the names unchanged if there are
+/// no kernels.
 std::vector<std::string> under_kernels(const std::vector<std::string>& names,
                                        const std::vector<std::string>& kernels);
 
-/// `file_name` is for messages.
+/// Parses an adapter. `file_name` appears in messages.
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_adapters();

@@ -8,7 +8,7 @@
 namespace headcrash::adapters {
 namespace {
 
-TEST(Adapter, EveryBuiltInLoads) {
+TEST(Adapter, LoadsEveryBuiltInAdapter) {
   for (const std::string& name : built_in_adapters()) {
     const Result<LinuxAdapter> adapter = load_adapter(name);
     ASSERT_TRUE(adapter) << adapter.error().message();
@@ -17,7 +17,7 @@ TEST(Adapter, EveryBuiltInLoads) {
   }
 }
 
-TEST(Adapter, BaseIsTakenOverAndOverridden) {
+TEST(Adapter, InheritsAndOverridesItsBase) {
   const Result<LinuxAdapter> control = load_adapter("ext4-nobarrier");
   ASSERT_TRUE(control) << control.error().message();
   EXPECT_EQ(control->mount_options, "nobarrier");
@@ -40,8 +40,7 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
       "renamed-file-survives = false\nfsync-keeps-links = false",
       "mine.toml");
   ASSERT_TRUE(weak) << weak.error().message();
-  EXPECT_EQ(weak->promises.names, NameOrder::unordered)
-      << "the key of adapters before there were three words";
+  EXPECT_EQ(weak->promises.names, NameOrder::unordered) << "key of older adapters";
   EXPECT_TRUE(weak->promises.exposes_stale_data);
   EXPECT_FALSE(weak->promises.renamed_file_survives);
   EXPECT_FALSE(weak->promises.fsync_keeps_links);
@@ -65,8 +64,7 @@ TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
         .value()
         .promises.names;
   };
-  EXPECT_EQ(based("ext2", "names-are-atomic = true"), NameOrder::atomic)
-      << "the user's own word counts";
+  EXPECT_EQ(based("ext2", "names-are-atomic = true"), NameOrder::atomic) << "the user's value wins";
   EXPECT_EQ(based("ufs-soft-updates", "names-are-atomic = false"), NameOrder::ordered);
   const auto wrong = parse_adapter("base = \"ext4\"\n[promise]\nnames = 'tidy'", "mine.toml");
   ASSERT_FALSE(wrong);
@@ -74,7 +72,7 @@ TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
       << wrong.error().message();
 }
 
-TEST(Adapter, OursBringTheirToolsAlong) {
+TEST(Adapter, OwnFileSystemsIncludeTheirTools) {
   const Result<LinuxAdapter> ufs = load_adapter("ufs-conventional");
   ASSERT_TRUE(ufs) << ufs.error().message();
   EXPECT_EQ(ufs->guest.tools.size(), 3U);
@@ -86,13 +84,13 @@ TEST(Adapter, OursBringTheirToolsAlong) {
   EXPECT_TRUE(load_adapter("ext4")->promises.sync_waits);
 }
 
-TEST(Adapter, CommandsAreFilledIn) {
+TEST(Adapter, ReplacesPlaceholdersInCommands) {
   EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"},
                     {.device = "/dev/vda", .log = {}, .uuid = "U", .target = {}}),
             (std::vector<std::string>{"mkfs", "-U", "U", "x=U,/dev/vda"}));
 }
 
-TEST(Adapter, EveryPlaceIsFilledIn) {
+TEST(Adapter, ReplacesEveryPlaceholder) {
   const Places places{.device = "/dev/vda", .log = "/dev/vdc", .uuid = "U", .target = "/mnt"};
   EXPECT_EQ(
       fill_in({"my-fuse", "-o", "{options}", "{device}:{log}", "{target}"}, places, "a,log={log}"),
@@ -100,7 +98,7 @@ TEST(Adapter, EveryPlaceIsFilledIn) {
   EXPECT_EQ(fill_in("logdev={log}", places), "logdev=/dev/vdc");
 }
 
-TEST(Adapter, ASecondDeviceIsNamedByItsSizeAndUse) {
+TEST(Adapter, LogDeviceNeedsASizeAndAPlaceholder) {
   for (const char* name : {"xfs-external-log", "ext4-external-journal"}) {
     const Result<LinuxAdapter> adapter = load_adapter(name);
     ASSERT_TRUE(adapter) << adapter.error().message();
@@ -110,27 +108,27 @@ TEST(Adapter, ASecondDeviceIsNamedByItsSizeAndUse) {
   EXPECT_EQ(load_adapter("xfs")->log_size_bytes, 0U);
 }
 
-TEST(Adapter, OnlyWhatTouchesNothingButTheImageMayRunOnTheHost) {
+TEST(Adapter, HostCommandsUseOnlyTheImage) {
   EXPECT_TRUE(load_adapter("ext4-journal")->replay.host);
   EXPECT_TRUE(load_adapter("ext4-journal")->check.host);
   EXPECT_FALSE(load_adapter("xfs")->replay.host) << "by mount";
   EXPECT_FALSE(load_adapter("ext4")->mkfs.host);
 }
 
-TEST(Adapter, TheDiskTellsOfALogWhereTheKernelMayNot) {
+TEST(Adapter, ReadsReplaySignOffset) {
   EXPECT_EQ(load_adapter("btrfs-nobarrier")->replay_sign_at, 65'536U + 0x60) << "inherited";
   EXPECT_EQ(load_adapter("ext4")->replay_sign_at, 0U);
 }
 
-TEST(Adapter, AMissingToolIsExplainedByItsPackage) {
-  EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
+TEST(Adapter, MissingToolHintNamesThePackage) {
+  EXPECT_NE(missing_tool_hint(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
             std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");
   own.package.clear();
-  EXPECT_NE(missing_tool_remedy(own).find("[guest] tools"), std::string::npos);
+  EXPECT_NE(missing_tool_hint(own).find("[guest] tools"), std::string::npos);
 }
 
-TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
+TEST(Adapter, GuestFilesAreRelativeToTheAdapter) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter-parts";
   std::filesystem::create_directories(folder / "modules");
@@ -155,7 +153,7 @@ TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
   const auto named = load_adapter((folder / "exfat.toml").string());
   ASSERT_TRUE(named) << named.error().message();
   EXPECT_EQ(named->guest.loads, (std::vector<std::string>{"exfat", "nls_utf8"}));
-  EXPECT_EQ(named->guest.modules, std::vector<std::string>{folder / "modules"}) << "it is a folder";
+  EXPECT_EQ(named->guest.modules, std::vector<std::string>{folder / "modules"}) << "a folder";
   EXPECT_TRUE(
       load_adapter((folder / "exfat.toml@6.12").string()).error().message().find("one kernel") !=
       std::string::npos);
@@ -171,12 +169,12 @@ TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
 
 struct BadAdapter {
   const char* text;
-  const char* word;  ///< must stand in the message
+  const char* word;  ///< expected in the message
 };
 
 class BadAdapterText : public testing::TestWithParam<BadAdapter> {};
 
-TEST_P(BadAdapterText, IsOneErrorThatNamesTheKey) {
+TEST_P(BadAdapterText, IsRejectedWithTheKey) {
   const Result<LinuxAdapter> adapter = parse_adapter(GetParam().text, "mine.toml");
   ASSERT_FALSE(adapter);
   EXPECT_NE(adapter.error().message().find("mine.toml"), std::string::npos)
@@ -207,13 +205,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
         BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
-TEST(Adapter, UnknownNameListsTheKnownOnes) {
+TEST(Adapter, UnknownNameListsKnownNames) {
   const Result<LinuxAdapter> adapter = load_adapter("ext5");
   ASSERT_FALSE(adapter);
   EXPECT_NE(adapter.error().message().find("ext4-nobarrier"), std::string::npos);
 }
 
-TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
+TEST(Adapter, VariantAddsOptionsBeforeTheDevice) {
   const auto plain = load_adapter("ext4"), tiny = load_adapter("ext4+tiny-journal");
   ASSERT_TRUE(plain && tiny) << tiny.error().message();
   EXPECT_EQ(tiny->name, "ext4+tiny-journal");
@@ -223,7 +221,7 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   EXPECT_TRUE(load_adapter("ext4-journal+tiny-journal")) << "its base has the variant";
   EXPECT_NE(load_adapter("ext4+tiny-jornal").error().message().find("tiny-journal"),
             std::string::npos);
-  EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("it has none"),
+  EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("has no variants"),
             std::string::npos);
   EXPECT_NE(load_adapter("exd4+tiny-journal").error().message().find("ext4"), std::string::npos);
   const auto bigalloc = load_adapter("ext4+inline-data");
@@ -246,7 +244,7 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);
 }
 
-TEST(Adapter, AKernelIsPartOfTheName) {
+TEST(Adapter, KernelIsPartOfTheName) {
   const auto xfs = load_adapter("xfs@6.12");
   ASSERT_TRUE(xfs) << xfs.error().message();
   EXPECT_EQ(xfs->name, "xfs@6.12");
@@ -257,13 +255,13 @@ TEST(Adapter, AKernelIsPartOfTheName) {
   ASSERT_TRUE(both) << both.error().message();
   EXPECT_EQ(both->name, "ext4+tiny-journal@6.1-rt");
   EXPECT_EQ(both->mkfs.argv, load_adapter("ext4+tiny-journal")->mkfs.argv);
-  EXPECT_NE(load_adapter("xfs@newest").error().message().find("not a kernel version"),
+  EXPECT_NE(load_adapter("xfs@newest").error().message().find("neither a kernel version"),
             std::string::npos);
   EXPECT_FALSE(load_adapter("xfs@"));
   EXPECT_FALSE(load_adapter("xfs@6.1@6.12"));
 }
 
-TEST(Adapter, AKernelMayBeAPath) {
+TEST(Adapter, KernelMayBeAPath) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@paths" / "my@linux";
   std::filesystem::create_directories(folder);
@@ -297,7 +295,7 @@ TEST(Adapter, AKernelMayBeAPath) {
   std::filesystem::remove_all(folder.parent_path());
 }
 
-TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
+TEST(Adapter, RejectsASecondKernel) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@kernels";
   std::filesystem::create_directories(folder);
@@ -306,11 +304,11 @@ TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
   std::ofstream(folder / "own.toml") << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n";
   std::ofstream(folder / "modules.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"mine.ko\"]\n";
   EXPECT_EQ(load_adapter(folder / "own.toml")->guest.kernel, folder / "bzImage")
-      << "a '@' in a folder";
+      << "'@' in a folder name";
   EXPECT_NE(load_adapter((folder / "own.toml@6.12").string())
                 .error()
                 .message()
-                .find("has a kernel already"),
+                .find("already has a kernel"),
             std::string::npos);
   EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string())
                 .error()
@@ -320,7 +318,7 @@ TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Adapter, AKernelIsReplacedByAVersionOrAFile) {
+TEST(Adapter, ReplacesTheKernelByAVersionOrAFile) {
   LinuxAdapter xfs = *load_adapter("xfs@6.12");
   ASSERT_TRUE(replace_kernel(xfs, "7.3"));
   EXPECT_EQ(xfs.name, "xfs@7.3");
@@ -338,7 +336,7 @@ TEST(Adapter, AKernelIsReplacedByAVersionOrAFile) {
       << refused.error().message();
 }
 
-TEST(Adapter, EachIsUnderEachKernel) {
+TEST(Adapter, CombinesNamesWithKernels) {
   EXPECT_EQ(under_kernels({"a", "b"}, {"1", "2"}),
             (std::vector<std::string>{"a@1", "a@2", "b@1", "b@2"}));
   EXPECT_EQ(under_kernels({"a", "b"}, {}), (std::vector<std::string>{"a", "b"}));

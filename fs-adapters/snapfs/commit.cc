@@ -132,7 +132,7 @@ VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& 
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);
   const auto before = follow(path);
-  if (!before) return pass_on_errno(before);
+  if (!before) return forward_errno(before);
   BlockAddress at = *before;
   if (at == 0) {
     const auto fresh = allocate(generation, root);
@@ -142,12 +142,12 @@ VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& 
     set_dirty(generation, at, Kind::metadata);
   } else {
     const auto owned = own(generation, at, Kind::metadata);
-    if (!owned) return pass_on_errno(owned);
+    if (!owned) return forward_errno(owned);
     at = *owned;
   }
   std::uint32_t made = 0;
   if (at != *before)
-    if (auto led = lead_to(generation, path, at, made); !led) return pass_on_errno(led);
+    if (auto led = lead_to(generation, path, at, made); !led) return forward_errno(led);
   auto buffer = read_at(at, Kind::metadata);
   if (buffer) set_dirty(generation, at, Kind::metadata);
   return buffer;
@@ -158,7 +158,7 @@ VfsResult<void> Store::move_inodes(Generation& generation, Superblock& next) {
   for (auto at = generation.inodes.begin(); at != generation.inodes.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
     const auto buffer = own_leaf(generation, record_map_, record_tree_, leaf);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     std::int64_t moved = 0;
     for (; at != generation.inodes.end() && at->first / per_leaf == leaf; ++at, ++moved) {
       const auto record =
@@ -192,7 +192,7 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   for (auto at = bits.begin(); at != bits.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
     const auto buffer = own_leaf(generation, next.inode_map, inode_tree_, leaf);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
       const std::uint32_t bit = at->first % per_leaf;
       const std::byte mask = std::byte{1} << (bit % 8);
@@ -218,7 +218,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
     more = !needed.empty();
     for (const std::uint32_t leaf : needed) {
       const auto buffer = own_leaf(generation, next.block_map, block_tree_, leaf);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       owned.insert(leaf);
     }
   }
@@ -228,7 +228,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   for (auto at = bits.begin(); at != bits.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
     const auto buffer = own_leaf(generation, next.block_map, block_tree_, leaf);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
       const std::uint32_t bit = at->first % per_leaf;
       const std::byte mask = std::byte{1} << (bit % 8);

@@ -63,7 +63,7 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   BlockAddress at = *path.root;
   for (std::uint32_t level = 0; level < path.depth && at != 0; ++level) {
     const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
   if (at != 0 && !s_.holds(at)) return refuse(EIO);
@@ -126,14 +126,14 @@ bool Store::copies(Kind kind, BlockAddress address) const {
 VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address, Kind kind) {
   if (!copies(kind, address) || generation.born.contains(address)) {
     const auto buffer = read_at(address, kind);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     set_dirty(generation, address, kind);
     return address;
   }
   std::vector<std::byte> bytes;
   {
     const auto old = read_at(address, kind);
-    if (!old) return pass_on_errno(old);
+    if (!old) return forward_errno(old);
     cpu.charge(os::Cost::copy_per_kib, s_.block_bytes);
     bytes.assign(old->bytes().begin(), old->bytes().end());
   }
@@ -157,7 +157,7 @@ VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAd
     above[level] = at;
     if (at == 0) continue;
     const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
   for (std::uint32_t level = path.depth; level-- > 0;) {
@@ -172,11 +172,11 @@ VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAd
       set_dirty(generation, now, Kind::metadata);
     } else {
       const auto owned = own(generation, before, Kind::metadata);
-      if (!owned) return pass_on_errno(owned);
+      if (!owned) return forward_errno(owned);
       now = *owned;
     }
     const auto buffer = read_at(now, Kind::metadata);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     store32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes, target);
     set_dirty(generation, now, Kind::metadata);
     if (now == before) return {};
@@ -190,7 +190,7 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::in
   CoreInode& inode = core(tree_inode);
   if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
   const auto address = follow(path_to(inode, static_cast<std::uint64_t>(block)));
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   if (*address == 0) return os::HeldBuffer{};
   return read_at(*address, kind_of(inode));
 }
@@ -207,16 +207,16 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   const Kind kind = kind_of(inode);
   const Path path = path_to(inode, block);
   const auto address = follow(path);
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   if (*address == 0) return os::HeldBuffer{};
   if (room == Room::checked && operation.room == 0 && kind == Kind::data &&
       copies(kind, *address) && !generation.born.contains(*address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
   const auto owned = own(generation, *address, kind);
-  if (!owned) return pass_on_errno(owned);
+  if (!owned) return forward_errno(owned);
   if (*owned != *address) {
     std::uint32_t made = 0;
-    if (auto led = lead_to(generation, path, *owned, made); !led) return pass_on_errno(led);
+    if (auto led = lead_to(generation, path, *owned, made); !led) return forward_errno(led);
     mark_changed(inode);
   }
   auto buffer = read_at(*owned, kind);
@@ -238,7 +238,7 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
   std::uint32_t blocks = 0;
   for (std::uint64_t block = first; block < std::min(end, s_.blocks_per_file_max()); ++block) {
     const auto address = follow(path_to(inode, block));
-    if (!address) return pass_on_errno(address);
+    if (!address) return forward_errno(address);
     if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
   }
   if (blocks == 0) return {};
@@ -258,7 +258,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
   const Path path = path_to(inode, static_cast<std::uint64_t>(wanted.block));
   const auto address = follow(path);
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   const Kind kind = kind_of(inode);
   if (*address != 0) {
     if (!wanted.overwritten || copies(kind, *address))
@@ -289,7 +289,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     set_dirty(generation, *fresh, kind);
   }
   std::uint32_t made = 1;
-  if (auto led = lead_to(generation, path, *fresh, made); !led) return pass_on_errno(led);
+  if (auto led = lead_to(generation, path, *fresh, made); !led) return forward_errno(led);
   inode.disk.blocks += made;
   mark_changed(inode);
   return read_at(*fresh, kind);
@@ -321,7 +321,7 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   std::vector<BlockAddress> pointers(p);
   {
     const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     for (std::uint32_t i = 0; i < p; ++i)
       pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
   }
@@ -346,10 +346,10 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   }
   if (!changed) return false;
   const auto owned = own(generation, at, Kind::metadata);
-  if (!owned) return pass_on_errno(owned);
+  if (!owned) return forward_errno(owned);
   at = *owned;
   const auto buffer = read_at(at, Kind::metadata);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   for (std::uint32_t i = 0; i < p; ++i)
     store32(buffer->bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
   set_dirty(generation, at, Kind::metadata);
@@ -369,7 +369,7 @@ VfsResult<void> Store::free_blocks(tree::Operation& tree_operation, tree::CoreIn
       if (auto done =
               free_below(generation, inode, inode.disk.pointers[i], start, level, from, behind);
           !done)
-        return pass_on_errno(done);
+        return forward_errno(done);
     start += span;
   }
   mark_changed(inode);
@@ -388,7 +388,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
       // further space.
       const auto buffer = change_block(static_cast<Operation&>(operation), inode,
                                        size_bytes / s_.block_bytes, Room::kept_for_operation);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
     }
     const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
@@ -409,7 +409,7 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
   const auto buffer = block_for_writing(
       operation, directory,
       {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;
   tree::touch_directory(*this, directory);

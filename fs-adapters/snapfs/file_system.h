@@ -16,7 +16,7 @@ class FileSystem final : public tree::FileSystem {
   /// Mounts the file system. The syncer must run; it commits generations by time.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// Closes open files and commits. On an I/O error the file system is unmounted all the same.
+  /// Closes open files and commits. Unmounts even on an I/O error.
   VfsResult<void> unmount();
   /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
   void abandon();

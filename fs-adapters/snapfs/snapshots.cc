@@ -48,7 +48,7 @@ VfsResult<void> Store::drop_snapshot(std::string_view name) {
 VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& next) {
   if (next.snapshot_table != 0) {
     const auto owned = own(generation, next.snapshot_table, Kind::metadata);
-    if (!owned) return pass_on_errno(owned);
+    if (!owned) return forward_errno(owned);
     next.snapshot_table = *owned;
     return {};
   }
@@ -67,7 +67,7 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   if (change.drops) {
     const auto gone = std::ranges::find(snapshots_to_be_, change.name, &SnapshotEntry::name);
     const auto blocks = blocks_in_map(gone->block_map);
-    if (!blocks) return pass_on_errno(blocks);
+    if (!blocks) return forward_errno(blocks);
     for (const BlockAddress address : *blocks)
       if (kept_.holders(address) == 1 && (!live_[address] || generation.freed.contains(address)))
         ++next.free_blocks;
@@ -85,7 +85,7 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
                                 .next_generation = next.next_generation});
   }
   const auto buffer = read_at(next.snapshot_table, Kind::metadata);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   encode_snapshots(snapshots_to_be_, buffer->bytes());
   set_dirty(generation, next.snapshot_table, Kind::metadata);
   return {};
@@ -97,7 +97,7 @@ VfsResult<void> Store::settle_snapshots() {
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;
   const auto blocks =
       blocks_in_map(std::ranges::find(with_it, change.name, &SnapshotEntry::name)->block_map);
-  if (!blocks) return pass_on_errno(blocks);
+  if (!blocks) return forward_errno(blocks);
   for (const BlockAddress address : *blocks) {
     if (!change.drops) {
       kept_.hold(address);

@@ -95,10 +95,10 @@ VfsResult<void> Store::load_record(CoreInode& inode) {
   const std::uint32_t leaf = inode.number / s_.records_per_block();
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, leaf));
-  if (!address) return pass_on_errno(address);
+  if (!address) return forward_errno(address);
   if (*address == 0) return {};
   const auto buffer = read_at(*address, Kind::metadata);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
   const auto found = decode_inode(buffer->bytes().subspan(at, kInodeBytes), inode.number, s_);
   if (!found) return refuse(EIO);
@@ -130,7 +130,7 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
   loaded_.wake_all();
   if (!done) {
     inodes_.erase(number);
-    return pass_on_errno(done);
+    return forward_errno(done);
   }
   inode.references = 1;
   return Handle(*this, inode, operation);
@@ -138,7 +138,7 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
   auto handle = get_core(number, operation);
-  if (!handle) return pass_on_errno(handle);
+  if (!handle) return forward_errno(handle);
   return tree::InodeHandle(std::move(*handle));
 }
 

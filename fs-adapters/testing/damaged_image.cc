@@ -1,4 +1,4 @@
-// Makes, damages and uses images (damaged_image.h).
+// Creates, damages and uses images (damaged_image.h).
 #include "fs-adapters/testing/damaged_image.h"
 
 #include <fmt/format.h>
@@ -21,13 +21,14 @@ namespace {
 using namespace little_endian;
 using model::kSectorBytes;
 
-constexpr std::size_t kAreasMax = 256;  // a byte of an edit chooses one
+constexpr std::size_t kAreasMax = 256;  // one byte of an edit selects an area
 constexpr std::uint32_t kReach = kSectorBytes;
 constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
-/// Places behind three levels of pointers, or as many as a type has: the first one that it takes.
+/// File offsets behind three levels of indirect blocks, or fewer. The first one that a type
+/// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Of an address: sectors in it, so that a word leads to its own sector in one of them.
+/// Address units in sectors, so that for one of them a word points to its own sector.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -40,20 +41,21 @@ constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   std::uint64_t{1} << 62,
                                                   UINT64_MAX};
 
-/// What is done at a place, beyond ImageEdit::overwrite().
+/// Kinds of edits at a position, beyond ImageEdit::overwrite().
 enum class Kind : std::uint8_t {
   byte,
   word,
   complement,
   half_word,
-  itself,       ///< the word is the address of its own sector
-  copy_word,    ///< it is another word of an area
-  size,         ///< 64 bits of kSizes
-  fill_itself,  ///< the rest of the sector are addresses of itself
-  copy_sector,  ///< the sector is that of another area
-  /// the next two words are the same one: a pointer of a higher level leads to the same block
+  itself,       ///< sets the word to the address of its sector
+  copy_word,    ///< copies another word of an area
+  size,         ///< writes 64 bits of kSizes
+  fill_itself,  ///< fills the rest of the sector with its own address
+  copy_sector,  ///< copies the sector of another area
+  /// sets the next two words to the same value: a higher-level pointer then points to the same
+  /// block
   deeper,
-  loop,  ///< deeper, and the unit or the large block that it leads to holds its own address only
+  loop,  ///< like `deeper`; the unit or large block that it points to contains only its own address
   flip_bit
 };
 constexpr unsigned kKinds = 12;
@@ -104,7 +106,7 @@ std::uint64_t hash_of(const CheckReport& report) {
   return kinds;
 }
 
-/// What a user does, whatever comes of it.
+/// Performs typical operations and ignores errors.
 void use_files(Vfs& vfs) {
   std::vector<std::byte> some(3'000, std::byte{0x77});
   (void)vfs.list("");
@@ -136,7 +138,7 @@ void use_files(Vfs& vfs) {
 
 }  // namespace
 
-/// A damaged copy's devices.
+/// The devices of a damaged copy.
 class ImageTarget::Stores {
  public:
   Stores(const LabDisk& disk, std::vector<std::byte> bytes, std::vector<bool>* read = nullptr)
@@ -168,7 +170,7 @@ std::vector<ImageFormat> image_formats() {
     });
     if (known == formats.end())
       formats.push_back({system.full_name() + suffix, {&system}, std::move(disk)});
-    else if (!system.control())  // some leave requests behind, which is a leak here
+    else if (!system.control())  // some controls leave requests behind, which is a leak here
       known->systems.push_back(&system);
   };
   for (const SystemUnderTest* const system : all_systems()) {
@@ -200,7 +202,7 @@ void ImageTarget::make() {
        .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
+  std::unique_ptr<MountedSystem> mounted;  // outlives its daemons
   machine.system.run_as(account, [&] {
     auto mount = format_.maker().mount(machine.system, {});
     ASSERT_TRUE(mount) << name() << ": " << mount.error().message();
@@ -446,10 +448,10 @@ std::uint64_t ImageTarget::run(std::string_view program, std::uint64_t system) c
   bool mounted = false;
   Stores used(format_.disk, bytes);
   use(*format_.systems[system % format_.systems.size()], used, mounted);
-  EXPECT_TRUE(is_in_place(format_.type().name(), bytes, used.bytes())) << "written elsewhere";
+  EXPECT_TRUE(is_in_place(format_.type().name(), bytes, used.bytes()))
+      << "written outside the allowed areas";
   requests += used.requests();
-  EXPECT_LT(requests, kRequestsPerSector * (image_.size() / kSectorBytes))
-      << "far too many requests";
+  EXPECT_LT(requests, kRequestsPerSector * (image_.size() / kSectorBytes)) << "too many requests";
   return kind * 2 + (mounted ? 1 : 0);
 }
 

@@ -1,4 +1,4 @@
-// What is known of single types: checksums of edited structures, and where a mount may write
+// Type-specific knowledge: checksums of edited structures, and areas that a mount may write
 // (damaged_image.h).
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace {
 using namespace little_endian;
 using model::kSectorBytes;
 
-/// Bytes of somebody else as a store.
+/// Borrowed bytes as a store.
 class BytesStore final : public model::SectorStore {
  public:
   explicit BytesStore(std::span<std::byte> bytes) : bytes_(bytes) {}
@@ -76,7 +76,7 @@ void seal_snapfs(std::span<std::byte> image) {
       });
 }
 
-/// The table is where the sound image has it.
+/// The table is located as in the sound image.
 void seal_shadow(std::span<const std::byte> sound, std::span<std::byte> image) {
   const auto state = shadow::read_state(
       [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tells the tree of a UFS image as dissect.ffs, which is none of ours, reads it: one line a name, sorted.
+"""Prints the tree of a UFS image as read by the third-party library dissect.ffs: one line per name, sorted.
 
-TYPE PATH LINKS SIZE DIGEST, where DIGEST is FNV-1a of a regular file's bytes or of a link's target. Compared with
-ours by independent_test.cc. Exit code 77 when dissect.ffs is not installed.
+Lines consist of TYPE PATH LINKS SIZE DIGEST; DIGEST is the FNV-1a of a regular file's bytes or of a link's target.
+independent_test.cc compares the output with that of headcrash's reader. Exits with 77 if dissect.ffs is not installed.
 """
 import stat
 import sys

@@ -205,7 +205,7 @@ Result<void> BenchTrial::format_and_mount() {
       session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made) {
     Error error = error_of(made.error());
-    error.hint = adapters::missing_tool_remedy(filesystem);
+    error.hint = adapters::missing_tool_hint(filesystem);
     return tl::unexpected(std::move(error));
   }
   if (!filesystem.mkfs.good(made->exit_code))

@@ -40,7 +40,7 @@ Step<void> as_step(const Result<void>& result);
 template <typename T>
 Step<T> with_tool_remedy(Step<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
-    outcome.error().summary += "; " + adapters::missing_tool_remedy(filesystem);
+    outcome.error().summary += "; " + adapters::missing_tool_hint(filesystem);
   return outcome;
 }
 

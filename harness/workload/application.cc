@@ -134,7 +134,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
       ApplicationSetting& into = application.settings[name];
       for (const auto& read :
            {setting->take("words", into.words), setting->take("promise", into.promise),
-            adapters::take_expected(*setting, into.expected)}) {
+            adapters::parse_expected(*setting, into.expected)}) {
         if (!read) return read;
       }
       if (!setting->has("words"))
@@ -233,7 +233,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         root.take("every-line-persists", application.every_line_persists),
         root.take("verify-by-exit-code", application.verify_by_exit_code),
         read_files(root, application), read_rootfs(root, folder, application),
-        adapters::take_expected(root, application.expected), read_settings(root, application),
+        adapters::parse_expected(root, application.expected), read_settings(root, application),
         check_packages(root, application), check_complete(root, application)}) {
     if (!read) return forward_error(read);
   }

@@ -19,7 +19,7 @@ refuses 1 /nosuchdevice -- "$build/bin/mkfs.headcrash-ufs" /nosuchdevice
 truncate -s 1M nothing
 refuses 8 "no UFS1 superblock" -- "$build/bin/fsck.headcrash-ufs" -y nothing
 refuses 1 'did you mean "soft-updates"' -- "$build/bin/mount.headcrash-ufs" -o scheme=soft-update image "$scratch"
-refuses 1 "is not known" -- "$build/bin/mount.headcrash-ufs" -o journal image "$scratch"
+refuses 1 "unknown option" -- "$build/bin/mount.headcrash-ufs" -o journal image "$scratch"
 refuses 32 nosuchdevice -- "$build/bin/mount.headcrash-ufs" /nosuchdevice "$scratch"
 
 cat >cut.toml <<'EOF'

@@ -127,7 +127,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   // may then show a partly written file. Changes of names must stay atomic, but never need more
   // than the reserve.
   if (inode.attributes.is_regular() && free_ < kOperationBlocks)
-    if (auto done = commit(Clean::no); !done) return pass_on_errno(done);
+    if (auto done = commit(Clean::no); !done) return forward_errno(done);
   auto& blocks = core(inode).record.blocks;
   const auto found = blocks.find(wanted.block);
   if (found != blocks.end() && !wanted.overwritten) return read_block(inode, wanted.block);
@@ -176,7 +176,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& ino
   const std::uint64_t kept = size_bytes % geometry_.block_bytes;
   if (kept != 0 && size_bytes < inode.attributes.size_bytes) {
     auto buffer = read_block(inode, last);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (*buffer) {
       std::ranges::fill(buffer->bytes().subspan(kept), std::byte{0});
       write_delayed(std::move(*buffer));
@@ -194,7 +194,7 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
       static_cast<std::int64_t>(directory.attributes.size_bytes / geometry_.block_bytes);
   const auto buffer =
       block_for_writing(operation, directory, {.block = block, .bytes = geometry_.block_bytes});
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   directory.attributes.size_bytes += geometry_.block_bytes;
   tree::touch_directory(*this, directory);
   return block;

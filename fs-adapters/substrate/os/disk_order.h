@@ -41,7 +41,7 @@ class DiskOrder {
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
     std::vector<RequestId> ready;   ///< in the order in which they became ready
-    std::vector<RequestId> failed;  ///< complete: a request that they had to follow failed
+    std::vector<RequestId> failed;  ///< complete: each followed a failed request
   };
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}

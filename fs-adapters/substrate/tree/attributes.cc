@@ -38,7 +38,7 @@ VfsResult<void> FileSystem::change(const std::function<VfsResult<void>(Operation
 VfsResult<FileStatus> FileSystem::stat(std::string_view path) {
   enter();
   auto inode = walk(path, LastLink::keep, nullptr);
-  if (!inode) return pass_on_errno(inode);
+  if (!inode) return forward_errno(inode);
   const Attributes& its = (*inode)->attributes;
   FileType type = FileType::other;
   if (its.is_regular()) type = FileType::regular;
@@ -71,7 +71,7 @@ VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t mod
 VfsResult<void> FileSystem::set_attributes(std::string_view path, const AttributeChanges& changes) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return pass_on_errno(inode);
+    if (!inode) return forward_errno(inode);
     const InodeLock lock(**inode);
     Attributes& its = (*inode)->attributes;
     if (changes.mode)
@@ -90,7 +90,7 @@ VfsResult<void> FileSystem::set_attributes(std::string_view path, const Attribut
 VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return pass_on_errno(inode);
+    if (!inode) return forward_errno(inode);
     const InodeLock lock(**inode);
     if (!(*inode)->attributes.is_directory()) return refuse(ENOTDIR);
     return sync_inode(operation, **inode, SyncExtent::everything);

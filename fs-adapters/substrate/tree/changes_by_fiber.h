@@ -9,7 +9,7 @@
 namespace headcrash::tree {
 
 /// Tracks which of the fibers that run operations have made a change. An operation that fails with
-/// EIO after a change of its own fiber cannot be rolled back. Changes by other fibers do not
+/// EIO after a change by its fiber cannot be rolled back. Changes by other fibers do not
 /// matter.
 class ChangesByFiber {
  public:

@@ -22,8 +22,8 @@ struct Operation {
   bool sync_failed = false;  ///< the change was made, but not all of it is on the disk
 };
 
-/// A directory search that did not find the name, and the room for it seen in the same pass. BSD and SVR4
-/// lookups search for both in one pass.
+/// A directory search that did not find the name, and the space for it that was found in the same
+/// pass, as in BSD and SVR4 lookups.
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< first block with room

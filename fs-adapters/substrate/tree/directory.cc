@@ -28,7 +28,7 @@ VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
       static_cast<std::int64_t>(size / block_bytes + (size % block_bytes != 0 ? 1 : 0));
   for (std::int64_t block = 0; block < blocks; ++block) {
     auto buffer = store.read_block(directory, block);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (!*buffer) return refuse(EIO);
     if (look(block, chunks_of(store, directory, block, *buffer))) return {};
   }
@@ -76,7 +76,7 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
         return found.has_value();
       });
   store.cpu.charge(os::Cost::directory_entry, looked_at);
-  if (!searched) return pass_on_errno(searched);
+  if (!searched) return forward_errno(searched);
   if (!found)
     directory.missed = MissedName{.name = std::string(name), .room = room, .changes = changes};
   return found;
@@ -94,7 +94,7 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
           if (chunk_with_room(chunks, name.size())) room = block;
           return room.has_value();
         });
-    if (!searched) return pass_on_errno(searched);
+    if (!searched) return forward_errno(searched);
   }
   if (room) return *room;
   return store.grow_directory(operation, directory);
@@ -104,7 +104,7 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
                          CoreInode& target, const NewName& added) {
   store.cpu.charge(os::Cost::name_changed);
   auto buffer = directory_block_to_change(store, operation, directory, added.block);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name,
                                target.number, entry_type(target.attributes.mode));
   if (!entry) return refuse(EIO);
@@ -127,7 +127,7 @@ VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode&
   store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = changed.at;
   auto buffer = directory_block_to_change(store, operation, directory, found.block);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.attributes.mode));
   touch_directory(store, directory);
   return store.link_added(operation,
@@ -148,7 +148,7 @@ VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& 
   store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = removed.at;
   auto buffer = directory_block_to_change(store, operation, directory, found.block);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   remove_entry(buffer->bytes(), found.offset);
   touch_directory(store, directory);
   return store.link_removed(operation,
@@ -168,7 +168,7 @@ VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {
         empty = is_empty_directory_block(chunks);
         return !empty;
       });
-  if (!searched) return pass_on_errno(searched);
+  if (!searched) return forward_errno(searched);
   return empty;
 }
 
@@ -187,7 +187,7 @@ VfsResult<std::vector<ListedName>> list_names(InodeStore& store, CoreInode& dire
         return false;
       });
   store.cpu.charge(os::Cost::directory_entry, looked_at);
-  if (!searched) return pass_on_errno(searched);
+  if (!searched) return forward_errno(searched);
   return names;
 }
 

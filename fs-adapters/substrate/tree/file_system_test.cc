@@ -73,7 +73,7 @@ TEST(Tree, ChargesForNameChangesAndStartedPrograms) {
   EXPECT_EQ(charged(Cost::name_changed,
                     [](auto& fs) -> VfsResult<void> {
                       const auto file = fs.open("d/f", {.create = true});
-                      if (!file) return pass_on_errno(file);
+                      if (!file) return forward_errno(file);
                       return fs.close(*file);
                     }),
             1);

@@ -58,27 +58,27 @@ VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOpt
   InodeHandle inode;
   if (options.create) {
     auto at = walk_to_parent(path, operation);
-    if (!at) return pass_on_errno(at);
+    if (!at) return forward_errno(at);
     const InodeLock lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (*found && options.exclusive) return refuse(EEXIST);
     if (!*found) {
       const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));
       auto made = make_node(*operation, *at->directory, at->name, mode, {});
-      if (!made) return pass_on_errno(made);
+      if (!made) return forward_errno(made);
       inode = std::move(*made);
     }
   }
   if (!inode) {
     auto walked = walk(path, LastLink::follow, operation);
-    if (!walked) return pass_on_errno(walked);
+    if (!walked) return forward_errno(walked);
     inode = std::move(*walked);
   }
   if (inode->attributes.is_directory()) return refuse(EISDIR);
   if (options.truncate && inode->attributes.size_bytes != 0) {
     const InodeLock lock(*inode);
-    if (auto cut = store_->set_size(*operation, *inode, 0); !cut) return pass_on_errno(cut);
+    if (auto cut = store_->set_size(*operation, *inode, 0); !cut) return forward_errno(cut);
     touch(*store_, *inode);
   }
   auto slot = std::find(files_.begin(), files_.end(), std::nullopt);
@@ -100,17 +100,17 @@ VfsResult<FileHandle> FileSystem::open(std::string_view path, const OpenOptions&
   VfsResult<FileHandle> file = refuse(EIO);
   auto done = change([&](Operation& operation) -> VfsResult<void> {
     file = open_file(path, options, &operation);
-    if (!file) return pass_on_errno(file);
+    if (!file) return forward_errno(file);
     return {};
   });
-  if (!done) return pass_on_errno(done);
+  if (!done) return forward_errno(done);
   return file;
 }
 
 VfsResult<void> FileSystem::close(FileHandle file) {
   enter();
   auto open = file_of(file);
-  if (!open) return pass_on_errno(open);
+  if (!open) return forward_errno(open);
   const InodeHandle last = std::move((*open)->inode);
   files_[static_cast<std::size_t>(file)].reset();
   return {};
@@ -120,7 +120,7 @@ VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset,
                                          std::span<std::byte> into) {
   enter();
   auto open = file_of(file);
-  if (!open) return pass_on_errno(open);
+  if (!open) return forward_errno(open);
   const InodeHandle inode = store_->share(*(*open)->inode, nullptr);
   const InodeLock lock(*inode);
   const std::uint64_t size = inode->attributes.size_bytes;
@@ -133,7 +133,7 @@ VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset,
     const std::size_t count = std::min<std::size_t>(blocks.bytes() - start, length - done);
     {
       const auto buffer = store_->read_block(*inode, block);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       if (*buffer)
         std::memcpy(into.data() + done, buffer->bytes().data() + start, count);
       else
@@ -164,7 +164,7 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode,
     if (!buffer) {
       if (inode.attributes.size_bytes > old_size || buffer.error().value == ENOSPC)
         (void)store_->set_size(operation, inode, old_size);
-      return pass_on_errno(buffer);
+      return forward_errno(buffer);
     }
     std::memcpy(buffer->bytes().data() + start, data.data() + done, count);
     inode.attributes.size_bytes = std::max(inode.attributes.size_bytes, at + count);
@@ -183,7 +183,7 @@ VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset,
                                    std::span<const std::byte> data) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const bool sync = (*open)->sync || (*open)->data_sync;
     const auto extent = (*open)->sync ? SyncExtent::everything : SyncExtent::data;
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
@@ -197,7 +197,7 @@ VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset,
 VfsResult<void> FileSystem::append(FileHandle file, std::span<const std::byte> data) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const bool sync = (*open)->sync || (*open)->data_sync;
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
@@ -210,7 +210,7 @@ VfsResult<void> FileSystem::append(FileHandle file, std::span<const std::byte> d
 VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t old_size = inode->attributes.size_bytes;
@@ -231,7 +231,7 @@ VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode,
     const auto block = static_cast<std::int64_t>(blocks.of(offset + done));
     done += count;
     auto buffer = store_->block_to_change(operation, inode, block);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (!*buffer) continue;
     const auto bytes = buffer->bytes().subspan(start);
     std::fill_n(bytes.begin(), std::min<std::size_t>(count, bytes.size()), std::byte{0});
@@ -279,7 +279,7 @@ VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inod
         operation, inode, {.block = static_cast<std::int64_t>(block), .bytes = reach});
     if (!buffer) {
       (void)store_->set_size(operation, inode, old_size);
-      return pass_on_errno(buffer);
+      return forward_errno(buffer);
     }
     store_->write_delayed(std::move(*buffer));
     inode.attributes.size_bytes = std::max(inode.attributes.size_bytes, start + reach);
@@ -294,7 +294,7 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
   if (too_far(*store_, offset, length)) return refuse(EFBIG);
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t size = inode->attributes.size_bytes;
@@ -333,7 +333,7 @@ VfsResult<void> FileSystem::mmap_write_sync(FileHandle file, std::uint64_t offse
   if (data.empty()) return {};
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t size = inode->attributes.size_bytes;
@@ -355,7 +355,7 @@ VfsResult<void> FileSystem::sync_inode(Operation& operation, CoreInode& inode, S
 VfsResult<void> FileSystem::sync_file(FileHandle file, SyncExtent extent) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
-    if (!open) return pass_on_errno(open);
+    if (!open) return forward_errno(open);
     const InodeHandle inode = store_->share(*(*open)->inode, &operation);
     const InodeLock lock(*inode);
     return sync_inode(operation, *inode, extent);

@@ -40,7 +40,7 @@ VfsResult<void> InodeStore::write_target(Operation& operation, CoreInode& link,
   const auto bytes = static_cast<std::uint32_t>(target.size());
   const auto block = block_for_writing(
       operation, link, {.bytes = bytes, .first_contents = std::as_bytes(std::span(target))});
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   link.attributes.size_bytes = bytes;
   return {};
 }
@@ -51,7 +51,7 @@ VfsResult<std::string> InodeStore::read_target(CoreInode& link) {
   std::string target;
   for (std::int64_t block = 0; target.size() < size; ++block) {
     const auto buffer = read_block(link, block);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (!*buffer) return refuse(EIO);
     const std::size_t count = std::min<std::size_t>(buffer->bytes().size(), size - target.size());
     target.append(reinterpret_cast<const char*>(buffer->bytes().data()), count);

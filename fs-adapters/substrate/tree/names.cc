@@ -19,7 +19,7 @@ VfsResult<void> fill_directory(InodeStore& store, Operation& operation, CoreInod
   const std::uint32_t bytes = store.new_directory_bytes();
   const auto block =
       store.block_for_writing(operation, directory, {.bytes = bytes, .first_contents = names});
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   directory.attributes.size_bytes = bytes;
   return {};
 }
@@ -33,7 +33,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (directory.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
   const auto room = make_room(*store_, operation, directory, name);
-  if (!room) return pass_on_errno(room);
+  if (!room) return forward_errno(room);
   auto made = store_->make(operation, directory, is_directory);
   if (!made) return made;
   CoreInode& inode = **made;
@@ -47,7 +47,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
     inode.attributes.links = 0;  // this operation is its last user and removes it
-    return pass_on_errno(filled);
+    return forward_errno(filled);
   }
   if (is_directory) {
     ++directory.attributes.links;
@@ -56,7 +56,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   const auto added = add_name(
       *store_, operation, directory, inode,
       {.name = name, .block = *room, .cause = NameCause::create, .raises_directory = is_directory});
-  if (!added) return pass_on_errno(added);
+  if (!added) return forward_errno(added);
   return made;
 }
 
@@ -64,13 +64,13 @@ VfsResult<void> FileSystem::make_at(std::string_view path, std::uint16_t mode,
                                     std::string_view target) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto at = walk_to_parent(path, &operation);
-    if (!at) return pass_on_errno(at);
+    if (!at) return forward_errno(at);
     const InodeLock lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (*found) return refuse(EEXIST);
     const auto made = make_node(operation, *at->directory, at->name, mode, target);
-    if (!made) return pass_on_errno(made);
+    if (!made) return forward_errno(made);
     return {};
   });
 }
@@ -88,14 +88,14 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto at = walk_to_parent(path, &operation);
-    if (!at) return pass_on_errno(at);
+    if (!at) return forward_errno(at);
     InodeHandle gone;  // put last, without locks, because it may take long
     InodeLock parent_lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (!*found) return refuse(ENOENT);
     auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
-    if (!inode) return pass_on_errno(inode);
+    if (!inode) return forward_errno(inode);
     gone = std::move(*inode);
     // Only directories that form a cycle are locked in opposite orders.
     if (gone->lock.would_deadlock()) return refuse(EIO);
@@ -103,7 +103,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);
     if (directory) {
       const auto empty = is_empty(*store_, *gone);
-      if (!empty) return pass_on_errno(empty);
+      if (!empty) return forward_errno(empty);
       if (!*empty) return refuse(ENOTEMPTY);
     }
     gone->attributes.changed = store_->now();
@@ -126,13 +126,13 @@ VfsResult<void> FileSystem::rmdir(std::string_view path) {
 VfsResult<void> FileSystem::link(std::string_view existing, std::string_view path) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto inode = walk(existing, LastLink::keep, &operation);
-    if (!inode) return pass_on_errno(inode);
+    if (!inode) return forward_errno(inode);
     if ((*inode)->attributes.is_directory()) return refuse(EPERM);
     auto at = walk_to_parent(path, &operation);
-    if (!at) return pass_on_errno(at);
+    if (!at) return forward_errno(at);
     const InodeLock parent_lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (*found) return refuse(EEXIST);
     if (at->directory->effective_links() == 0) return refuse(ENOENT);
     const InodeLock lock(**inode);
@@ -140,7 +140,7 @@ VfsResult<void> FileSystem::link(std::string_view existing, std::string_view pat
     if (target.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
     if (target.attributes.links >= kLinksMax) return refuse(EMLINK);
     const auto room = make_room(*store_, operation, *at->directory, at->name);
-    if (!room) return pass_on_errno(room);
+    if (!room) return forward_errno(room);
     ++target.attributes.links;
     target.attributes.changed = store_->now();
     store_->mark_changed(target);
@@ -152,18 +152,18 @@ VfsResult<void> FileSystem::link(std::string_view existing, std::string_view pat
 VfsResult<std::string> FileSystem::readlink(std::string_view path) {
   enter();
   auto inode = walk(path, LastLink::keep, nullptr);
-  if (!inode) return pass_on_errno(inode);
+  if (!inode) return forward_errno(inode);
   return target_of(**inode);
 }
 
 VfsResult<std::vector<DirectoryEntry>> FileSystem::list(std::string_view path) {
   enter();
   auto inode = walk(path, LastLink::follow, nullptr);
-  if (!inode) return pass_on_errno(inode);
+  if (!inode) return forward_errno(inode);
   const InodeLock lock(**inode);
   if (!(*inode)->attributes.is_directory()) return refuse(ENOTDIR);
   const auto names = list_names(*store_, **inode);
-  if (!names) return pass_on_errno(names);
+  if (!names) return forward_errno(names);
   std::vector<DirectoryEntry> entries;
   for (const ListedName& name : *names) {
     FileType type = FileType::other;

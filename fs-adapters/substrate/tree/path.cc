@@ -35,7 +35,7 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
   if (!directory.attributes.is_directory()) return refuse(ENOTDIR);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
   const auto found = find_name(*store_, directory, name);
-  if (!found) return pass_on_errno(found);
+  if (!found) return forward_errno(found);
   if (!*found) return refuse(ENOENT);
   return named_inode(directory, name, (*found)->inode, operation);
 }
@@ -82,7 +82,7 @@ VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last,
     if ((*next)->attributes.is_symlink() && (!components.empty() || last == LastLink::follow)) {
       if (++followed > kLinksFollowedMax) return refuse(ELOOP);
       const auto target = target_of(**next);
-      if (!target) return pass_on_errno(target);
+      if (!target) return forward_errno(target);
       put_in_front(*target, components);
       if (!target->starts_with('/')) continue;
       at = store_->get(store_->root(), operation);
@@ -103,7 +103,7 @@ VfsResult<FileSystem::NameInDirectory> FileSystem::walk_to_parent(std::string_vi
   if (name.empty() || name == "." || name == "..") return refuse(name.empty() ? EBUSY : EINVAL);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
   auto directory = walk(folder, LastLink::follow, operation);
-  if (!directory) return pass_on_errno(directory);
+  if (!directory) return forward_errno(directory);
   if (!(*directory)->attributes.is_directory()) return refuse(ENOTDIR);
   return NameInDirectory{.directory = std::move(*directory), .name = std::string(name)};
 }

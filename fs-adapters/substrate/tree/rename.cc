@@ -33,7 +33,7 @@ constexpr int kLookupsMax = 100;  // repeated lookups while other fibers change 
 /// Returns the inode that a directory's ".." refers to, and the position of the entry.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
   const auto found = find_name(store, directory, "..");
-  if (!found) return pass_on_errno(found);
+  if (!found) return forward_errno(found);
   if (!*found) return refuse(EIO);
   return **found;
 }
@@ -48,7 +48,7 @@ void raise(InodeStore& store, CoreInode& inode) {
 VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
   const auto parent_at = find_parent(store, directory);
-  if (!parent_at) return pass_on_errno(parent_at);
+  if (!parent_at) return forward_errno(parent_at);
   return replace_name(store, operation, directory, new_parent,
                       {.name = "..",
                        .at = *parent_at,
@@ -56,7 +56,7 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Returns the link to drop for an inode that has another name by now. `leaves` is the parent that
+/// Returns the link to drop for an inode that already has another name. `leaves` is the parent that
 /// no longer counts it.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
@@ -70,12 +70,12 @@ VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory,
   while (way.back() != store_->root()) {
     if (way.size() > store_->inodes_max()) return refuse(ELOOP);
     auto inode = store_->get(way.back(), &operation);
-    if (!inode) return pass_on_errno(inode);
+    if (!inode) return forward_errno(inode);
     const InodeLock lock(**inode);
     if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0)
       return refuse(ENOENT);
     const auto parent = find_parent(*store_, **inode);
-    if (!parent) return pass_on_errno(parent);
+    if (!parent) return forward_errno(parent);
     way.push_back(parent->inode);
   }
   return way;
@@ -93,7 +93,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
       return refuse(is_directory ? ENOTDIR : EISDIR);
     if (is_directory) {
       const auto empty = is_empty(*store_, *target);
-      if (!empty) return pass_on_errno(empty);
+      if (!empty) return forward_errno(empty);
       if (!*empty) return refuse(ENOTEMPTY);
     }
   }
@@ -103,7 +103,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
 
   VfsResult<std::int64_t> room = 0;
   if (target == nullptr) room = make_room(*store_, operation, to, rename.to.name);
-  if (!room) return pass_on_errno(room);
+  if (!room) return forward_errno(room);
   raise(*store_, source);
   if (gets_parent) raise(*store_, to);
   auto done = target != nullptr ? replace_name(*store_, operation, to, source,
@@ -125,7 +125,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (done = store_->settle_name(operation, source); !done) return done;
   // The addition of the new name may have moved the old one.
   const auto old = find_name(*store_, from, rename.from.name);
-  if (!old) return pass_on_errno(old);
+  if (!old) return forward_errno(old);
   if (!*old) return refuse(EIO);
   return remove_name(*store_, operation, from,
                      {.name = rename.from.name,
@@ -150,11 +150,11 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   for (int i = 0; third.empty(); ++i) {
     const std::string name = exchange_name(target.number, i);
     const auto taken = find_name(*store_, from, name);
-    if (!taken) return pass_on_errno(taken);
+    if (!taken) return forward_errno(taken);
     if (!*taken) third = name;
   }
   const auto room = make_room(*store_, operation, from, third);
-  if (!room) return pass_on_errno(room);
+  if (!room) return forward_errno(room);
   raise(*store_, target);
   if (target_moves) raise(*store_, from);
   auto added = add_name(*store_, operation, from, target,
@@ -170,7 +170,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   const auto change_one = [&](NameInDirectory& at, CoreInode& now, const DroppedLink& before,
                               bool raises_directory) -> VfsResult<void> {
     const auto found = find_name(*store_, *at.directory, at.name);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (!*found) return refuse(EIO);
     return replace_name(*store_, operation, *at.directory, now,
                         {.name = at.name,
@@ -195,7 +195,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   if (done) done = store_->settle_name(operation, target);
   if (!done) return done;
   const auto old = find_name(*store_, from, third);
-  if (!old) return pass_on_errno(old);
+  if (!old) return forward_errno(old);
   if (!*old) return refuse(EIO);
   return remove_name(*store_, operation, from,
                      {.name = third,
@@ -222,11 +222,11 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
                         InodeHandle& inode) -> VfsResult<void> {
     const InodeLock lock(*at.directory);
     auto there = find_name(*store_, *at.directory, at.name);
-    if (!there) return pass_on_errno(there);
+    if (!there) return forward_errno(there);
     found = *there;
     if (!found) return {};
     auto handle = named_inode(*at.directory, at.name, found->inode, &operation);
-    if (!handle) return pass_on_errno(handle);
+    if (!handle) return forward_errno(handle);
     inode = std::move(*handle);
     return {};
   };
@@ -240,9 +240,9 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
 VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation,
                                                                  Rename& rename, RenameMode mode) {
   const auto above_from = ancestors(rename.from.directory->number, operation);
-  if (!above_from) return pass_on_errno(above_from);
+  if (!above_from) return forward_errno(above_from);
   const auto above_to = ancestors(rename.to.directory->number, operation);
-  if (!above_to) return pass_on_errno(above_to);
+  if (!above_to) return forward_errno(above_to);
   const auto contains = [](const std::vector<InodeNumber>& way, const InodeHandle& inode) {
     return inode && std::find(way.begin(), way.end(), inode->number) != way.end();
   };
@@ -279,16 +279,16 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
   return change([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
     auto from_at = walk_to_parent(from, &operation);
-    if (!from_at) return pass_on_errno(from_at);
+    if (!from_at) return forward_errno(from_at);
     auto to_at = walk_to_parent(to, &operation);
-    if (!to_at) return pass_on_errno(to_at);
+    if (!to_at) return forward_errno(to_at);
     rename.from = std::move(*from_at);
     rename.to = std::move(*to_at);
     const FiberLockGuard one_at_a_time(rename_lock_);
     for (int lookups = 0; lookups < kLookupsMax; ++lookups) {
       TRY(lookup_both(operation, rename));
       const auto order = in_order_of_locks(operation, rename, mode);
-      if (!order) return pass_on_errno(order);
+      if (!order) return forward_errno(order);
       std::vector<InodeLock> locks;
       for (CoreInode* inode : *order) {
         // Only directories that form a cycle are locked in opposite orders.
@@ -299,15 +299,15 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
         const auto again = find_name(*store_, *at.directory, at.name);
-        if (!again) return pass_on_errno(again);
+        if (!again) return forward_errno(again);
         found = *again;
         return found.has_value() == static_cast<bool>(inode) &&
                (!found || found->inode == inode->number);
       };
       const auto same_source = still(rename.from, rename.source_at, rename.source);
-      if (!same_source) return pass_on_errno(same_source);
+      if (!same_source) return forward_errno(same_source);
       const auto same_target = still(rename.to, rename.target_at, rename.target);
-      if (!same_target) return pass_on_errno(same_target);
+      if (!same_target) return forward_errno(same_target);
       if (*same_source && *same_target) return rename_locked(operation, rename, mode);
     }
     return refuse(EBUSY);

@@ -114,9 +114,9 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   if (has.free_blocks == 0 && (fragments == whole || has.free_fragments == 0)) return std::nullopt;
   if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
       !ready)
-    return pass_on_errno(ready);
+    return forward_errno(ready);
   auto buffer = read_group(group);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   CylinderGroup map(geometry, buffer->bytes(), group);
   const auto ahead = [&](std::optional<std::uint32_t> found, std::uint32_t start) {
     return found && from.forward && *found < start ? std::nullopt : found;
@@ -231,7 +231,7 @@ VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t bl
   auto answer = options_.placement == Placement::hot_spot
                     ? allocate_hot(fragments, inode)
                     : allocate_near(inode, block, after, fragments);
-  if (!answer) return pass_on_errno(answer);
+  if (!answer) return forward_errno(answer);
   if (!*answer) return refuse(ENOSPC);
   inode.last_allocated = **answer;
   return **answer;
@@ -244,9 +244,9 @@ VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at,
   const std::uint32_t group = volume_.geometry.group_of_fragment(at);
   if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
       !ready)
-    return pass_on_errno(ready);
+    return forward_errno(ready);
   auto buffer = read_group(group);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   CylinderGroup map(volume_.geometry, buffer->bytes(), group);
   if (!map.extend(volume_.geometry.index_in_group(at), fragments, new_fragments)) return false;
   changed(group, map.totals(), std::move(*buffer));
@@ -259,7 +259,7 @@ VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
   if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
   const std::uint32_t group = geometry.group_of_fragment(at);
   auto buffer = read_group(group);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   CylinderGroup map(geometry, buffer->bytes(), group);
   if (!free_in_map(map, geometry, {.at = at, .fragments = fragments})) return refuse(EIO);
   changed(group, map.totals(), std::move(*buffer));
@@ -288,20 +288,20 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
   // Another fiber may take it while the scheme prepares the change.
   for (;;) {
     auto buffer = read_group(group);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     CylinderGroup map(volume_.geometry, buffer->bytes(), group);
     const auto found = map.find_inode(from.value_or(map.inode_rotor()));
     if (!found || (from && *found < *from)) return std::nullopt;
     if (*found >= map.initialised_inodes()) {
       volume_.cache.release(std::move(*buffer));
       if (auto zeroed = lazy_inodes_.initialise(group, *found); !zeroed)
-        return pass_on_errno(zeroed);
+        return forward_errno(zeroed);
       continue;
     }
     if (!volume_.scheme->may_take(group, first + *found)) {
       volume_.cache.release(std::move(*buffer));
       if (auto ready = volume_.scheme->before_taking(group, first + *found, false); !ready)
-        return pass_on_errno(ready);
+        return forward_errno(ready);
       continue;
     }
     map.use_inode(*found, is_directory);
@@ -332,7 +332,7 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
   if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
   if (options_.placement == Placement::hot_spot) {
     const auto found = inode_hot(is_directory);
-    if (!found) return pass_on_errno(found);
+    if (!found) return forward_errno(found);
     if (!*found) return refuse(ENOSPC);
     return **found;
   }
@@ -346,7 +346,7 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
   if (group == volume_.groups.size()) return refuse(ENOSPC);
   auto answer = try_groups(volume_.geometry.groups(), group,
                            [&](std::uint32_t asked) { return inode_in(asked, {}, is_directory); });
-  if (!answer) return pass_on_errno(answer);
+  if (!answer) return forward_errno(answer);
   if (!*answer) return refuse(ENOSPC);
   return **answer;
 }
@@ -356,7 +356,7 @@ VfsResult<void> Allocator::free_inode(InodeNumber number, bool is_directory) {
   const std::uint32_t group = volume_.geometry.group_of_inode(number);
   const std::uint32_t index = volume_.geometry.inode_index_in_group(number);
   auto buffer = read_group(group);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   CylinderGroup map(volume_.geometry, buffer->bytes(), group);
   if (!free_inode_in_map(map, index, is_directory)) return refuse(EIO);
   changed(group, map.totals(), std::move(*buffer));

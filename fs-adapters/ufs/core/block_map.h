@@ -25,7 +25,7 @@ class BlockMap {
     }
   }
 
-  /// Claims a run. Returns false if part of it was taken already; the rest is claimed all the same.
+  /// Claims a run. Returns false if part of it was already claimed, but claims the rest.
   bool claim(FragmentAddress at, std::uint32_t count) {
     std::uint64_t& word = word_of(at);
     const std::uint64_t mask = mask_of(at, count);

@@ -44,7 +44,7 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Address of a covered block, or of one for which there is room.
+  /// Returns the address of a covered block, or of one for which there is space.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
@@ -52,14 +52,14 @@ class BmapCache {
   /// True if its pointers belong to the lowest indirect block whose first pointer is that of
   /// `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
-  /// Copies its addresses to the bytes of their indirect block. If it is alone, fills the rest with
-  /// zeroes.
+  /// Copies its addresses to the bytes of their indirect block. If the cache is `alone`, fills the
+  /// rest with zeroes.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
   /// False if no mounted file system can have written it. Check this before using a cache from the
   /// disk.
   bool is_sound(const Geometry& geometry) const;
 
-  /// These need kBytes.
+  /// Both functions need kBytes bytes.
   static constexpr std::size_t kBytes = 64;
   static BmapCache decode(std::span<const std::byte> bytes);
   void encode(std::span<std::byte> bytes) const;

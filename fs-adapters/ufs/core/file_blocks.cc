@@ -86,7 +86,7 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                          const BlockWanted& wanted, std::uint32_t fragments) {
   const std::int64_t block = wanted.block;
   auto at = volume.allocator.allocate(inode, block, before(volume, inode, place), fragments);
-  if (!at) return pass_on_errno(at);
+  if (!at) return forward_errno(at);
   const bool indirect = kind == BlockKind::indirect;
   const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
   os::HeldBuffer buffer =
@@ -136,11 +136,11 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   }
   FragmentAddress at = old_at;
   auto extended = volume.allocator.extend(inode, old_at, have, want);
-  if (!extended) return pass_on_errno(extended);
+  if (!extended) return forward_errno(extended);
   if (!*extended) {
     auto other =
         volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want);
-    if (!other) return pass_on_errno(other);
+    if (!other) return forward_errno(other);
     at = *other;
   }
   os::HeldBuffer buffer = volume.cache.get(Volume::block_of(inode.number, block), content_of(inode),
@@ -171,7 +171,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
                                                 .end_block = block + 1,
                                                 .moved = true},
                                                {});
-  if (!removed) return pass_on_errno(removed);
+  if (!removed) return forward_errno(removed);
   auto again = volume.cache.read(Volume::block_of(inode.number, block), content_of(inode),
                                  volume.lba(at), volume.bytes(want));
   if (!again) return refuse(EIO);
@@ -191,7 +191,7 @@ VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreIn
   if (have == geometry.fragments_per_block()) return {};
   auto grown = grow_fragments(volume, operation, inode, static_cast<std::uint32_t>(last), have,
                               geometry.fragments_per_block());
-  if (!grown) return pass_on_errno(grown);
+  if (!grown) return forward_errno(grown);
   volume.cache.write_delayed(std::move(*grown));
   inode.disk.size_bytes = (last + 1) * geometry.block_bytes();
   return {};
@@ -244,19 +244,19 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
     if (absent) {
       auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
                                  geometry.fragments_per_block());
-      if (!made) return pass_on_errno(made);
+      if (!made) return forward_errno(made);
       next = std::move(*made);
     }
     // The pointer's holder is released before the lower block is read.
     if (place.holder && absent)
       if (auto written = write_upper(volume, std::move(place.holder)); !written)
-        return pass_on_errno(written);
+        return forward_errno(written);
     if (absent) at = static_cast<FragmentAddress>(next.key().block);
     next = {};
     if (!geometry.is_block(at)) return refuse(EIO);
     place.holder = {};
     auto read = volume.read_block(at);
-    if (!read) return pass_on_errno(read);
+    if (!read) return forward_errno(read);
     place = {.holder = std::move(*read), .index = path.index[level]};
   }
   return place;
@@ -274,7 +274,7 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
     return FragmentAddress{0};
   const auto place = reach_pointer(volume, operation, inode, wanted);
-  if (!place) return pass_on_errno(place);
+  if (!place) return forward_errno(place);
   return pointer(inode, *place);
 }
 
@@ -289,11 +289,11 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
     const auto allocated = volume.allocator.allocate(inode, wanted.block, 0, fragments);
-    if (!allocated) return pass_on_errno(allocated);
+    if (!allocated) return forward_errno(allocated);
     indirect = *allocated;
   } else if (!covered) {
     const auto there = uncached_pointer(volume, operation, inode, wanted);
-    if (!there) return pass_on_errno(there);
+    if (!there) return forward_errno(there);
     at = *there;
   }
   if (at != 0) {
@@ -303,12 +303,12 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
   PointerPlace place{.index = kDirectPointers, .cached = {{.cache = inode.bmap}}};
   if (!covered && !inode.bmap.has_room_for(geometry, block)) {
     if (!inode.bmap.empty())
-      if (auto merged = merge_bmap_cache(volume, inode); !merged) return pass_on_errno(merged);
+      if (auto merged = merge_bmap_cache(volume, inode); !merged) return forward_errno(merged);
     place.cached->cache = BmapCache(block, indirect != 0);
   }
   if (block != geometry.first_of_indirect(block)) {
     const auto behind = find_block(volume, inode, wanted.block - 1);
-    if (!behind) return pass_on_errno(behind);
+    if (!behind) return forward_errno(behind);
     place.cached->behind = *behind;
   }
   auto made = allocate_block(volume, operation, inode, place, kind_of(inode), wanted, fragments);
@@ -337,7 +337,7 @@ VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int
     for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
       if (!volume.geometry.is_block(at)) return refuse(EIO);
       auto buffer = volume.read_block(at);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       at = load32(buffer->bytes(), std::size_t{path.index[level]} * 4);
     }
   }
@@ -374,7 +374,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
   const Geometry& geometry = volume.geometry;
   if (std::cmp_greater_equal(wanted.block, geometry.file_blocks_max())) return refuse(EFBIG);
   if (auto whole = complete_last_block(volume, operation, inode, wanted.block); !whole)
-    return pass_on_errno(whole);
+    return forward_errno(whole);
   if (wanted.block < kDirectPointers) return direct_for_writing(volume, operation, inode, wanted);
 
   if (geometry.features().bmap_cache && inode.disk.is_regular()) {
@@ -383,10 +383,10 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
       return cached_for_writing(volume, operation, inode, wanted);
     // The unwritten indirect block must now get this pointer.
     if (alone_in_indirect(volume, inode, block))
-      if (auto ended = end_bmap_cache(volume, inode); !ended) return pass_on_errno(ended);
+      if (auto ended = end_bmap_cache(volume, inode); !ended) return forward_errno(ended);
   }
   auto place = reach_pointer(volume, operation, inode, wanted);
-  if (!place) return pass_on_errno(place);
+  if (!place) return forward_errno(place);
   const FragmentAddress at = pointer(inode, *place);
   if (at != 0) {
     if (!geometry.is_block(at)) return refuse(EIO);

@@ -48,7 +48,7 @@ class Taker {
     const bool cached = levels == 1 && inode_.bmap.is_of(geometry(), from);
     if (!cached || !inode_.bmap.alone()) {
       auto buffer = volume_.read_block(at);
-      if (!buffer) return pass_on_errno(buffer);
+      if (!buffer) return forward_errno(buffer);
       std::ranges::copy(buffer->bytes(), pointers.begin());
     }
     if (cached) inode_.bmap.lay_over(geometry(), pointers);
@@ -66,7 +66,7 @@ class Taker {
     }
     {
       const auto pointers = pointers_at(at, levels, from);
-      if (!pointers) return pass_on_errno(pointers);
+      if (!pointers) return forward_errno(pointers);
       for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i) {
         const FragmentAddress child = load32(*pointers, std::size_t{i} * 4);
         if (child == 0) continue;
@@ -84,7 +84,7 @@ class Taker {
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
     auto buffer = volume_.read_block(at);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     std::vector<Extent> extents;
     for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i) {
       const std::uint64_t child_from = from + i * below(levels);
@@ -158,12 +158,12 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   if (offset == 0) return {};
   const std::uint64_t last = geometry.block_of(size_bytes);
   const auto at = find_block(volume, inode, static_cast<std::int64_t>(last));
-  if (!at) return pass_on_errno(at);
+  if (!at) return forward_errno(at);
   if (*at == 0) return {};
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, last);
   const std::uint32_t want = geometry.fragments_of_block(size_bytes, last);
   auto buffer = read_file_block(volume, inode, static_cast<std::int64_t>(last), *at);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   const auto tail = buffer->bytes().subspan(offset);
   std::fill(tail.begin(), tail.end(), std::byte{0});
   volume.cache.write_delayed(std::move(*buffer));
@@ -236,7 +236,7 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     auto grown = block_for_writing(volume, operation, inode,
                                    {.block = static_cast<std::int64_t>(last), .bytes = reach});
-    if (!grown) return pass_on_errno(grown);
+    if (!grown) return forward_errno(grown);
     volume.cache.write_delayed(std::move(*grown));
     inode.disk.size_bytes = size_bytes;
     volume.inodes.mark_changed(inode);
@@ -271,7 +271,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
     Operation none;  // all of it is released, so no indirect block is reported
     auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                        inode.disk.size_bytes, extents);
-    if (!taken) return pass_on_errno(taken);
+    if (!taken) return forward_errno(taken);
   }
   volume.cache.discard_object(inode.number);
   inode.disk = Inode{{.generation = inode.disk.generation}};

@@ -49,7 +49,7 @@ class FileSystem : public tree::FileSystem {
   ~FileSystem() override;
 
   /// Closes open files, writes everything and marks the superblock clean. Afterwards the object may
-  /// only be destroyed. On an I/O error the file system is unmounted all the same.
+  /// only be destroyed. Unmounts even on an I/O error.
   VfsResult<void> unmount();
   /// Unmounts without writing, after a power cut.
   void abandon();

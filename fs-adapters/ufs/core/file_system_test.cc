@@ -225,7 +225,7 @@ TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
   bench::expect_clean(*m.store);
 }
 
-/// While a place with room is searched, other fibers need the buffers.
+/// Other fibers need the buffers during a search for space.
 TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   Mounted m(GetParam());
   m.mount();

@@ -62,7 +62,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   InodeHandle handle(*this, inode, operation);
   const InodeLock lock(inode);
   auto buffer = read_block(number);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
   const Geometry& geometry = volume_.geometry;
   if (inode.disk.allocated() &&
@@ -127,7 +127,7 @@ VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
 
 VfsResult<void> Inodes::write_delayed(tree::CoreInode& inode) {
   auto buffer = copy_to_block(inode);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   volume_.cache.write_delayed(std::move(*buffer));
   return {};
 }
@@ -176,7 +176,7 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
         extents ? volume_.scheme->inode_removed(
                       *operation,
                       {.inode = inode, .directory = was_directory, .extents = std::move(*extents)})
-                : pass_on_errno(extents);
+                : forward_errno(extents);
     if (!removed) volume_.stop();
   }
   volume_.names.forget(inode.number);

@@ -16,11 +16,11 @@ VfsResult<void> LazyInodes::initialise(std::uint32_t group, std::uint32_t slot) 
   const Geometry& geometry = volume_.geometry;
   const auto initialised = [&]() -> VfsResult<std::uint32_t> {
     const auto header = volume_.allocator.read_group(group);
-    if (!header) return pass_on_errno(header);
+    if (!header) return forward_errno(header);
     return CylinderGroup(geometry, header->bytes(), group).initialised_inodes();
   };
   auto next = initialised();
-  if (!next) return pass_on_errno(next);
+  if (!next) return forward_errno(next);
   if (slot < *next) return {};
   const InodeNumber first = group * geometry.inodes_per_group();
   std::uint32_t end = *next;
@@ -32,7 +32,7 @@ VfsResult<void> LazyInodes::initialise(std::uint32_t group, std::uint32_t slot) 
     TRY(as_result(volume_.cache.write(std::move(block))));
   }
   auto header = volume_.allocator.read_group(group);
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   CylinderGroup(geometry, header->bytes(), group).set_initialised_inodes(end);
   return as_result(volume_.cache.write(std::move(*header)));
 }

@@ -24,7 +24,7 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
                                              CoreInode& directory, std::int64_t block,
                                              std::uint32_t from, std::uint32_t to) {
   const auto at = find_block(volume, directory, block);
-  if (!at) return pass_on_errno(at);
+  if (!at) return forward_errno(at);
   if (*at == 0) return refuse(EIO);
   auto buffer = read_file_block(volume, directory, block, *at);
   if (!buffer) return buffer;
@@ -95,7 +95,7 @@ tree::InodeHandle TreeStore::share(tree::CoreInode& inode, tree::Operation* oper
 VfsResult<tree::InodeHandle> TreeStore::make(tree::Operation& operation, tree::CoreInode& directory,
                                              bool is_directory) {
   const auto number = volume_->allocator.allocate_inode(directory.number, is_directory);
-  if (!number) return pass_on_errno(number);
+  if (!number) return forward_errno(number);
   return volume_->inodes.make(*number, &ours(operation));
 }
 
@@ -105,7 +105,7 @@ void TreeStore::mark_changed(tree::CoreInode& inode) {
 
 VfsResult<os::HeldBuffer> TreeStore::read_block(tree::CoreInode& inode, std::int64_t block) {
   const auto at = find_block(*volume_, core(inode), block);
-  if (!at) return pass_on_errno(at);
+  if (!at) return forward_errno(at);
   if (*at == 0) return os::HeldBuffer();
   return read_file_block(*volume_, core(inode), block, *at);
 }
@@ -140,12 +140,12 @@ VfsResult<std::int64_t> TreeStore::grow_directory(tree::Operation& within, tree:
                     ? fill_last_fragment(*volume_, operation, directory, block, from, reach)
                     : ufs::block_for_writing(*volume_, operation, directory,
                                              {.block = block, .bytes = reach});
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   volume_->cache.release(std::move(*buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
   tree::touch_directory(*this, directory);
   if (auto grown = volume_->scheme->directory_grown(operation, directory, old_size_bytes); !grown)
-    return pass_on_errno(grown);
+    return forward_errno(grown);
   return block;
 }
 

@@ -105,7 +105,7 @@ VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer,
 VfsResult<os::HeldBuffer> Volume::write_and_hold(os::HeldBuffer buffer) {
   const BufferName name(buffer);
   if (auto written = as_result(cache.write(std::move(buffer))); !written)
-    return pass_on_errno(written);
+    return forward_errno(written);
   return hold_again(cache, name);
 }
 

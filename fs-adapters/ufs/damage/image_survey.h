@@ -49,12 +49,12 @@ class ImageSurvey {
   const std::vector<ufs::InodeNumber>& allocated() const { return allocated_; }
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
-  /// Numbers in runs(); runs of pointers precede their targets.
+  /// Returns indices into runs(); runs of pointers precede their targets.
   const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const {
     return runs_of_[number];
   }
   std::optional<std::size_t> run_at(ufs::FragmentAddress at) const;
-  /// Numbers in names().
+  /// Returns indices into names().
   const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const {
     return names_in_[directory];
   }

@@ -48,7 +48,7 @@ Result<void> check(const MkfsOptions& o) {
     return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode),
                          "use 256 or more");
   if (o.reserve_percent > 99)
-    return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
+    return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "use 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
     return refuse_option("journal-size",
                          "a journal together with fast-check, bmap-cache or lazy-inodes",

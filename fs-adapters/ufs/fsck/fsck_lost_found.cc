@@ -142,7 +142,7 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
     // The next round puts it there.
     return make_lost_found() || stopped()
                ? false
-               : no_room("it does not exist, and there is no room to create it");
+               : no_room("it does not exist, and there is no space to create it");
   }
   if (lost_found == number) return no_room("it is lost+found");
   std::string name = fmt::format("#{:07}", number);

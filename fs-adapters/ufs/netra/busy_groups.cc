@@ -102,12 +102,12 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   if (groups_.at(group).on_disk) return {};
   TRY(put_on_map(group));
   auto header = volume_.allocator.read_group(group);
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   if (uncleaned_.contains(group)) {
     BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
     ++counters_.header_writes;
     header = volume_.write_and_hold(std::move(*header));
-    if (!header) return pass_on_errno(header);
+    if (!header) return forward_errno(header);
     uncleaned_.erase(group);
   }
   TRY(empty_foreign_block(group));
@@ -119,7 +119,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   }
   ++counters_.header_writes;
   header = volume_.write_and_hold(std::move(*header));
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   const CylinderGroup map(volume_.geometry, header->bytes(), group);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
   marks.set_generation(generation());
@@ -162,7 +162,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
 VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
                                               const std::vector<Group::Wanted>& wanted) {
   auto header = volume_.allocator.read_group(group);
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
   std::vector<InodeNumber> others;  // inodes that do not fit the header
   for (const Group::Wanted& one : wanted)
@@ -174,7 +174,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   }
   if (!others.empty()) {
     const auto added = add_to_foreign_block(group, others);
-    if (!added) return pass_on_errno(added);
+    if (!added) return forward_errno(added);
     if (!*added) TRY(demand_full_check());
   }
   for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
@@ -185,7 +185,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
   auto block = volume_.read_block(volume_.geometry.foreign_block(group));
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   ForeignBlock list(block->bytes());
   if (list.inodes().empty() && !block->dirty()) {
     volume_.cache.release(std::move(*block));
@@ -201,10 +201,10 @@ VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
                                                  const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
   auto block = volume_.read_block(volume_.geometry.foreign_block(group));
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   ForeignBlock list(block->bytes());
   const bool all = std::ranges::all_of(inodes, [&](InodeNumber inode) { return list.add(inode); });
-  if (auto written = write_marks(std::move(*block)); !written) return pass_on_errno(written);
+  if (auto written = write_marks(std::move(*block)); !written) return forward_errno(written);
   return all;
 }
 
@@ -233,7 +233,7 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group,
   };
   if (std::ranges::all_of(extents, is_marked)) return {};
   auto header = volume_.allocator.read_group(group);
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   BusyMarks marks(geometry, header->bytes(), group);
   for (const Extent& extent : extents) {
     if (geometry.index_in_group(extent.at) + extent.fragments > geometry.group_fragments(group))
@@ -262,7 +262,7 @@ VfsResult<void> BusyGroups::demand_full_check() {
 
 VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   const auto inode = volume_.inodes.get(number, nullptr);
-  if (!inode) return pass_on_errno(inode);
+  if (!inode) return forward_errno(inode);
   const InodeLock lock(**inode);
   for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
     TRY(volume_.write_if_dirty(key));
@@ -295,23 +295,23 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   };
   if (busy->second.held > 0) return not_now();
   for (const InodeNumber inode : inodes)
-    if (auto written = write_inode(inode); !written) return pass_on_errno(written);
+    if (auto written = write_inode(inode); !written) return forward_errno(written);
   if (!settled(group, touched)) return not_now();
   // The maps are written first: a torn write of both could leave old maps that are marked quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
-  if (auto written = volume_.write_if_dirty(key); !written) return pass_on_errno(written);
+  if (auto written = volume_.write_if_dirty(key); !written) return forward_errno(written);
   auto header = volume_.allocator.read_group(group);
-  if (!header) return pass_on_errno(header);
+  if (!header) return forward_errno(header);
   if (header->dirty() || !settled(group, touched)) return not_now();
   BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
   groups_.erase(group);
   uncleaned_.insert(group);
   ++counters_.header_writes;
   if (auto written = as_result(volume_.cache.write(std::move(*header))); !written)
-    return pass_on_errno(written);
+    return forward_errno(written);
   uncleaned_.erase(group);
   ++counters_.cleaned;
-  if (auto taken_off = take_off_map(group); !taken_off) return pass_on_errno(taken_off);
+  if (auto taken_off = take_off_map(group); !taken_off) return forward_errno(taken_off);
   return true;
 }
 

@@ -29,7 +29,8 @@ struct GroupRecord {
   bool busy = false;
 };
 
-/// These need kSummaryBytes. Without the feature, all bits are counts and no group is busy.
+/// Both functions need kSummaryBytes bytes. Without the feature, all bits are counts and no group
+/// is busy.
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 

@@ -300,7 +300,7 @@ class FastCheck {
     if (links == busy.inode.links) return true;
     s_.find(links < busy.inode.links ? FindingKind::links_too_high : FindingKind::links_lowered,
             busy.number, 0, 1,
-            fmt::format("inode {}: says {} links, has {}", busy.number, busy.inode.links, links));
+            fmt::format("inode {}: claims {} links, has {}", busy.number, busy.inode.links, links));
     busy.inode.links = static_cast<std::uint16_t>(links);
     s_.save(busy.number, busy.inode, Fsck::State::ExtensionFate::without_tags);
     return !s_.stopped();

@@ -116,10 +116,10 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
   const auto at = find_block(volume_, moving, 0);
-  if (!at) return pass_on_errno(at);
+  if (!at) return forward_errno(at);
   if (*at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
   auto block = read_file_block(volume_, moving, 0, *at);
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   const auto dot_dot = tree::find_entry(block->bytes().first(tree::kChunkBytes), "..");
   if (!dot_dot) return refuse(EIO);
   const InodeNumber from = dot_dot->inode;
@@ -132,7 +132,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   TRY(whole(from, 1));
   // If the old name is the one removed, its directory has one child less.
   const auto parent = volume_.inodes.get(from, &operation);
-  if (!parent) return pass_on_errno(parent);
+  if (!parent) return forward_errno(parent);
   auto done = mark(**parent);
   if (done)
     done = tag(operation, **parent,
@@ -277,7 +277,7 @@ void Netra::inode_copied(CoreInode& inode, os::HeldBuffer& block) {
 
 VfsResult<void> Netra::sync() {
   if (auto synced = Conventional::sync(); !synced || !fast()) return synced;
-  if (auto begun = busy_.begin_generation(); !begun) return pass_on_errno(begun);
+  if (auto begun = busy_.begin_generation(); !begun) return forward_errno(begun);
   return {};
 }
 

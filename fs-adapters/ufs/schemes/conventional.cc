@@ -14,7 +14,7 @@ Conventional::Conventional(Volume& volume, const SchemeOptions& options)
 
 VfsResult<void> Conventional::write_inode(tree::CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   return as_result(volume_.cache.write(std::move(*buffer)));
 }
 
@@ -25,7 +25,7 @@ VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&,
   if (data && !allocation.moved()) {
     if (!options_.allocation_initialization) return block;
     if (auto written = zeroes_.write(ZeroPage::new_part(allocation)); !written)
-      return pass_on_errno(written);
+      return forward_errno(written);
     return block;
   }
   return volume_.write_and_hold(std::move(block));

@@ -228,7 +228,7 @@ class Journal : public Scheme {
   os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
-  // The ring, and what is in it.
+  // The ring and its content.
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< of the next transaction
   std::deque<Logged> log_;

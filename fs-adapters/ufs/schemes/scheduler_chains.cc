@@ -36,7 +36,7 @@ os::RequestId SchedulerChains::sent(os::RequestId id) const {
 
 VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, bool barrier) {
   auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   const os::BufferKey key = buffer->key();
   const os::RequestId id =
       sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
@@ -144,7 +144,7 @@ VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& director
     inodes_[directory.number].add(volume_.disk, volume_.cache.being_written(holder));
   }
   const auto id = send_inode(directory);
-  if (!id) return pass_on_errno(id);
+  if (!id) return forward_errno(id);
   const auto last =
       static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
   blocks_[Volume::block_of(directory.number, last)].add(volume_.disk, *id);
@@ -158,7 +158,7 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
     id = sent(volume_.cache.write_async(std::move(holder), {.barrier = !tracked()}));
   else
     id = send_inode(removal.inode, !tracked());
-  if (!id) return pass_on_errno(id);
+  if (!id) return forward_errno(id);
   freed(removal.extents, *id);
   return volume_.free_extents(removal.extents);
 }
@@ -190,11 +190,11 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
                                             os::HeldBuffer directory_block) {
   const os::BufferKey key = directory_block.key();
   const auto inode = send_inode(addition.target);
-  if (!inode) return pass_on_errno(inode);
+  if (!inode) return forward_errno(inode);
   blocks_[key].add(volume_.disk, *inode);
   if (addition.raises_directory) {
     const auto parent = send_inode(addition.directory);
-    if (!parent) return pass_on_errno(parent);
+    if (!parent) return forward_errno(parent);
     blocks_[key].add(volume_.disk, *parent);
   }
   const bool replaces = addition.replaced.inode != nullptr;
@@ -224,7 +224,7 @@ VfsResult<void> SchedulerChains::link_removed(Operation& operation, const LinkRe
 VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& removal) {
   const InodeNumber number = removal.inode.number;
   const auto id = send_inode(removal.inode, !tracked());
-  if (!id) return pass_on_errno(id);
+  if (!id) return forward_errno(id);
   freed(removal.extents, *id);
   if (tracked()) {
     const bool taken_over = freed_inodes_.emplace(number, *id).second;

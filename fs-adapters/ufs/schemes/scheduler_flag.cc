@@ -16,7 +16,7 @@ SchedulerFlag::SchedulerFlag(Volume& volume, const SchemeOptions& options)
 
 VfsResult<void> SchedulerFlag::send_inode(tree::CoreInode& inode) {
   auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return pass_on_errno(buffer);
+  if (!buffer) return forward_errno(buffer);
   volume_.cache.write_async(std::move(*buffer), kFlagged);
   return {};
 }

@@ -34,7 +34,7 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     auto directory = volume.inodes.get(name->directory, &operation);
-    if (!directory) return pass_on_errno(directory);
+    if (!directory) return forward_errno(directory);
     if (!(*directory)->disk.is_directory()) continue;  // it has been removed in the meantime
     auto written = write_pointers(volume, **directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
@@ -64,7 +64,7 @@ VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode,
       if (!shows(one, name)) return false;
       if (name.block < kDirectPointers) continue;
       auto directory = volume_.inodes.get(name.directory, &operation);
-      if (!directory) return pass_on_errno(directory);
+      if (!directory) return forward_errno(directory);
       if (!unwritten_indirect_blocks(volume_, **directory).empty()) return false;
     }
   for (const InodeNumber one : way) volume_.names.arrived(one, noted);
@@ -75,7 +75,7 @@ VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent
   const std::uint64_t noted = volume_.names.noted();
   TRY(write_with_names(operation, inode));
   if (const auto arrived = names_arrived(operation, inode.number, noted); !arrived)
-    return pass_on_errno(arrived);
+    return forward_errno(arrived);
   return {};
 }
 

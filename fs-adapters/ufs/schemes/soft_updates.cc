@@ -208,7 +208,7 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
   freed.staged = block.has_value();
   inodes_[number].frees.push_back(std::move(freed));
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   volume_.cache.write_delayed(std::move(*block));
   return {};
 }
@@ -382,7 +382,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
     return volume_.free_inode(number, removal.directory);
   }
   dependencies.free_file = std::move(file);
-  if (!block) return pass_on_errno(block);
+  if (!block) return forward_errno(block);
   volume_.cache.write_delayed(std::move(*block));
   return {};
 }
@@ -496,7 +496,7 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_with_names(operation, inode));
     TRY(write_adds_of(inode.number));
     const auto arrived = names_arrived(operation, inode.number, noted);
-    if (!arrived) return pass_on_errno(arrived);
+    if (!arrived) return forward_errno(arrived);
     // An indirect block that another user has sent with undone changes becomes dirty only when that
     // write completes.
     if (*arrived && !has_pending_dependencies(inode.number) &&

@@ -25,24 +25,24 @@ class Turnover {
       : vfs_(vfs), options_(options), random_(options.seed) {}
 
   VfsResult<AgedDisk> run() {
-    if (auto measured = measure(); !measured) return pass_on_errno(measured);
+    if (auto measured = measure(); !measured) return forward_errno(measured);
     folders_ = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(static_cast<double>(total_) * options_.full / kMeanBytes) /
                kFilesPerFolder);
-    if (auto made = vfs_.mkdir("aged", 0755); !made) return pass_on_errno(made);
+    if (auto made = vfs_.mkdir("aged", 0755); !made) return forward_errno(made);
     for (std::uint64_t i = 0; i < folders_; ++i)
       if (auto made = vfs_.mkdir(fmt::format("aged/d{}", i), 0755); !made)
-        return pass_on_errno(made);
+        return forward_errno(made);
     while (full_ < options_.full) {
       const std::uint64_t missing = files_missing();
       for (std::uint64_t i = 0; i <= std::min<std::uint64_t>(missing, kTogether); ++i)
-        if (auto made = make(); !made) return pass_on_errno(made);
-      if (auto measured = measure(); !measured) return pass_on_errno(measured);
+        if (auto made = make(); !made) return forward_errno(made);
+      if (auto measured = measure(); !measured) return forward_errno(measured);
     }
     const double in_use = static_cast<double>(bytes_);
     written_ = 0;
     while (static_cast<double>(written_) < options_.turnovers * in_use)
-      if (auto turned = turn(); !turned) return pass_on_errno(turned);
+      if (auto turned = turn(); !turned) return forward_errno(turned);
     return AgedDisk{.full = full_,
                     .files = files_.size(),
                     .written_over = static_cast<double>(written_) / in_use};
@@ -57,7 +57,7 @@ class Turnover {
   VfsResult<void> measure() {
     TRY(vfs_.syncfs());
     const auto space = vfs_.space();
-    if (!space) return pass_on_errno(space);
+    if (!space) return forward_errno(space);
     total_ = space->total_bytes;
     full_ = 1 - static_cast<double>(space->free_bytes) / static_cast<double>(space->total_bytes);
     return {};
@@ -95,13 +95,13 @@ class Turnover {
   VfsResult<void> make() {
     const File file{.number = ++numbers_, .folder = random_.below(folders_), .bytes = draw_bytes()};
     const auto handle = vfs_.open(path(file), {.create = true, .exclusive = true});
-    if (!handle) return pass_on_errno(handle);
+    if (!handle) return forward_errno(handle);
     VfsResult<void> done;
     for (std::uint64_t at = 0; done && at < file.bytes; at += zeroes_.size()) {
       const auto piece =
           std::span(zeroes_).first(std::min<std::uint64_t>(zeroes_.size(), file.bytes - at));
       if (const auto written = vfs_.pwrite(*handle, at, piece); !written)
-        done = pass_on_errno(written);
+        done = forward_errno(written);
     }
     if (auto closed = vfs_.close(*handle); done && !closed) done = closed;
     vfs_.cpu(kBetweenFilesNs);

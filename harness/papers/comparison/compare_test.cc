@@ -86,7 +86,7 @@ TEST(Ageing, FillsAndTurnsOver) {
     AgedDisk disk;
     machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
       const auto aged = age(vfs, {.full = .75, .turnovers = 2});
-      if (!aged) return pass_on_errno(aged);
+      if (!aged) return forward_errno(aged);
       disk = *aged;
       return {};
     };
@@ -112,7 +112,7 @@ TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
         refused = fmt::format("errno {}, {} of {} bytes and {} of {} inodes free",
                               aged.error().value, space->free_bytes, space->total_bytes,
                               space->free_inodes, space->total_inodes);
-      return aged ? VfsResult<void>() : pass_on_errno(aged);
+      return aged ? VfsResult<void>() : forward_errno(aged);
     };
     EXPECT_TRUE(ModelledMachine::image_of(machine)) << its_name << ": " << refused;
   }

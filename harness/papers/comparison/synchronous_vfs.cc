@@ -17,7 +17,7 @@ VfsResult<FileHandle> SynchronousVfs::open(std::string_view path, const OpenOpti
   if (!file || !is_new) return file;
   if (auto named = then_name({}, path); !named) {
     (void)vfs_.close(*file);
-    return pass_on_errno(named);
+    return forward_errno(named);
   }
   return file;
 }

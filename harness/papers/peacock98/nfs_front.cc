@@ -14,7 +14,7 @@ namespace {
 VfsResult<void> with_open(Vfs& vfs, const std::string& file, const OpenOptions& how,
                           const std::function<VfsResult<void>(FileHandle)>& body) {
   const auto handle = vfs.open(file, how);
-  if (!handle) return pass_on_errno(handle);
+  if (!handle) return forward_errno(handle);
   auto done = body(*handle);
   auto closed = vfs.close(*handle);
   return done ? closed : done;
@@ -95,7 +95,7 @@ VfsResult<void> NfsFront::read(const NfsRequest& request) {
   return with_open(vfs_, request.object, {}, [&](FileHandle handle) -> VfsResult<void> {
     std::vector<std::byte> bytes(request.bytes);
     const auto got = vfs_.pread(handle, request.offset, bytes);
-    if (!got) return pass_on_errno(got);
+    if (!got) return forward_errno(got);
     reply(request, {}, std::span<const std::byte>(bytes).first(*got));
     return {};
   });
@@ -144,7 +144,7 @@ VfsResult<void> NfsFront::create(const NfsRequest& request) {
 
 VfsResult<void> NfsFront::execute(const NfsRequest& request) {
   const auto looked = [](const auto& found) -> VfsResult<void> {
-    return found ? VfsResult<void>() : pass_on_errno(found);
+    return found ? VfsResult<void>() : forward_errno(found);
   };
   switch (request.kind) {
     case NfsKind::lookup:

@@ -167,7 +167,7 @@ struct SequentialWrite {
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
   const auto file = vfs.open("large", {.create = true, .exclusive = true});
-  if (!file) return pass_on_errno(file);
+  if (!file) return forward_errno(file);
   VfsResult<void> done;
   for (std::uint64_t at = 0; done && at < bytes; at += kMegabyte) {
     done = vfs.pwrite(*file, at, data);

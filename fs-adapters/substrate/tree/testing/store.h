@@ -159,7 +159,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     (void)free_blocks(operation, inode, last + (kept != 0 ? 1 : 0), INT64_MAX);
     inode.attributes.size_bytes = size_bytes;
     auto buffer = read_block(inode, last);
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     if (!*buffer) return {};
     std::ranges::fill(buffer->bytes().subspan(kept), std::byte{0});
     cache.write_delayed(std::move(*buffer));
@@ -170,7 +170,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / kBlockBytes);
     const auto buffer =
         block_for_writing(operation, directory, {.block = block, .bytes = kBlockBytes});
-    if (!buffer) return pass_on_errno(buffer);
+    if (!buffer) return forward_errno(buffer);
     directory.attributes.size_bytes += kChunkBytes;
     return block;
   }
@@ -221,7 +221,7 @@ class TestStore final : public InodeStore, public InodeOwner {
       if (links[number] != inode->its.links)
         found.push_back(fmt::format("inode {} has {} links, {} names", number, inode->its.links,
                                     links[number]));
-    if (used.size() + free_.size() != all_) found.emplace_back("blocks of nobody");
+    if (used.size() + free_.size() != all_) found.emplace_back("unowned blocks");
     return found;
   }
 
