@@ -181,13 +181,13 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   return {};
 }
 
-Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside,
+Result<void> read_tool(const StrictTable& table, const std::filesystem::path& folder,
                        Bench& bench) {
   std::vector<std::string> allowed{"name", "takes-s", "devices", "filesystems"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   TRY(table.only(allowed));
-  TRY(auto job, parse_tool(table, beside));
+  TRY(auto job, parse_tool(table, folder));
   BenchWorkload workload{.scale = "custom"};
   for (const auto& read :
        {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
@@ -229,7 +229,7 @@ bool share_a_cell(const BenchWorkload& one, const BenchWorkload& other) {
   return meet(one.devices, other.devices) && meet(one.filesystems, other.filesystems);
 }
 
-Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside,
+Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& folder,
                             Bench& bench) {
   TRY(const auto tables, root.tables("workload"));
   if (tables.empty())
@@ -244,7 +244,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     TRY(const auto devices, names_among(table, "devices", "device", all_devices));
     TRY(const auto filesystems, names_among(table, "filesystems", "file system", all_filesystems));
     const auto read =
-        table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
+        table.has("tool") ? read_tool(table, folder, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"),

@@ -89,7 +89,7 @@ Result<void> parse_iolog(const std::filesystem::path& path, FioExtras& extras) {
 
 }  // namespace
 
-Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path& beside) {
+Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path& folder) {
   FioExtras extras{.replayed_bytes = kReplayedBytesMin};
   const bool redirected = job.find("replay_redirect") != std::string::npos;
   std::istringstream lines(job);
@@ -100,7 +100,7 @@ Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path
     if (key == "runtime" || key == "timeout")
       extras.runtime_s = std::max(extras.runtime_s, seconds_of(value));
     if (key == "read_iolog") {
-      TRY(parse_iolog(beside / value, extras));
+      TRY(parse_iolog(folder / value, extras));
       line = fmt::format("read_iolog={{iolog{}}}", extras.iologs.size() - 1);
       if (!redirected) line += "\nreplay_redirect={root}/replayed";
     }

@@ -29,7 +29,7 @@ struct FioExtras {
 };
 
 /// Loads the files to which a job refers and replaces them by placeholders. Logs are relative to
-/// the folder `beside`. Fails if a log cannot be read, is too long, or has an invalid line.
-Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path& beside);
+/// `folder`. Fails if a log cannot be read, is too long, or has an invalid line.
+Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path& folder);
 
 }  // namespace headcrash::bench

@@ -296,7 +296,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
 }
 
 /// Returns `job`, or the text of the file `job-file`, which is relative to the benchmark's file.
-Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& beside) {
+Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
     if (!read) return forward_error(read);
@@ -304,8 +304,8 @@ Result<std::string> parse_job(const base::StrictTable& table, const std::filesys
   if (file.empty()) return job;
   if (!job.empty())
     return fail(table.subject("job-file"), "cannot be combined with 'job'", "use only one of them");
-  auto text = base::read_text_file((beside / file).string());
-  if (text && text->empty()) return fail((beside / file).string(), "is empty");
+  auto text = base::read_text_file((folder / file).string());
+  if (text && text->empty()) return fail((folder / file).string(), "is empty");
   return text;
 }
 
@@ -333,7 +333,7 @@ std::vector<std::string> tool_keys() {
   return {"tool", "job", "job-file", "options"};
 }
 
-Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& beside) {
+Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& folder) {
   ToolJob job;
   for (const auto& read : {table.take("tool", job.tool), table.take("options", job.options)}) {
     if (!read) return forward_error(read);
@@ -345,7 +345,7 @@ Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem
     return fail(table.subject("tool"), fmt::format("unknown tool \"{}\"", job.tool),
                 base::suggest(job.tool, names));
   }
-  TRY(auto text, parse_job(table, beside));
+  TRY(auto text, parse_job(table, folder));
   job.job = std::move(text);
   if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
     return fail(table.subject("job"), fmt::format("{} takes none", job.tool),
@@ -355,8 +355,8 @@ Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem
   if (job.tool == "fio" && !job.job.empty()) {
     std::string file;
     TRY(table.take("job-file", file));
-    TRY(check_fio_job(job.job, file.empty() ? table.subject("job") : (beside / file).string()));
-    TRY(auto extras, parse_fio_extras(job.job, beside));
+    TRY(check_fio_job(job.job, file.empty() ? table.subject("job") : (folder / file).string()));
+    TRY(auto extras, parse_fio_extras(job.job, folder));
     job.fio = std::move(extras);
   }
   if (job.tool == "dbench") {

@@ -40,8 +40,8 @@ struct ToolReport {
 };
 
 /// Parses the keys of a [[workload]] that has the key `tool`. Errors suggest the nearest tool.
-/// `job-file` is relative to the folder `beside`.
-Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& beside);
+/// `job-file` is relative to `folder`.
+Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& folder);
 /// Returns the keys that parse_tool() reads.
 std::vector<std::string> tool_keys();
 

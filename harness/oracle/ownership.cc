@@ -3,17 +3,17 @@
 
 namespace headcrash::oracle {
 
-Ownership::Use& Ownership::now(Use& use) const {
-  if (use.section != section_) use = {.section = section_};
-  return use;
+Ownership::OwnerRecord& Ownership::now(OwnerRecord& record) const {
+  if (record.section != section_) record = {.section = section_};
+  return record;
 }
 
-bool Ownership::take(Use& use) const {
-  now(use);
-  const std::uint32_t others = use.passed_by & ~(1U << thread_);
-  if ((use.owned && use.owner != thread_) || others != 0) return false;
-  use.owned = true;
-  use.owner = thread_;
+bool Ownership::take(OwnerRecord& record) const {
+  now(record);
+  const std::uint32_t others = record.passed_by & ~(1U << thread_);
+  if ((record.owned && record.owner != thread_) || others != 0) return false;
+  record.owned = true;
+  record.owner = thread_;
   return true;
 }
 
@@ -26,9 +26,9 @@ bool Ownership::claim(const Name& name) {
 }
 
 bool Ownership::pass(const Name& name) {
-  Use& use = now(names_[name]);
-  use.passed_by |= 1U << thread_;
-  return !use.owned || use.owner == thread_;
+  OwnerRecord& record = now(names_[name]);
+  record.passed_by |= 1U << thread_;
+  return !record.owned || record.owner == thread_;
 }
 
 bool Ownership::is_foreign(Object object) const {

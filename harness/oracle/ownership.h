@@ -34,22 +34,22 @@ class Ownership {
   bool is_foreign(const Name& name) const;
 
  private:
-  struct Use {
+  struct OwnerRecord {
     std::size_t section = 0;  // section of the claims below; older ones are invalid
     bool owned = false;
     std::uint8_t owner = 0;
     std::uint32_t passed_by = 0;  // bitmap of threads
   };
-  Use& now(Use& use) const;
-  bool take(Use& use) const;
-  bool foreign(const Use& use) const {
-    return use.section == section_ && use.owned && use.owner != thread_;
+  OwnerRecord& now(OwnerRecord& record) const;
+  bool take(OwnerRecord& record) const;
+  bool foreign(const OwnerRecord& record) const {
+    return record.section == section_ && record.owned && record.owner != thread_;
   }
 
   std::size_t section_ = 1;
   std::uint8_t thread_ = 0;
-  std::map<Object, Use> objects_;
-  std::map<Name, Use> names_;
+  std::map<Object, OwnerRecord> objects_;
+  std::map<Name, OwnerRecord> names_;
 };
 
 }  // namespace headcrash::oracle

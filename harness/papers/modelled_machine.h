@@ -65,8 +65,8 @@ struct MachineImage {
 
 /// The state left by a power cut on another process's machine, for found_cut().
 struct CutMachine {
-  /// One medium per drive, in the order of their ids. Includes the content of a battery-backed cache
-  /// in front of a drive.
+  /// One medium per drive, in the order of their ids. Includes the content of a battery-backed
+  /// cache in front of a drive.
   MachineImage media = {};
   /// Rewrites the content of the battery-backed cache above the first device; empty if none. The
   /// time of its requests is not counted.

@@ -20,7 +20,7 @@ struct SavedState {
   bool fresh = false;  ///< created by this call
 };
 
-/// Opens the state for this spec. If the cache has none, boots a guest with blank disks and saves it.
+/// Opens the state for this spec. Boots a guest with blank disks and saves it if the cache has none.
 Result<SavedState> open_saved_state(const GuestSpec& spec, const std::filesystem::path& cache);
 
 /// Removes a state that QEMU could not load.

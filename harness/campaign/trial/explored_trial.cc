@@ -22,7 +22,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// A failure similar to earlier ones of its cell is reported but not minimised again. Failures of a
 /// control are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
-constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
+constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
 constexpr std::size_t kSeenAgain = 3;  ///< failures of one kind to confirm if none is described
 
 run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -271,18 +271,18 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   const auto state =
       std::ranges::find(record_.states, failure.outcome.full_name(), &db::CrashStateRecord::name);
   if (state == record_.states.end()) return;
-  db::FailureRecord stored{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
-  stored.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
-  stored.account = failure.outcome.judgement.summary;
-  stored.tier = failure.outcome.findings.empty()
-                    ? oracle::name(oracle::Tier::integrity)
-                    : oracle::name(failure.outcome.findings.front().tier);
+  db::FailureRecord entry{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
+  entry.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
+  entry.account = failure.outcome.judgement.summary;
+  entry.tier = failure.outcome.findings.empty()
+                   ? oracle::name(oracle::Tier::integrity)
+                   : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed && context_.describes_failures) {
-    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + stored.tier;
+    const std::string kind = cell_name(cell_) + " " + state->verdict + " " + entry.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
     explorer::ReportOptions options{.recordings = artefacts_,
                                     .replay = "headcrash replay " + plan_.key,
-                                    .limit = kOnlyTell,
+                                    .limit = kOnlyReport,
                                     .state_checks = 0,
                                     .interrupted = context_.interrupted};
     if (make_small) {
@@ -300,18 +300,18 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
         explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       minimise_ms_ += report->minimise_ms;
-      stored = {.confirmed = report->confirmed,
-                .disagreement = report->disagreement,
-                .tier = report->tier,
-                .operations = report->operations,
-                .minimised_state = report->minimised_state,
-                .account = report->account,
-                .replay = report->replay};
+      entry = {.confirmed = report->confirmed,
+               .disagreement = report->disagreement,
+               .tier = report->tier,
+               .operations = report->operations,
+               .minimised_state = report->minimised_state,
+               .account = report->account,
+               .replay = report->replay};
     } else {
-      stored.account += "\n(no description could be written: " + report.error().message() + ")";
+      entry.account += "\n(no description could be written: " + report.error().message() + ")";
     }
   }
-  state->failure = std::move(stored);
+  state->failure = std::move(entry);
 }
 
 /// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and

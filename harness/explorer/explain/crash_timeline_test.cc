@@ -144,13 +144,13 @@ TEST(CrashTimeline, AgreesWithTheEnumeratorOnWritesAtRisk) {
     const auto page = crash_timeline(**run, {});
     ASSERT_TRUE(page) << page.error().message();
     for (std::uint64_t event = 0; event <= (*run)->events(); ++event) {
-      std::vector<model::RequestId> lab, page;
+      std::vector<model::RequestId> lab, shown;
       for (const std::size_t i : (*run)->unflushed_at(0, event))
         lab.push_back((*run)->writes(0)[i].request);
       for (const TimelineRequest& request : page->requests)
-        if (report::at_risk(request, event)) page.push_back(request.request);
-      ASSERT_EQ(page, lab) << "seed " << seed << ", event " << event;
-      seen += page.size();
+        if (report::at_risk(request, event)) shown.push_back(request.request);
+      ASSERT_EQ(shown, lab) << "seed " << seed << ", event " << event;
+      seen += shown.size();
     }
   }
   EXPECT_GT(seen, 1000U);

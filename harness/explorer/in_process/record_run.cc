@@ -34,8 +34,8 @@ constexpr std::uint64_t kPauseOneIn = 4;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // per run
 
-/// So slow that a time slice ends after a few steps. Several users then interleave inside
-/// operations.
+/// Returns costs so high that a time slice ends after a few steps. Several users then interleave
+/// inside operations.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
   return {{.system_call = kStep,

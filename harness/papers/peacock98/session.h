@@ -45,7 +45,8 @@ class Session {
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until memory is available. Two machines usually fit at the same time. A machine with so
   /// many requests that its writes need all the memory waits until it is alone, and later machines
-  /// wait for it. `requests` is the total of the load. Thread-safe; a thread may hold one permission.
+  /// wait for it. `requests` is the total of the load. Thread-safe; a thread may hold one
+  /// permission.
   Turn turn(double requests);
   /// Runs loads without caching them. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

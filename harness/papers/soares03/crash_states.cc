@@ -27,7 +27,7 @@ struct Judged {
   std::string remark;
 };
 
-/// New disks of the in-process lab, one for each workload.
+/// Judges crash states on new disks of the in-process lab, one for each workload.
 class StateJudge {
  public:
   explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
