@@ -129,7 +129,7 @@ class Exporter {
     if (request.op == model::Op::write && request.payload_bytes == 0)
       return fail("recording",
                   fmt::format("the write at offset {} was made without data", request.offset),
-                  "record a run that moves bytes");
+                  "record a run with data");
     ++summary.writes;  // even if it becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);

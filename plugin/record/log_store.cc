@@ -22,13 +22,13 @@ constexpr std::size_t kIndexBytesPerTry =
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
-  constexpr const char* kRemedy = "use another name, or delete it if its bytes are not needed";
-  if (!found.media) return fail(path, found.provenance() + " and has no MEDIA events", kRemedy);
+  constexpr const char* kHint = "use another name, or delete it if its bytes are not needed";
+  if (!found.media) return fail(path, found.provenance() + " and has no MEDIA events", kHint);
   if (found.devices.size() != asked.devices.size())
     return fail(path,
                 fmt::format("was recorded from {} devices, but the machine has {}",
                             found.devices.size(), asked.devices.size()),
-                kRemedy);
+                kHint);
   for (std::size_t i = 0; i < found.devices.size(); ++i) {
     const RecordedDevice& old = found.devices[i];
     const RecordedDevice& now = asked.devices[i];
@@ -38,7 +38,7 @@ Result<void> same_devices(const std::filesystem::path& path, const RecordingHead
           path,
           fmt::format("device {} was {} ({}, {} sectors), but is now {} ({}, {} sectors)", i,
                       old.name, old.profile, old.sectors, now.name, now.profile, now.sectors),
-          kRemedy);
+          kHint);
   }
   return {};
 }

@@ -54,7 +54,7 @@ Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_
                   ExtentLocation where, model::SectorStore& into) {
   if (where.unknown())
     return fail("recording", fmt::format("was made without data, as sector {} shows", lba),
-                "record a run that moves bytes");
+                "record a run with data");
   if (where.offset() == 0) {
     if (where.unreadable()) return {};
     return into.write_zeroes(lba, count);

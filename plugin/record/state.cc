@@ -26,7 +26,7 @@ Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) con
                                   into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
         } else if (where.unknown()) {
           result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
-                        "record a run that moves bytes");
+                        "record a run with data");
         } else if (where.offset() != 0) {
           result = bytes_->read(where.offset(),
                                 into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));

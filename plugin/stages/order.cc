@@ -43,14 +43,13 @@ Result<void> parse_log(const json& object, LoadOrder& order) {
 Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
-  constexpr const char* kRemedy = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
+  constexpr const char* kHint = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
   if (slow == object.end() || !object.contains("slow_us"))
-    return fail("slow", "and slow_us are required together", kRemedy);
+    return fail("slow", "and slow_us are required together", kHint);
   TRY(const auto by, base::number_of(object, "slow_us", kAnswerDelayMostUs));
   order.delay.slow_us = static_cast<std::uint32_t>(by);
   if (!slow->is_array() || slow->size() > kSlowPlacesMost)
-    return fail("slow", fmt::format("is not a list of at most {} ranges", kSlowPlacesMost),
-                kRemedy);
+    return fail("slow", fmt::format("is not a list of at most {} ranges", kSlowPlacesMost), kHint);
   for (const json& place : *slow) {
     const auto number = [&](std::size_t at) {
       return place.is_array() && place.size() == 2 && place[at].is_number_unsigned() &&
@@ -59,7 +58,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
                  : std::nullopt;
     };
     const auto lba = number(0), sectors = number(1);
-    if (!lba || !sectors) return fail("slow", "has an invalid range", kRemedy);
+    if (!lba || !sectors) return fail("slow", "has an invalid range", kHint);
     order.delay.slow.push_back({*lba, *sectors});
   }
   return {};
@@ -101,11 +100,11 @@ Result<void> parse_faults(const json& object, LoadOrder& order) {
   if (!order.machine)
     return fail("faults", "need a machine", "add 'machine'; a plain medium has no faults");
   const json& list = object["faults"];
-  constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
+  constexpr const char* kHint = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)
-    return fail("faults", fmt::format("is not a list of at most {} strings", kFaultsMost), kRemedy);
+    return fail("faults", fmt::format("is not a list of at most {} strings", kFaultsMost), kHint);
   for (const json& text : list) {
-    if (!text.is_string()) return fail("faults", "has an element that is not a string", kRemedy);
+    if (!text.is_string()) return fail("faults", "has an element that is not a string", kHint);
     TRY(auto fault, model::parse_fault(text.get<std::string>()));
     order.faults.push_back(std::move(fault));
   }
@@ -223,13 +222,13 @@ struct Handler {
 }  // namespace
 
 Result<Order> parse_order(std::string_view line) {
-  constexpr const char* kRemedy = "use load, seal, mark, status or digest";
+  constexpr const char* kHint = "use load, seal, mark, status or digest";
   const json object = json::parse(line, nullptr, false);
   if (!object.is_object())
     return fail("request", "is not a JSON object", "send one object per line");
   if (!object.contains("state"))
     return fail("request", "is not supported by a server of crash states", R"(use {"state":...})");
-  TRY(auto verb, base::text_of(object, "state", kRemedy));
+  TRY(auto verb, base::text_of(object, "state", kHint));
   TRY(const auto number, base::number_of(object, "stage", kStageMax));
   const auto stage = static_cast<std::size_t>(number);
   if (verb == "load") return parse_load(object, stage);
@@ -238,7 +237,7 @@ Result<Order> parse_order(std::string_view line) {
   if (verb == "seal") return SealOrder{stage};
   if (verb == "status") return StatusOrder{stage};
   if (verb == "digest") return DigestOrder{stage};
-  return fail("state", fmt::format("unknown command \"{}\"", verb.substr(0, 64)), kRemedy);
+  return fail("state", fmt::format("unknown command \"{}\"", verb.substr(0, 64)), kHint);
 }
 
 std::string answer(StageServer& server, std::string_view line) {

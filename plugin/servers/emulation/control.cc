@@ -45,15 +45,15 @@ Result<Command> parse_wait(const json& object) {
 }
 
 Result<Command> parse_power(const json& object) {
-  constexpr const char* kRemedy = "use cut, disarm, on, status or wait-cut";
-  TRY(auto verb, text_of(object, "power", kRemedy));
+  constexpr const char* kHint = "use cut, disarm, on, status or wait-cut";
+  TRY(auto verb, text_of(object, "power", kHint));
   if (verb == "cut") return parse_cut(object);
   if (verb == "wait-cut") return parse_wait(object);
   TRY(only_keys(object, {"power"}));
   if (verb == "disarm") return Disarm{};
   if (verb == "on") return PowerOn{};
   if (verb == "status") return QueryPower{};
-  return fail("power", fmt::format("\"{}\" unknown power command", verb.substr(0, 64)), kRemedy);
+  return fail("power", fmt::format("\"{}\" unknown power command", verb.substr(0, 64)), kHint);
 }
 
 Result<Command> parse_mark(const json& object) {
@@ -73,13 +73,12 @@ Result<Command> parse_clock_command(const json& object) {
 }
 
 Result<Command> parse_statistics(const json& object) {
-  constexpr const char* kRemedy = "use read or take";
+  constexpr const char* kHint = "use read or take";
   TRY(only_keys(object, {"stats"}));
-  TRY(auto verb, text_of(object, "stats", kRemedy));
+  TRY(auto verb, text_of(object, "stats", kHint));
   if (verb == "read") return QueryStatistics{Emulation::Interval::continues};
   if (verb == "take") return QueryStatistics{Emulation::Interval::restarts};
-  return fail("stats", fmt::format("\"{}\" unknown statistics command", verb.substr(0, 64)),
-              kRemedy);
+  return fail("stats", fmt::format("\"{}\" unknown statistics command", verb.substr(0, 64)), kHint);
 }
 
 std::optional<model::FaultKind> kind_of(std::string_view name) {
@@ -97,22 +96,22 @@ Result<Command> parse_clear_faults(const json& object) {
   if (kind) {
     clear.kind = kind_of(*kind);
     if (!clear.kind)
-      return fail("kind", fmt::format("\"{}\" unknown fault", kind->substr(0, 64)),
+      return fail("kind", fmt::format("unknown fault \"{}\"", kind->substr(0, 64)),
                   "use a kind from the man page, for example dead");
   }
   return clear;
 }
 
 Result<Command> parse_fault_command(const json& object) {
-  constexpr const char* kRemedy = "use add, clear or list";
-  TRY(auto verb, text_of(object, "fault", kRemedy));
+  constexpr const char* kHint = "use add, clear or list";
+  TRY(auto verb, text_of(object, "fault", kHint));
   if (verb == "clear") return parse_clear_faults(object);
   if (verb == "list") {
     TRY(only_keys(object, {"fault"}));
     return ListFaults{};
   }
   if (verb != "add")
-    return fail("fault", fmt::format("\"{}\" unknown fault command", verb.substr(0, 64)), kRemedy);
+    return fail("fault", fmt::format("unknown command \"{}\"", verb.substr(0, 64)), kHint);
   TRY(only_keys(object, {"fault", "spec"}));
   TRY(auto spec, text_of(object, "spec", "write KIND:DEVICE,... as in the man page"));
   auto fault = model::parse_fault(spec);
@@ -122,18 +121,18 @@ Result<Command> parse_fault_command(const json& object) {
 
 Result<Command> parse_array_command(const json& object) {
   using Verb = ArrayOrder::Verb;
-  constexpr const char* kRemedy = "use status, fail, rebuild, scrub, repair, accept or rate";
+  constexpr const char* kHint = "use status, fail, rebuild, scrub, repair, accept or rate";
   constexpr std::uint64_t kMemberMax = 4095;
   constexpr std::uint64_t kRateMax = 1'000'000'000'000;
   static constexpr std::pair<const char*, Verb> kVerbs[] = {
       {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild},
       {"scrub", Verb::scrub},   {"repair", Verb::repair}, {"accept", Verb::accept},
       {"rate", Verb::rate}};
-  TRY(auto verb, text_of(object, "array", kRemedy));
+  TRY(auto verb, text_of(object, "array", kHint));
   const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                          [&](const auto& v) { return verb == v.first; });
   if (named == std::end(kVerbs))
-    return fail("array", fmt::format("\"{}\" unknown array command", verb.substr(0, 64)), kRemedy);
+    return fail("array", fmt::format("\"{}\" unknown array command", verb.substr(0, 64)), kHint);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;

@@ -283,7 +283,7 @@ Result<void> Backend::take_ack() {
   if (ack_bytes_ < ack_.size()) return {};
   ack_bytes_ = 0;
   TRY(parse_ring_call_ack(ack_));
-  if (acks_due_ == 0) return fail("vhost-user", "the client answers a request that was not sent");
+  if (acks_due_ == 0) return fail("vhost-user", "the client answered a request that was not sent");
   --acks_due_;
   return {};
 }

@@ -253,7 +253,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
   TestClient client(disk.disk());
   const base::Descriptor channel = client.set_up_in_band();
   acknowledge(channel.get());
-  EXPECT_NE(client.error().find("answers a request that was not sent"), std::string::npos);
+  EXPECT_NE(client.error().find("answered a request that was not sent"), std::string::npos);
 }
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
