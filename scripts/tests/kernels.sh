@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which kernel build-guest takes, without a network: of kernels in the cache the newest whose version begins as wanted. The
-# kernels are empty, so that it stops at the first module, and says of which kernel.
+# Kernel selection of build-guest without a network: the newest cached kernel with the wanted version prefix. The kernels
+# are empty, so build-guest stops at the first module and names the kernel.
 . "$(dirname "$0")/lib.sh"
 build_guest=$(cd "$(dirname "$0")/.." && pwd)/build-guest
 export HEADCRASH_CACHE=$scratch/cache
