@@ -266,7 +266,7 @@ TEST(Adapter, KernelMayBeAPath) {
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@paths" / "my@linux";
   std::filesystem::create_directories(folder);
   EXPECT_NE(
-      load_adapter("xfs@" + folder.string()).error().message().find("without a kernel's source"),
+      load_adapter("xfs@" + folder.string()).error().message().find("not a kernel source folder"),
       std::string::npos);
   std::ofstream(folder / "Kconfig") << "source";
   std::ofstream(folder / "bzImage") << "kernel";
@@ -283,7 +283,7 @@ TEST(Adapter, KernelMayBeAPath) {
       "own@bzImage");
   const auto none = load_adapter("xfs@./no/such/kernel");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("neither a kernel's file nor its source"),
+  EXPECT_NE(none.error().message().find("neither a kernel file, a kernel source folder"),
             std::string::npos);
   LinuxAdapter again = *tree;
   ASSERT_TRUE(replace_kernel(again, "7.3"));
@@ -313,7 +313,7 @@ TEST(Adapter, RejectsASecondKernel) {
   EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string())
                 .error()
                 .message()
-                .find("fit one kernel"),
+                .find("fit only one kernel"),
             std::string::npos);
   std::filesystem::remove_all(folder);
 }

@@ -170,7 +170,7 @@ TEST(SnapfsSnapshotErrors, AreReported) {
   Machine other(*disk.store);
   const auto gone = other.try_mount({.snapshot = "gone"});
   ASSERT_FALSE(gone);
-  EXPECT_NE(gone.error().message().find("there is no snapshot 'gone'"), std::string::npos)
+  EXPECT_NE(gone.error().message().find("no snapshot 'gone'"), std::string::npos)
       << gone.error().message();
   EXPECT_NE(gone.error().message().find("one, more1"), std::string::npos) << gone.error().message();
   for (const MountOptions& options :

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The applications whose packages are installed, under each of their settings: what is promised is there, and what promises
-# nothing loses. A package that is not installed leaves its campaign out, and is named.
+# Runs the applications with installed packages under each of their settings: promised data survives, and settings without
+# promises lose data. Reports each missing package and skips its campaign.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 

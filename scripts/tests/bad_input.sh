@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Wrong inputs, a row each: every one gives its exit code and one line on standard error that names what is wrong, and leaves no
-# process, no temporary file and nothing new in its folder.
+# Invalid inputs, one per row: each must return its exit code, print one line on standard error that names the problem, and
+# leave no process, no temporary file and no new file in its folder.
 #
 #   bad_input.sh BUILD-FOLDER
 #

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# git bisect run headcrash replay --anew: by what each commit's kernel writes, not by a recording. The commits hold the adapter in
-# place of a kernel, so that no other kernel is needed: the mount option nobarrier is what broke it, and leaving it out what mends it.
+# Tests git bisect run headcrash replay --anew, which repeats the writes under each commit's kernel instead of using a
+# recording. The commits contain the adapter instead of a kernel, so no other kernel is needed: the mount option nobarrier
+# is the defect, and its removal the fix.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@x

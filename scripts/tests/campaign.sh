@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A campaign with guests, killed in the middle and resumed: no finished trial is repeated, none is lost; then its report.
+# A campaign with guests, killed and resumed: no finished trial is repeated or lost. Also tests its report.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch

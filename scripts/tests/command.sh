@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line without guests: lists, help, and every bad input as one clear error.
+# The command line without guests: lists, help, and a single clear error for each invalid input.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The page of a crash: made from a recording of 10 000 requests, small, safe from what its marks say, and quick in a browser.
+# A crash page from a recording of 10 000 requests: small, safe against its marks' content, and fast in a browser.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$scratch"

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Every command that the documents and help texts print is run as it is printed, in order, in a scratch folder that has the
-# tree's folders in it and the build as build/release. documents.table says what else is needed: what is to be there before,
-# the exit code where it is not 0, what runs in the background, and a short form for what would take long or another test
-# that runs it, each with its reason. A command that fails, an entry for a command that is printed no more, and a reference to
-# a test that does not run it are failures.
+# Runs every command in the documents and help texts as printed, in order, in a scratch folder with the tree's folders and
+# the build as build/release. documents.table has exceptions: prerequisites, exit codes other than 0, background commands,
+# and short forms of long commands or tests that run them, each with its reason. Failures are: a failing command, an entry
+# for a command that is no longer printed, and a reference to a test that does not run it.
 #
 #   documents.sh BUILD-FOLDER plain|guest [DOCUMENT]     guest: the commands that need one; else all others
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A campaign that explores: its control is caught, ext4 is clean, it can be killed and resumed, sharded and merged; an adapter
-# whose command the guest has not, and an agent that is killed in the middle, cost their own trial only.
+# A campaign that explores: its control is caught, ext4 is clean, and it can be killed, resumed, sharded and merged. An
+# adapter whose command is missing in the guest, or a killed agent, fails only its own trial.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch

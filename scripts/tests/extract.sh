@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# headcrash extract: an image out of a recording, and a script that finds an intact one as promised and a damaged one not.
+# headcrash extract: extracts an image from a recording, and a script that finds an intact image as promised, and a damaged
+# one not.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$scratch"

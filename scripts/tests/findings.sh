@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A finding in Linux, without headcrash: its script loses in a guest what was synced, and keeps it with the control. With `night` as
-# the second argument: a write that is not waited for, on a slow disk, and bytes of an earlier user.
+# A finding in Linux without headcrash: its script loses synced data in a guest, and keeps it with the control. With `night`
+# as second argument: a write without a wait, on a slow disk, and an earlier user's data.
 . "$(dirname "$0")/lib.sh"
 scripts=$(cd "$(dirname "$0")/.." && pwd)
 cd "$scratch"
 
-# A finding's script in a guest, the exit code in `status`.
+# Runs a finding's script in a guest. Sets `status` to its exit code.
 run_script() {   # FOLDER OPTION...
   local folder=$1
   shift

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The table of results/reference/findings says what its kernels.csv says: each cell of a kernel, and each line of the file.
+# Checks that the table of results/reference/findings matches its kernels.csv: each cell of a kernel, and each line of the
+# file.
 #
 #   findings_table.sh README.md kernels.csv
 #

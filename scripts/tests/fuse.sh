@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Our own UFS in a guest, through FUSE: on the drive of the paper it loses its power, is preened, and keeps what was synced; crash
-# states of a short workload are clean or put right; without a cut it shows what the reference holds; and its tools refuse what they
-# cannot use, in words.
+# ufs in a guest through FUSE. On the paper's drive, it loses power, is preened, and keeps synced data. Crash states of a
+# short workload are clean or repaired. Without a cut, it matches the reference. Its tools reject invalid input with a clear
+# message.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch

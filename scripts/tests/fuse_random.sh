@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Random operations of several users through FUSE, each beside its reference: on a log-structured file system that is nine tenths
-# full and whose cleaner never rests, or on one with meta-data snapshots that is 95 % full. Mounts on this machine: takes root and
-# /dev/fuse.
+# Random operations of several users through FUSE, each compared with a reference: on lfs with a disk 90 % full and a busy
+# cleaner, or on snapfs with a disk 95 % full. Mounts on this machine: needs root and /dev/fuse.
 #
 #   scripts/tests/fuse_random.sh [BUILD [SECONDS [FIRST-SEED [TYPE]]]]      default: build/dev, 60 seconds, seed 1, lfs
 set -euo pipefail

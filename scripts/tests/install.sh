@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `cmake --install` installs works by itself: the command with its plugin, its agent and the script that packs guests,
-# under a prefix and under DESTDIR, when neither the source tree nor the build folder can be reached. The programs of the
-# build have those folders written into them; in the copy under test the names lead nowhere.
+# Tests that an installation works by itself: the command with its plugin, its agent and the script that packs guests, under
+# a prefix and under DESTDIR, without access to the source tree and the build folder. Programs of the build contain the
+# paths of these folders; in the tested copy, the paths are invalid.
 #
 #   install.sh BUILD-FOLDER plain|guest
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which kernel build-guest takes, without a network: of kernels in the cache the newest whose version begins as wanted. The
-# kernels are empty, so that it stops at the first module, and says of which kernel.
+# Kernel selection of build-guest without a network: the newest cached kernel with the wanted version prefix. The kernels
+# are empty, so build-guest stops at the first module and names the kernel.
 . "$(dirname "$0")/lib.sh"
 build_guest=$(cd "$(dirname "$0")/.." && pwd)/build-guest
 export HEADCRASH_CACHE=$scratch/cache
@@ -36,8 +36,8 @@ refuses 1 'not installed on this host: no-such-package' 'apt-get install no-such
 [ -z "$(find "$HEADCRASH_CACHE/guest" -mindepth 1 ! -name .lock)" ] || failed "a failed build left $(ls -a "$HEADCRASH_CACHE/guest")"
 
 # In a file and on the command line.
-refuses 2 'not a kernel version' -- "$headcrash" campaign demo --plan --kernel new
-refuses 2 'without a kernel' -- "$headcrash" campaign demo --plan --kernel "$scratch/"
+refuses 2 'neither a kernel version' -- "$headcrash" campaign demo --plan --kernel new
+refuses 2 'not a kernel source folder' -- "$headcrash" campaign demo --plan --kernel "$scratch/"
 exits 0 "$headcrash" campaign demo --plan --kernel 6.1,7.3
 says 'xfs@6.1 xfs@7.3' <"$scratch/out" || failed "$(cat "$scratch/out")"
 refuses 2 'does not apply to ufs-schemes' -- "$headcrash" campaign ufs-schemes --plan --kernel 7.3

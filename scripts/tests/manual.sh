@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Manual pages and completions: they format without a warning, have what the program takes, and a completion offers what
-# comes next.
+# Manual pages and completions: pages format without warnings and describe all options of the program, and completions offer
+# valid next words.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 documents=$build/documents

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# peacock98 as long as the paper: ten minutes of each load, fifteen before each cut, loads up to 3000 requests a second.
-# What holds on a short run as on a long one: no promise of a reply is broken, and memory is bounded.
+# peacock98 with the paper's durations: ten minutes per load, fifteen before each cut, and loads up to 3000 requests a
+# second. As in short runs, no promise of a reply is broken, and memory is bounded.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A campaign in several processes on one database: each run has one executor, interrupted ones say how to resume them, killed
-# ones can be resumed at once, finished ones are not run again.
+# A campaign in several processes on one database: each run has a single executor, interrupted runs print how to resume
+# them, killed ones can be resumed at once, and finished ones do not run again.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 export TMPDIR=$scratch

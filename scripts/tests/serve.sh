@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# headcrash serve: bytes stay in the store, a cut loses what was not flushed, stock NBD tools work, Ctrl-C leaves nothing.
+# headcrash serve: data stays in the store, a cut loses unflushed data, standard NBD tools work, and Ctrl-C leaves nothing
+# behind.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# build-guest --uml: what it refuses, what it keeps, and that nothing is left of a build that was interrupted. The kernel is a folder
-# with a makefile, so that neither a network nor minutes are needed.
+# build-guest --uml: rejected inputs, cached results, and no remains of an interrupted build. The kernel is a folder with a
+# makefile, so neither a network nor much time is needed.
 #
 #   uml.sh BUILD-FOLDER [real]
 #
-# real: the kernel of Debian's source, built if it is not in the cache (that takes some minutes); it starts our agent, twice alike.
+# real: uses the kernel of Debian's source, built if it is not cached (in some minutes). It starts the agent twice, with equal results.
 . "$(dirname "$0")/lib.sh"
 build_guest=$(cd "$(dirname "$0")/.." && pwd)/build-guest
 agent=$build/bin/headcrash-agent

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# headcrash serve --vhost-user: a guest's ext4 on a vhost-user disk, a cut in the middle of a request, recovery in the same guest; what
-# the recording then has. Before that, without a guest: sockets, several machines, SIGTERM, a command.
+# headcrash serve --vhost-user: a guest's ext4 on a vhost-user disk, a cut during a request, recovery in the same guest, and
+# the content of the recording. Before that, without a guest: sockets, several machines, SIGTERM, a command.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$scratch"

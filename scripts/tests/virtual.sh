@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Guests in virtual time: a request takes in the guest what the drive takes, power goes in the middle of a commit on an array and ext4
-# recovers, equal commands give equal bytes, and nothing outlives a guest. Needs the kernel that scripts/build-guest --uml builds:
-# without it, it is skipped (77), unless the second argument is `build`.
+# Guests in virtual time: requests take as long in the guest as on the drive, ext4 on an array recovers from a power cut
+# during a commit, equal commands produce equal bytes, and no process outlives a guest. Needs the kernel of scripts/build-
+# guest --uml; without it, the test is skipped (77), unless the second argument is `build`.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")/.." && pwd)
 agent=(--agent "$build/bin/headcrash-agent")

@@ -453,7 +453,7 @@ TEST(BufferGather, ChargesCountAsCacheMemoryAndAreBounded) {
     EXPECT_EQ(w.cache.charged_bytes(), 0U);
     EXPECT_EQ(w.cache.counters().over_bytes_most, 0U);
   });
-  EXPECT_DEATH(w.cache.uncharge(1), "more memory is uncharged");
+  EXPECT_DEATH(w.cache.uncharge(1), "uncharged more memory");
 }
 
 TEST(BufferGather, UnchargedMemoryGoesToWaiters) {

@@ -311,7 +311,7 @@ TEST(DiskOutstanding, TransferWaitsForRoomInTheQueue) {
     Issuing issuing(w.queue);
     for (std::uint64_t i = 0; i < 5; ++i) issuing.write(i * 10, 1, 1);
   }),
-               "more requests are pending");
+               "more than requests_max requests are pending");
 }
 
 struct TwoDisks {

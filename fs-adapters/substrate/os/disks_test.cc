@@ -159,7 +159,7 @@ TEST(RawDisk, RejectsPathsThatAreNoDisk) {
   EXPECT_NE(refused(real.folder.path() / "nothing").find("cannot be opened"), std::string::npos);
   EXPECT_NE(refused("/dev/null").find("neither a block device nor a file"), std::string::npos);
   std::filesystem::resize_file(real.path, 1000);
-  EXPECT_NE(refused(real.path).find("whole number of sectors"), std::string::npos);
+  EXPECT_NE(refused(real.path).find("not a multiple of 512 bytes"), std::string::npos);
 }
 
 TEST(RawDisk, CanBeDestroyedWithRequestsInFlight) {

@@ -289,7 +289,7 @@ TEST(ExecutorDeathTest, LimitsTheNumberOfFibers) {
         Account account{.name = "ann"};
         for (int i = 0; i < 3; ++i) executor.spawn(Kind::user, account, [] {});
       },
-      "more fibers than the executor may have");
+      "more than fibers_max fibers");
 }
 
 TEST(ExecutorDeathTest, AHandlerThatWaitsIsDetected) {

@@ -215,7 +215,7 @@ TEST(SyncerDeathTest, LimitsDeferredWork) {
   SyncedWorld w({.policy = Policy::none, .work_max = 2});
   w.syncer.add_work([] {});
   w.syncer.add_work([] {}, 60 * kSecondNs);
-  EXPECT_DEATH(w.syncer.add_work([] {}), "more work is deferred");
+  EXPECT_DEATH(w.syncer.add_work([] {}), "more than work_max items are deferred");
 }
 
 TEST(Syncer, AnyFiberCanRunDeferredWork) {

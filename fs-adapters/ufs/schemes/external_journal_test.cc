@@ -245,7 +245,7 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   leave_behind(other);
   Disks mixed = disks.copied();
   bench::copy(*other.log, *mixed.log);
-  expect_refused(mixed, "it is another file system's");
+  expect_refused(mixed, "belongs to another file system");
 
   EXPECT_EQ(mount_alone(disks), "");
 }

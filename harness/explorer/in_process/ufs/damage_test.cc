@@ -254,7 +254,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          for (std::array<std::byte, ufs::kSectorBytes> sector;;) TRY(store.read(0, sector));
        }},
       {"sectors-too-high", "is not marked clean", and_then(flag(0))},
-      {"sectors-too-high", "other bytes", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "has changed bytes", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, kUntouched) + 77,
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
@@ -270,7 +270,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          change_inode(store, number_of(store, kUntouched),
                       [](ufs::Inode& inode) { --inode.size_bytes; });
        })},
-      {"sectors-too-high", "is gone", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "is missing", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, "a/b/c"), [](auto sector, auto) {
            little_endian::store8(sector, tree::find_entry(sector, "four")->offset + 8, 'F');
          });
@@ -279,15 +279,15 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
        and_then([](auto&, auto& report) { ++report.files; })},
       {"sectors-too-high", "the report's totals",
        and_then([](auto&, auto& report) { ++report.totals.free_blocks; })},
-      {"sectors-too-high", "the superblock is not", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "the superblock has changed", and_then([](auto& store, auto&) {
          change_sector(store, ufs::kSuperblockByte + 144,  // fs_id
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
-      {"sectors-too-high", "a check has no findings", and_then([&](auto& store, auto& report) {
+      {"sectors-too-high", "but a check has none", and_then([&](auto& store, auto& report) {
          report.unrepaired = true;
          flag(0)(store, report);
        })},
-      {"no-room", "says that it is clean", and_then(flag(1))},
+      {"no-room", "it is marked clean", and_then(flag(1))},
       {"file-without-name", "although there is room", and_then([&](auto& store, auto& report) {
          const auto names = ufs::ImageReader::open(store)->list(number_of(store, "lost+found"));
          if (!names || names->empty()) return;
@@ -329,7 +329,7 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
   DamageCounts counts;
   for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
     const auto done = trials.run(seed, counts);
-    if (!done && done.error().message().find("it says that it is clean") != std::string::npos)
+    if (!done && done.error().message().find("it is marked clean") != std::string::npos)
       ++reported;
   }
   EXPECT_GT(reported, kDamageSeeds / 4) << "the flag is missing on too many images";
