@@ -51,11 +51,11 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
   const auto measured = time_of(words.next(), model::kMicrosecondNs);
   if (measured.state == ParsedTime::State::too_large)
     return ParseError{"the measured time is beyond 292 years", kMicroseconds};
-  if (!measured) return ParseError{"the measured time is not a number", kTimeRemedy};
+  if (!measured) return ParseError{"the measured time is not a number", kTimeHint};
   const auto think = time_of(words.next(), model::kMicrosecondNs);
   if (think.state == ParsedTime::State::too_large)
     return ParseError{"the think time is beyond 292 years", kMicroseconds};
-  if (!think) return ParseError{"the think time is not a number", kTimeRemedy};
+  if (!think) return ParseError{"the think time is not a number", kTimeHint};
   if (!words.at_end())
     return ParseError{"has too many fields", "expected: R|W hint lbn blocks measured_us think_us"};
   into.measured_ns = measured.ns;

@@ -17,7 +17,7 @@ namespace headcrash::replay {
 constexpr std::uint32_t kBlocksMax = 1U << 20;
 constexpr std::uint64_t kLbnMax = std::uint64_t{1} << 62U;
 
-constexpr const char* kTimeRemedy =
+constexpr const char* kTimeHint =
     "write a decimal number such as 62.687285, without sign or exponent";
 constexpr ParseError kTooManyVolumes{"exceeds 65536 volumes at this line",
                                      "replay a part of the trace"};

@@ -185,7 +185,7 @@ TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   }
 }
 
-TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
+TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
   ArrayFixture b(with_log_on_members(), kMemberOfALog);
   const RaidLayout l = b.layout();
   ASSERT_TRUE(b.open());

@@ -128,7 +128,7 @@ TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
 }
 
 /// The second member is lost while a stripe is logged, so the record is on too few members.
-TEST(ArrayLoss, OfASecondMemberWhileLoggingFailsTheWrite) {
+TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
     ArrayFixture b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);

@@ -53,7 +53,7 @@ void open_dirty(ArrayFixture& b) {
   b.run_for(20 * kMillisecondNs);
 }
 
-TEST(ArrayCommands, OfAWriteAtEachLevel) {
+TEST(ArrayCommands, MatchTheWriteAtEachLevel) {
   struct Case {
     ArrayProfile profile;
     std::uint32_t sectors;
