@@ -25,7 +25,7 @@ mkdir other && touch other/file
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
 said "holds other files"
 
-guest=(--guest qemu --fs ext4 --states 60 --time 120)
+guest=(--guest qemu --fs ext4 --states 16 --time 120)
 exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./synced
 said "synced acknowledged 3 lines"
 said "ext4    kept "
