@@ -20,7 +20,7 @@ using bench::filled;
 using model::Status;
 
 struct Emulated {
-  model::bench::Bench hardware{false};
+  model::bench::DiskFixture hardware{model::bench::kCacheOff};
   VirtualClock clock{hardware.machine.simulation()};
   Executor executor{clock};
   ModelDisk disk{hardware.machine};
