@@ -34,7 +34,7 @@ TEST(Application, ParsesAFile) {
   EXPECT_EQ(application->files.at("go"), "echo persisted 1");
   EXPECT_EQ(application->expected, adapters::Expectation::clean);
   EXPECT_FALSE(application->each_command_persists);
-  EXPECT_EQ(commands(application->run, "/mnt")[0],
+  EXPECT_EQ(commands(*application, application->run, "/mnt")[0],
             (std::vector<std::string>{"sh", "-c", "sh /run/application/go /mnt"}));
 }
 
