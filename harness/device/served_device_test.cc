@@ -22,7 +22,7 @@ TEST(ServedDevice, PassesTheEffectOfACutToThePlugin) {
   ServedDeviceSpec bad = good;
   bad.tear = "unreadble";
   const std::string message = refusal_of(bad);
-  EXPECT_NE(message.find("tear: \"unreadble\""), std::string::npos) << message;
+  EXPECT_NE(message.find("unknown tear \"unreadble\""), std::string::npos) << message;
   EXPECT_NE(message.find("did you mean \"unreadable\""), std::string::npos) << message;
 }
 

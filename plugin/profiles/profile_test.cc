@@ -104,7 +104,7 @@ TEST(Profile, NamesAMissingVariantAndAMistakeInOne) {
   const Error other = load_profile("atlas-10k+measured-hosts").error();
   EXPECT_NE((other.problem + other.hint).find("did you mean \"measured-host\""), std::string::npos)
       << other.message();
-  EXPECT_NE(load_profile("hp-c2447+measured-host").error().hint.find("has none"),
+  EXPECT_NE(load_profile("hp-c2447+measured-host").error().hint.find("has no variants"),
             std::string::npos);
   const auto wrong = parse_profile(
       changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"),
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors",
               "below"},
         Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water",
-              "marks"},
+              "at most"},
         Wrong{"read-hit-command-ms = 0.95343", "read-hit-command-ms = [0.9]",
               "command.read-hit-command-ms", "list of two"},
         Wrong{"segments = 1", "segments = 0", "read-buffer.segments", "whole number"},

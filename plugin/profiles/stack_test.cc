@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, StackErrors,
     testing::Values(
         WrongStack{kRaid, "\"array\"", "\"arrray\"", "kind", "did you mean \"array\""},
-        WrongStack{kRaid, "\"array\"", "7", "kind", "text"},
+        WrongStack{kRaid, "\"array\"", "7", "kind", "string"},
         WrongStack{kRaid, "member =", "membre =", "membre", "did you mean"},
         WrongStack{kRaid, "member =", "size = 3\nmember =", "size", "unknown"},
         WrongStack{kRaid, "\"hp-c2447\"", "\"hp-c2448\"", "member", "hp-c2447"},
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
         WrongStack{kPresto, "range = \"all\"", "range = [-1, 8]", "memory.range", "before"},
         WrongStack{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range",
-                   "beyond"},
+                   "exceeds"},
         WrongStack{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib",
                    "multiple"},
         WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499",

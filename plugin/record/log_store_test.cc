@@ -306,7 +306,7 @@ TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
   const std::string message = refusal(machine(64));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, old_handler);
-  EXPECT_NE(message.find("room"), std::string::npos) << message;
+  EXPECT_NE(message.find("free space"), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(path_)) << "it would be rejected as an invalid recording later";
 }
 
@@ -342,7 +342,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
   }
   signal(SIGXFSZ, old_handler);
   EXPECT_NE(message.find("run.hcrec"), std::string::npos);
-  EXPECT_NE(message.find("room"), std::string::npos) << message;
+  EXPECT_NE(message.find("free space"), std::string::npos) << message;
   EXPECT_GT(acknowledged, 15U);
   auto log = open(machine(1 << 16));
   ASSERT_TRUE(log);

@@ -366,10 +366,10 @@ TEST(RunHistory, RejectsMismatchedBases) {
   EXPECT_NE(load_error(based("a", "good", "w1-9")).find("request 9"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not a valid state name"),
             std::string::npos);
-  EXPECT_NE(load_error(based("a", "a", "w1")).find("circle"), std::string::npos);
+  EXPECT_NE(load_error(based("a", "a", "w1")).find("cycle"), std::string::npos);
   based("b", "c", "w1");
   based("c", "a", "w1");
-  EXPECT_NE(load_error(based("a", "b", "w1")).find("circle"), std::string::npos);
+  EXPECT_NE(load_error(based("a", "b", "w1")).find("cycle"), std::string::npos);
   std::ofstream(folder / "text") << "not a recording";
   EXPECT_NE(load_error(based("a", "text", "w1")).find("not a headcrash recording"),
             std::string::npos);

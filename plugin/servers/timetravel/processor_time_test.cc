@@ -57,7 +57,7 @@ TEST(ProcessorTime, CountsAProcessAndItsChildrenFromTheStart) {
 TEST(ProcessorTime, FailsForAMissingProcess) {
   const auto none = ProcessorTime::of(INT32_MAX);
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("cannot read"), std::string::npos);
+  EXPECT_NE(none.error().message().find("cannot be read"), std::string::npos);
 }
 
 }  // namespace
