@@ -1,4 +1,3 @@
-// Error texts (errno_text.h).
 #include "plugin/base/errno_text.h"
 
 #include <fmt/format.h>

@@ -5,9 +5,9 @@
 
 namespace headcrash::base {
 
-/// Returns text such as "No space left on device (ENOSPC)". EBADMSG and EUCLEAN, which file systems
-/// return for a wrong checksum or a damaged structure, are described as such; glibc's text for
-/// EBADMSG is "Bad message".
+/// Returns text such as "No space left on device (ENOSPC)". EBADMSG and EUCLEAN get special texts,
+/// because file systems return them for a wrong checksum and for a damaged structure; glibc's text
+/// for EBADMSG is "Bad message".
 std::string errno_text(int error);
 
 }  // namespace headcrash::base

@@ -1,4 +1,3 @@
-// Locks by flock(2) (file_lock.h).
 #include "plugin/base/file_lock.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Locks by flock(2), held until their owner ends. They also work across processes, PID namespaces
-// and containers.
+// Locks by flock(2), held until their owner ends. flock(2) also works across processes, PID
+// namespaces and containers.
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,3 @@
-// JSON lines with deadlines (json_socket.h).
 #include "plugin/base/json_socket.h"
 
 #include <poll.h>
@@ -15,7 +14,8 @@
 namespace headcrash::base {
 namespace {
 
-/// Returns true if ready, false at the deadline. Polls at least once, even with a zero timeout.
+/// Returns true if the socket is ready, false at the deadline. Polls at least once, even with a
+/// zero timeout.
 bool wait_for(int socket, short what, Deadline deadline) {
   for (;;) {
     const auto left =

@@ -1,5 +1,5 @@
-// Bucket arithmetic (latency_histogram.h). A value below 2^7 has its own bucket; above, the seven
-// leading bits select it.
+// Computes bucket numbers and bounds (latency_histogram.h). A value below 2^7 has its own bucket;
+// for larger values, the seven leading bits select the bucket.
 #include "plugin/base/latency_histogram.h"
 
 #include <algorithm>

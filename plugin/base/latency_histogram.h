@@ -1,8 +1,8 @@
 #pragma once
-// Log-linear histograms of times, with 64 equal buckets per octave. A bucket is at most 1/64 (1.6
-// %) of its value wide, from nanoseconds to centuries. A histogram takes a fixed 30 KiB, and
-// record() does not allocate. The plugin keeps one per device, the guest agent one per user of a
-// workload.
+// Log-linear histograms of times, with 64 equal buckets per octave, from nanoseconds to centuries.
+// The width of a bucket is at most 1/64 (1.6 %) of its value. A histogram takes a fixed 30 KiB, and
+// record() does not allocate. The plugin keeps one histogram per device, the guest agent one per
+// user of a workload.
 
 #include <array>
 #include <cstddef>
@@ -30,7 +30,8 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
   LatencySummary summary() const;
-  /// Returns the smallest bucket bound that covers `share` (0 to 1) of the values; 0 if empty.
+  /// Returns the smallest bucket bound that covers the given share (0 to 1) of the values; 0 if
+  /// empty.
   std::int64_t quantile_ns(double share) const;
 
  private:

@@ -1,4 +1,3 @@
-// Bounded line framing (line_framing.h).
 #include "plugin/base/line_framing.h"
 
 namespace headcrash::base {

@@ -1,4 +1,3 @@
-// Binding and listening (listening_socket.h).
 #include "plugin/base/listening_socket.h"
 
 #include <sys/socket.h>
@@ -13,7 +12,7 @@
 namespace headcrash::base {
 namespace {
 
-/// Binds so that the file is created with mode 0600.
+/// Binds the socket so that its file is created with mode 0600.
 int bind_private(int fd, const sockaddr_un& address) {
   const mode_t before = ::umask(0177);
   const int error =

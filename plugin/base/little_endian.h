@@ -1,8 +1,8 @@
 #pragma once
-// Little-endian numbers of on-disk formats, at any offset. They are copied with memcpy: no
+// Little-endian numbers of on-disk formats, at any offset. The functions use memcpy, so there is no
 // unaligned access, and no struct is overlaid on untrusted bytes. The caller checks the bounds.
-// Always inline, because a linker keeps one copy of a function, which under the sanitizers may be
-// the unoptimised one.
+// They are always inlined: the linker keeps one copy of each inline function, and in sanitizer
+// builds that copy may be the unoptimised one.
 
 #include <bit>
 #include <cstddef>

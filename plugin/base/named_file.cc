@@ -1,4 +1,3 @@
-// See named_file.h.
 #include "plugin/base/named_file.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Configuration files by name or by path. A name refers to a built-in file; anything with a '/' or
-// ending in .toml is the path of a user's file.
+// Configuration files by name or by path. A name refers to a built-in file. An argument that
+// contains '/' or ends in .toml is the path of a user's file.
 
 #include <filesystem>
 #include <span>
@@ -48,7 +48,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file);
 /// Returns the names without their extensions, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 
-/// Converts the `embedded_files()` of a folder.
+/// Converts the result of a folder's `embedded_files()` to BuiltInFiles.
 template <typename EmbeddedFile>
 std::vector<BuiltInFile> built_in(std::span<const EmbeddedFile> embedded) {
   std::vector<BuiltInFile> files;

@@ -8,7 +8,7 @@
 namespace headcrash::base {
 
 /// Returns the only word of `known` that begins with `word` (3 letters or more). Otherwise returns
-/// the nearest one by edit distance if at most a third of its letters differ, else "".
+/// the nearest word by edit distance if at most a third of its letters differ, else "".
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 /// Returns a hint for an unknown word: `did you mean "x"? known: a, b, x`.

@@ -7,12 +7,12 @@
 
 namespace headcrash::base {
 
-/// Keeps valid UTF-8. Escapes as \xNN, byte by byte, control characters, bidirectional and
-/// line-separator characters, and invalid UTF-8. Cuts the text after `most` bytes and appends
-/// "...".
+/// Keeps valid UTF-8. Escapes control characters, bidirectional and line-separator characters, and
+/// the bytes of invalid UTF-8 as \xNN, byte by byte. Truncates the text after `most` bytes and
+/// appends "...".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 
-/// Escapes text of several lines in the same way; keeps newlines and tabs.
+/// Like printable() for text of several lines: keeps newlines and tabs.
 std::string printable_lines(std::string_view text);
 
 }  // namespace headcrash::base

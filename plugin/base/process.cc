@@ -1,4 +1,4 @@
-// fork and exec of children that die with their parent (process.h).
+// Starts children by fork and exec that die with their parent (process.h).
 #include "plugin/base/process.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ constexpr unsigned kNobody = 65534;
 constexpr std::array<const char*, 3> kBareEnvironment{
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", nullptr};
 
-/// Returns false if the program must not run.
+/// Applies the limits. Returns false if that fails and the program must not run.
 bool confine(const Confinement& confinement) {
   const auto limit = [](auto resource, std::uint64_t most) {
     const rlimit both{most, most};
@@ -57,7 +57,7 @@ bool confine(const Confinement& confinement) {
 }
 
 [[noreturn]] void become(const Preparation& prepared) {
-  // The change of user comes first, since it clears the death signal.
+  // The change of user comes before prctl, because it clears the death signal.
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -27,13 +27,14 @@ inline constexpr int kFirstInherited = 3;
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  std::uint64_t file_bytes = 1ULL << 32;  ///< per file written; the child may raise it itself
+  /// limit for each written file; the child may raise the limit itself
+  std::uint64_t file_bytes = 1ULL << 32;
 };
 
 struct ProcessSpec {
   std::vector<std::string> argv{};  ///< argv[0] is searched for in PATH
   int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 is /dev/null
-  std::vector<int> inherit{};       ///< all others are closed in the child
+  std::vector<int> inherit{};       ///< all other descriptors are closed in the child
   std::optional<Confinement> confinement{};
 };
 

@@ -40,7 +40,7 @@ TEST(Process, StartFailsIfTheProgramIsMissing) {
   const auto process = Process::start({.argv = {"no-such-program"}});
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().subject, "no-such-program");
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // not even a zombie
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // the child is reaped and not left as a zombie
 }
 
 TEST(Process, WaitTimesOut) {
@@ -85,7 +85,7 @@ TEST(Process, ChildDiesWithAKilledHarness) {
     std::this_thread::sleep_for(10ms);
     state = state_of(pid);
   }
-  EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie if nothing reaps orphans
+  EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie if no process reaps orphans
 }
 
 TEST(Process, TerminalInterruptDoesNotReachTheChild) {
@@ -107,8 +107,8 @@ TEST(Process, ChildInheritsOnlyTheGivenDescriptors) {
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));
-  // Without close-on-exec, and still closed in the child. The number is beyond those that the shell
-  // uses for its pipe.
+  // This descriptor lacks close-on-exec and must still be closed in the child. Its number is above
+  // those that the shell uses for its pipe.
   const Descriptor kept(::fcntl(low.get(), F_DUPFD, 30));
   auto process = Process::start(
       {.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},

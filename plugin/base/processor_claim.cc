@@ -1,4 +1,3 @@
-// Claims by socket names (processor_claim.h).
 #include "plugin/base/processor_claim.h"
 
 #include <fmt/format.h>

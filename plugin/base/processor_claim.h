@@ -1,8 +1,8 @@
 #pragma once
-// Claims one host processor for a guest and its server. The two wake each other constantly, which
-// is much cheaper on one processor than across two. All processes see the claims, so two guests do
-// not share a processor while another is free. A claim is an abstract Unix socket name, released
-// when its process ends.
+// Claims one host processor for a guest and its server. Guest and server wake each other
+// constantly, which is much cheaper on one processor than across two. All processes see the claims,
+// so two guests do not share a processor while another is free. A claim is an abstract Unix socket
+// name, released when its process ends.
 
 #include <sys/types.h>
 
@@ -14,8 +14,8 @@ namespace headcrash::base {
 
 class ProcessorClaim {
  public:
-  /// Claims the first unclaimed processor that the main thread may run on. Holds no processor if
-  /// all are claimed.
+  /// Claims the first unclaimed processor on which the main thread may run. The result holds no
+  /// processor if all are claimed.
   static ProcessorClaim take();
 
   std::optional<int> processor() const { return processor_; }

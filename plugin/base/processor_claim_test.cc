@@ -1,5 +1,4 @@
-// Claims of processors: each claim gets another processor, and a released claim frees its
-// processor.
+// Tests that each claim gets another processor, and that a released claim frees its processor.
 #include "plugin/base/processor_claim.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ TEST(ProcessorClaim, ClaimsAreDistinct) {
   EXPECT_FALSE(claims.back().processor()) << "more claims than processors";
   if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
   claims.clear();
-  bool again = false;  // a parallel test may have claimed it in the meantime
+  bool again = false;  // a parallel test may have claimed the processor in the meantime
   for (int i = 0; i < 2000 && !again;
        ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
     again = ProcessorClaim::take().processor().has_value();

@@ -1,6 +1,7 @@
 #pragma once
 // Expected failures are returned as values. An Error names its subject (a file, a socket, a key)
-// and what the user can do. The command line prints it on one line and exits with 2.
+// and suggests what the user can do. The command line prints the error on one line and exits with
+// 2.
 
 #include <string>
 #include <tl/expected.hpp>
@@ -24,7 +25,8 @@ struct Error {
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/// `return fail("drive.toml: rpm", "must be positive", "give the spindle speed in rev/min");`
+/// Example: `return fail("drive.toml: rpm", "must be positive", "give the spindle speed in
+/// rev/min");`
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }

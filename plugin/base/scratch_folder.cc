@@ -1,4 +1,3 @@
-// Creation and clean-up of scratch folders (scratch_folder.h).
 #include "plugin/base/scratch_folder.h"
 
 #include <fcntl.h>
@@ -37,8 +36,8 @@ Result<ScratchFolder> ScratchFolder::make() {
                       std::error_code(errno, std::generic_category()).message(),
                   "set TMPDIR to a writable folder");
     }
-    // Another process may have removed the folder before it was locked. Where flock(2) is
-    // unsupported, the PID protects it.
+    // Another process may have removed the folder before it was locked. On file systems without
+    // flock(2), the PID in the name protects the folder.
     Descriptor lock = open_folder(pattern);
     if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern))
       continue;

@@ -1,9 +1,10 @@
 #pragma once
 // A temporary folder for sockets and logs, removed by its destructor.
 //
-// Its name begins with headcrash-PID-, and its owner holds a lock on it. A process that starts
-// removes the folders of killed processes. The lock decides, because another PID namespace (a
-// container) may share the folder; the PID covers older programs without the lock.
+// Its name begins with headcrash-PID-, and its owner holds a lock on it. At its start, a process
+// removes the folders of killed processes. The lock shows whether the owner is alive, because a
+// process in another PID namespace (a container) may share the parent folder. The PID is checked as
+// well, for older programs that do not take the lock.
 
 #include <filesystem>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-// The file of a Unix socket, before a server listens on it and after it stops.
+// The file of a Unix socket: its removal before a server listens and after the server stops.
 
 #include <filesystem>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace headcrash::base {
 
-/// Removes a socket file whose server has ended. Fails if a server listens on it, or if the file is
-/// not a socket. Does not wait for that server.
+/// Removes a socket file whose server has ended. Fails if a server listens on the socket, or if the
+/// file is not a socket. Does not wait for a server to end.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
 
-/// Returns SOCKET.NAME, for a server with several sockets.
+/// Returns SOCKET.NAME, for the additional sockets of a server.
 inline std::filesystem::path socket_beside(std::filesystem::path socket, const std::string& name) {
   socket += "." + name;
   return socket;
 }
 
-/// Owns a socket file. Removes it at the end if it is still the same file.
+/// Owns a socket file. The destructor removes the file unless it has been replaced.
 class SocketFile {
  public:
   SocketFile() = default;

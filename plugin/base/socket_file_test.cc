@@ -1,5 +1,5 @@
-// Socket files: dead sockets are replaced, live ones and other files refused, without waiting for
-// an unresponsive server.
+// Tests that dead sockets are replaced, and that live sockets and other files are rejected, even if
+// a server does not respond.
 #include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>

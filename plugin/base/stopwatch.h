@@ -1,5 +1,5 @@
 #pragma once
-// Elapsed wall time in milliseconds.
+// A stopwatch for wall time.
 
 #include <chrono>
 

@@ -1,4 +1,3 @@
-// Strict reading of JSON requests (strict_json.h).
 #include "plugin/base/strict_json.h"
 
 #include <fmt/core.h>

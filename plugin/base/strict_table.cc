@@ -1,4 +1,3 @@
-// Strict TOML on top of toml++ (strict_table.h).
 #include "plugin/base/strict_table.h"
 
 #include <fmt/format.h>

@@ -34,9 +34,9 @@ class StrictTable {
   /// Fails if the table has a key that is not in `keys`.
   Result<void> only(const std::vector<std::string>& keys) const;
   bool has(const std::string& key) const;
-  std::vector<std::string> keys() const;  ///< for tables with user-defined key names; sorted
+  std::vector<std::string> keys() const;  ///< sorted; for tables with user-defined key names
 
-  // Each of these leaves `into` unchanged if the key is absent.
+  // Each of these functions leaves `into` unchanged if the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
   /// accepts integers; must be finite
@@ -64,11 +64,11 @@ class StrictTable {
   /// empty if absent.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
-  /// Returns the type of a key that may hold one of several types.
+  /// The type of a value, for keys that accept several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
-  /// Returns a list of mixed types as a table with the keys key[0], key[1], ...; empty if absent or
-  /// not a list.
+  /// Converts a list of mixed types to a table with the keys key[0], key[1], ...; empty if the key
+  /// is absent or not a list.
   StrictTable elements(const std::string& key) const;
 
   /// Returns this table merged over `base`. Where both have a key, this table's value wins, except
@@ -77,12 +77,12 @@ class StrictTable {
   StrictTable without(const std::string& key) const;
   /// Returns a copy in which `key` holds this list.
   StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
-  /// Returns a copy in which this key of `table` holds the value. Creates `table` if absent; leaves
-  /// a key that is not a table unchanged.
+  /// Returns a copy in which `key` of the subtable `table` holds the value. Creates the subtable if
+  /// absent. If `table` is a key of another type, the copy is unchanged.
   StrictTable with(const std::string& table, const std::string& key,
                    const std::string& value) const;
   StrictTable with(const std::string& table, const std::string& key, double value) const;
-  std::string text() const;  ///< as TOML, without comments
+  std::string text() const;  ///< returns the table as TOML, without comments
 
   /// Returns "file: a.b.key", the subject of an Error.
   std::string subject(const std::string& key) const;

@@ -8,8 +8,8 @@
 
 namespace headcrash::base {
 
-/// Reads a file of at most 1 MiB. Fails if it is larger (a device, an image) or cannot be read (a
-/// folder).
+/// Reads a file of at most 1 MiB. Fails if the file is larger (a device, an image) or cannot be
+/// read (a folder).
 Result<std::string> read_text_file(const std::string& path);
 
 /// Creates the file or replaces its contents. Returns errors from opening, writing and closing it.

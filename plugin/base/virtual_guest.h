@@ -10,7 +10,7 @@ namespace headcrash::virtual_guest {
 /// Wall-clock time of the guest at model time 0, in nanoseconds since 1970: always 2026-01-01.
 inline constexpr std::int64_t kTimeOfDayNs = 1'767'225'600'000'000'000;
 
-/// Serial number of the agent's disk, and name of its port where there is one.
+/// Serial number of the agent's disk, and the name of the agent's port if the guest has one.
 inline constexpr const char* kAgentName = "headcrash.agent";
 /// Offset on that disk where messages are transferred, and the maximum size of a transfer. A
 /// message is a 32-bit little-endian length in bytes, then text.

@@ -1,4 +1,3 @@
-// ISO 8601 (wall_clock.h).
 #include "plugin/base/wall_clock.h"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,3 @@
-// Ownership and places of sectors (memory_overlay.h).
 #include "plugin/media/memory_overlay.h"
 
 #include <algorithm>

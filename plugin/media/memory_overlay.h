@@ -1,6 +1,6 @@
 #pragma once
-// A copy-on-write overlay over a shared medium. Many machines start from the same image, each at
-// the cost of the writes that it adds.
+// A copy-on-write overlay over a shared medium. Many machines can start from the same image; each
+// costs only the memory for its own writes.
 
 #include <array>
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace headcrash::media {
 
-/// A writable copy of `base`. Written sectors belong to the overlay; the others are read from the
-/// base, which must not change while the overlay exists. An own sector costs 516 bytes, a sector of
-/// zeroes 4 bytes (experiments write a stamp and zeroes in each block). Each half megabyte with own
-/// sectors costs another 4 KiB. read() and write() fail only for a range outside the medium. Reads
-/// may run concurrently with each other, but not with a write.
+/// A writable copy of `base`. Written sectors are stored in the overlay; all other sectors are read
+/// from the base, which must not change while the overlay exists. A stored sector costs 516 bytes,
+/// a sector of zeroes 4 bytes (experiments write a stamp and zeroes in each block). Each half
+/// megabyte with written sectors costs another 4 KiB. read() and write() fail only for a range
+/// outside the medium. Reads may run concurrently with each other, but not with a write.
 class MemoryOverlay : public model::SectorStore {
  public:
   explicit MemoryOverlay(std::shared_ptr<const model::SectorStore> base);
@@ -27,11 +27,12 @@ class MemoryOverlay : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// Returns the first own sector from `lba` on; sectors() if no such sector exists.
+  /// Returns the first sector from `lba` on that is stored in the overlay; sectors() if there is
+  /// none.
   std::uint64_t next_own(std::uint64_t lba) const;
 
  private:
-  /// Location of an own sector: kInBase, kZeroes, or kFirstKept plus an index into the kept
+  /// Location of a sector's bytes: kInBase, kZeroes, or kFirstKept plus an index into the kept
   /// sectors.
   using Place = std::uint32_t;
   static constexpr Place kInBase = 0, kZeroes = 1, kFirstKept = 2;
@@ -39,8 +40,8 @@ class MemoryOverlay : public model::SectorStore {
   using Group = std::array<Place, kGroupSectors>;
 
   Place place_of(std::uint64_t lba) const;
-  /// Returns how many sectors from `lba` on, at most `most`, are contiguous in memory, or all in
-  /// the base, or all zeroes.
+  /// Returns how many sectors from `lba` on, at most `most`, have one source: contiguous memory of
+  /// the overlay, the base, or zeroes.
   std::uint64_t alike(std::uint64_t lba, std::uint64_t most) const;
   std::byte* kept(Place place) const;
   void put(std::uint64_t lba, std::span<const std::byte> sector);  ///< zeroes if `sector` is empty
@@ -48,7 +49,7 @@ class MemoryOverlay : public model::SectorStore {
   std::shared_ptr<const model::SectorStore> base_;
   std::vector<std::unique_ptr<Group>> groups_;  ///< null if the whole group is in the base
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::vector<Place> free_;  ///< formerly kept places that now hold zeroes
+  std::vector<Place> free_;  ///< slots of kept sectors that have been overwritten with zeroes
   Place next_ = kFirstKept;
 };
 

@@ -1,4 +1,5 @@
-// Overlays: equal to a plain medium after random writes, while the base stays unchanged.
+// Tests that an overlay equals a plain medium after random writes, and that the base stays
+// unchanged.
 #include "plugin/media/memory_overlay.h"
 
 #include <gtest/gtest.h>

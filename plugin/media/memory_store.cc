@@ -97,7 +97,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   TRY(check_range("memory", sectors_, lba, into.size()));
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
-    // The longest run of pages that are all written or all unwritten.
+    // Processes the longest run of pages that are all written or all unwritten.
     const bool there = written(at / kPageBytes);
     std::size_t count = in_page(at, into.size());
     while (count < into.size() && written((at + count) / kPageBytes) == there)
@@ -112,7 +112,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   return {};
 }
 
-/// Writes within one page; `data` is not all zeroes.
+/// Writes bytes within one page. REQUIRES: `data` is not all zeroes.
 void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
   const std::uint64_t page = at / kPageBytes, begin = page * kPageBytes;
   if (!written(page)) {

@@ -1,6 +1,6 @@
 #pragma once
 // A medium in memory: one private anonymous mapping as large as the drive. The kernel allocates a
-// page at its first write, so a terabyte drive that holds a megabyte costs a megabyte. A read is
+// page at its first write, so a terabyte drive with a megabyte of data costs a megabyte. A read is
 // one memcpy. Pages of zeroes are not stored, so an image costs only its nonzero pages, and
 // unwritten pages are never read.
 

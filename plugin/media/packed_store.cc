@@ -1,5 +1,5 @@
-// Lookup of kept sectors (packed_store.h): a stored count for the sectors before the group, plus
-// the bits of a few masks.
+// Finds kept sectors (packed_store.h): the index is a stored count for all groups before the
+// sector's group, plus the bits of the masks before the sector.
 #include "plugin/media/packed_store.h"
 
 #include <algorithm>

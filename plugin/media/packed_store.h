@@ -1,6 +1,7 @@
 #pragma once
-// A compact read-only image, the base of many machines. Metadata uses few sectors of each page, so
-// a large file system's image takes a fifth of a MemoryStore.
+// A compact read-only image, used as the base of many machines. File systems' metadata fills few
+// sectors of each page, so the packed image of a large file system takes a fifth of the memory of a
+// MemoryStore.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ class PackedStore : public model::SectorStore {
  public:
   /// Copies the medium.
   static std::unique_ptr<PackedStore> of(const MemoryStore& medium);
-  /// Copies the overlay's own pages and shares its base for the others.
+  /// Copies the pages stored in the overlay and shares the overlay's base for all other pages.
   static std::unique_ptr<PackedStore> of(const MemoryOverlay& medium);
 
   std::uint64_t sectors() const override { return sectors_; }
@@ -27,10 +28,11 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector from `lba` on whose page is stored here: it is not in the base, and
-  /// is not all zeroes unless it hides a page of the base. Returns sectors() without such a page.
+  /// Returns the first sector from `lba` on whose page is stored here, or sectors(). A page is
+  /// stored if it differs from the base and is not all zeroes, or if its zeroes hide a page of the
+  /// base.
   std::uint64_t next_packed(std::uint64_t lba) const;
-  /// Null if the copy is complete.
+  /// Returns the shared base; null if this store is a complete copy.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
   /// Returns the memory used in bytes, without the base.
   std::uint64_t bytes() const;
@@ -52,7 +54,8 @@ class PackedStore : public model::SectorStore {
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the kept sectors, ordered by LBA
   std::shared_ptr<const model::SectorStore> base_;
-  std::vector<bool> changed_;  ///< for each page, if there is a base: true if stored here
+  /// for each page, if there is a base: true if the page is stored here
+  std::vector<bool> changed_;
 };
 
 }  // namespace headcrash::media

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPackedSectors = 2003;  // the last page is partial
 
-/// Single sectors, runs across pages, and a hole of several groups.
+/// Returns a medium with single sectors, runs across pages, and a hole of several groups.
 std::unique_ptr<MemoryStore> some_medium() {
   auto medium = *MemoryStore::create(kPackedSectors);
   std::mt19937_64 random(11);
@@ -26,7 +26,7 @@ std::unique_ptr<MemoryStore> some_medium() {
   return medium;
 }
 
-/// Compares the whole medium, then N random ranges.
+/// Compares the whole medium, then `ranges` random ranges.
 void expect_same(const PackedStore& packed, const model::SectorStore& medium,
                  std::mt19937_64& random, int ranges) {
   for (int i = 0; i < ranges; ++i) {
@@ -48,7 +48,7 @@ TEST(PackedStore, ReadsLikeItsSource) {
   expect_same(*packed, *medium, random, 2000);
 }
 
-/// Three rounds of bytes over zeroes, bytes over bytes and zeroes over bytes.
+/// The three rounds write bytes over zeroes, bytes over bytes, and zeroes over bytes.
 TEST(PackedStore, CopyOfAnOverlayReadsLikeTheOverlay) {
   std::mt19937_64 random(13);
   std::shared_ptr<const PackedStore> packed = PackedStore::of(*some_medium());

@@ -1,4 +1,3 @@
-// Bytes from before mkfs (prior_bytes.h).
 #include "plugin/media/prior_bytes.h"
 
 #include <array>

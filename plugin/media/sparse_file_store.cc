@@ -1,4 +1,3 @@
-// One raw image file (sparse_file_store.h).
 #include "plugin/media/sparse_file_store.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 //
 //   DIR/store.json
 //   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..}]}
-//   DIR/hd0.img      the medium of hd0, raw and sparse; for qemu-img info, or for mounting a copy
+//   DIR/hd0.img      the medium of hd0, raw and sparse; usable with qemu-img; mount only a copy
 //
 // store.json is written last, by rename, so a folder that has it is complete. A process that uses
 // the folder holds flock(2) on it; a killed server leaves no lock behind. Bytes go through the page
@@ -29,8 +29,8 @@ struct StoredDevice {
 /// pwrite(2).
 class SparseFileStore : public model::SectorStore {
  public:
-  /// Creates the file with `sectors` if it does not exist. Fails if an existing file has a
-  /// different length.
+  /// Opens the file, or creates it with `sectors` if it does not exist. Fails if an existing file
+  /// has a different length.
   static Result<std::unique_ptr<SparseFileStore>> open(const std::filesystem::path& path,
                                                        std::uint64_t sectors);
   /// Opens an existing file of whole sectors. With Access::read_only, writes fail.
@@ -58,9 +58,9 @@ class SparseFileStore : public model::SectorStore {
 /// The folder of a machine's images, locked from open() to destruction.
 class StoreFolder {
  public:
-  /// Opens the folder, creating it (but not its parents) if missing. Fails if the folder belongs to
-  /// other devices, profiles or sizes, if another process uses it, or if it has other files but no
-  /// store.json.
+  /// Opens the folder, creating it (but not its parents) if missing. Fails if the folder's
+  /// store.json names other devices, profiles or sizes, if another process uses the folder, or if
+  /// it contains files but no store.json.
   static Result<std::unique_ptr<StoreFolder>> open(const std::filesystem::path& folder,
                                                    const std::vector<StoredDevice>& devices);
   ~StoreFolder();

@@ -1,4 +1,4 @@
-// The folder of images and its store.json (sparse_file_store.h).
+// Opens and locks a folder of images, and checks its store.json (sparse_file_store.h).
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -99,7 +99,8 @@ Result<void> write_description(const fs::path& path, const json& description) {
   return {};
 }
 
-/// Checks a folder without store.json: it may hold only the images of an interrupted first start.
+/// Checks a folder without store.json. It may contain only the images of an interrupted first
+/// start.
 Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDevice>& devices) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;

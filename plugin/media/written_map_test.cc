@@ -1,4 +1,4 @@
-// WrittenMap against a plain reference.
+// Compares WrittenMap with a plain reference.
 #include "plugin/media/written_map.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Arrays in TOML (netra-raid5.toml explains the keys), and their validation.
+// Reads arrays from TOML (netra-raid5.toml explains the keys) and validates them.
 #include <fmt/core.h>
 
 #include <array>

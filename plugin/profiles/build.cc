@@ -1,5 +1,5 @@
-// Planning and building (build.h). Both traverse a stack in the same order, depth first, a device
-// before the devices below it: an index in the plan is a device id.
+// Planning and building (build.h). Both steps traverse a stack in the same order, depth first, a
+// device before the devices below it. An index in the plan is therefore a device id.
 //
 //   size:   host -> array (whole stripes, divided among members) -> member -> ... -> drive
 //   device: drive -> ... -> member -> array -> machine
@@ -31,7 +31,7 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Returns an independent number for each device and purpose.
+/// Returns a number derived from the seed; each device and purpose has a different one.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -59,8 +59,8 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Returns the default write cache setting of the drives: the factory setting, but off below NVRAM,
-/// which replaces it.
+/// Returns the default write cache setting of the drives: the factory setting. Below NVRAM, the
+/// caches are off, because NVRAM replaces them.
 bool default_write_cache(const Stack& stack) {
   const Stack& leaf = lowest(stack);
   const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
@@ -69,7 +69,7 @@ bool default_write_cache(const Stack& stack) {
   return delivered_on && !is_cached(stack);
 }
 
-/// Returns the size of the stack for a requested size: arrays round up to whole stripes.
+/// Returns the size of the stack for a requested size. Arrays round the size up to whole stripes.
 std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
   if (stack.below.empty()) return sectors;
   const Stack& below = *stack.below.front();
@@ -194,7 +194,7 @@ class Builder {
     return made;
   }
 
-  /// Adds faults and unreadable sectors before the device above starts.
+  /// Adds faults and unreadable sectors to a device before the device above it starts.
   Result<void> break_it(DeviceId id) {
     if (options_.mark_unreadable && plan_.all[id].leaf)
       options_.mark_unreadable(id, *built_.all[id].faults);
@@ -256,7 +256,7 @@ class Builder {
     model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
       const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
-                                                           kPhasesPpm);  // next_: the member's id
+                                                           kPhasesPpm);  // next_ is the member's id
       auto made = make(*member, own.volatile_cache,
                        profile.synchronised_spindles ? phase_ppm : member_phase);
       if (!made) return made;
@@ -290,7 +290,7 @@ class Builder {
   BuiltMachine& built_;
   const BuildOptions& options_;
   std::size_t next_ = 0;
-  std::optional<model::Tear> tear_;  ///< of the drives of the device being built
+  std::optional<model::Tear> tear_;  ///< tear setting for the device being built
 };
 
 bool is_of_battery(FaultKind kind) {

@@ -33,9 +33,9 @@ struct Plan {
   model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
-/// Plans the devices. The size of an array is rounded up to whole stripes. Errors name device and
-/// key: an invalid size, a write cache that the drive lacks or that an array keeps off, duplicate
-/// names.
+/// Plans the devices. Rounds the size of an array up to whole stripes. Errors name device and key.
+/// Fails for an invalid size, a write cache that the drive lacks or that an array keeps off, or
+/// duplicate names.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
 /// Returns the device that a fault names. Errors suggest the nearest name.
@@ -43,12 +43,12 @@ Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& faul
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Returns the store of a leaf. Empty: no bytes are stored, and only times matter.
+  /// Returns the store of a leaf. If empty, no bytes are stored, and only times matter.
   std::function<model::SectorStore*(model::DeviceId)> store;
-  /// added before the first power-on, so assembly of an array sees them
+  /// added before the first power-on, so that the assembly of an array already sees them
   std::vector<model::FaultSpec> faults;
-  /// Called for each leaf before the devices above it start: marks sectors that a power cut made
-  /// unreadable. May be empty.
+  /// Called for each leaf before the devices above it start. Marks the sectors that a power cut
+  /// made unreadable. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 
@@ -57,22 +57,22 @@ struct BuiltDevice {
   model::Device* device = nullptr;
   model::Array* array = nullptr;  ///< the same device if it is an array; else null
   model::Nvram* nvram = nullptr;  ///< the same device if it is a battery-backed cache; else null
-  std::unique_ptr<model::DeviceFaults> faults;  ///< of leaves and caches; else null
+  std::unique_ptr<model::DeviceFaults> faults;  ///< faults of a leaf or a cache; null for an array
 };
 
 struct BuiltMachine {
   std::vector<BuiltDevice> all;  ///< index is the DeviceId; outlives the machine
   std::unique_ptr<model::Machine> machine;
 
-  /// Adds a fault to the device it names. Fails if the device does not exist or cannot have this
-  /// kind of fault.
+  /// Adds a fault to the device that it names. Fails if the device does not exist or does not
+  /// support this kind of fault.
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
 /// Builds the machine. The write cache of a drive defaults to its factory setting, but is off below
 /// NVRAM and below arrays that keep it off. Members of an array with unsynchronised spindles start
 /// at angles derived from the seed, all other drives at angle 0. Fails if a member belongs to
-/// another array, or like add_fault().
+/// another array, or for the reasons of add_fault().
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

@@ -1,5 +1,5 @@
-// Plans and machines: ids, names and sizes; the built machine matches the plan; faults find their
-// device.
+// Tests that ids, names and sizes are as planned, that the built machine matches the plan, and that
+// faults find their device.
 #include "plugin/profiles/build.h"
 
 #include <gtest/gtest.h>
@@ -171,7 +171,8 @@ TEST(Build, ACutCanNameADriveInsideAnArray) {
   EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
 }
 
-/// Returns the status of a read of the whole range after a cut in the middle of its write.
+/// Cuts the power in the middle of a write. Returns the status of a read of the write's whole
+/// range.
 model::Status read_after_cut(const MachineDevice& drive) {
   MachineDevice hd = drive;
   hd.write_cache = false;

@@ -1,4 +1,3 @@
-// Clock texts (clock_text.h).
 #include "plugin/profiles/clock_text.h"
 
 #include <fmt/core.h>

@@ -13,8 +13,8 @@ struct Clock {
   enum class Kind : std::uint8_t {
     real,
     off,
-    /// The guest's own time, which stands still while it computes (plugin/servers/timetravel). Has
-    /// no text form.
+    /// The guest's own time, which stands still while the guest computes
+    /// (plugin/servers/timetravel). This value has no text form.
     virtual_time,
   };
   Kind kind = Kind::real;
@@ -22,8 +22,8 @@ struct Clock {
   bool operator==(const Clock&) const = default;
 };
 
-/// Parses "off", "real" or "real:K" with K from 0.001 to 1000000. `subject` (the parameter, or file
-/// and key) begins the error.
+/// Parses "off", "real" or "real:K" with K from 0.001 to 1000000. Errors begin with `subject` (the
+/// parameter, or file and key).
 Result<Clock> parse_clock(std::string_view text, const std::string& subject = "clock");
 std::string clock_text(const Clock& clock);  ///< "off", "virtual" or "real:K"
 

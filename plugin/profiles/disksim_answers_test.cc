@@ -6,8 +6,8 @@
 // of every request is compared.
 //
 // All traces use the profile hp-c2247a-disksim, with the nominal period and DiskSim's lag as a
-// constant. Limits: 99 % of random reads and writes within 0.01 ms, 95 % of the others within 0.1
-// ms.
+// constant. Limits: 99 % of the random reads and writes are within 0.01 ms, and 95 % of all other
+// requests within 0.1 ms.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
   return answers;
 }
 
-/// Replays arrivals. With C-LOOK, at most one request is at the disk, and the next one is the
-/// nearest upwards.
+/// Submits requests at their recorded arrival times. With C-LOOK, at most one request is at the
+/// disk, and the next request is the nearest one upwards.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
@@ -152,9 +152,10 @@ TEST_P(DisksimAnswers, MatchRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// The misses of `mixed_closed` (1.1 %) are short writes on the same track, some of which DiskSim
-// delays by another revolution, and reads directly after a write to neighbouring sectors, where
-// DiskSim keeps or drops its read segment. The rules cannot be inferred from its results.
+// The misses of `mixed_closed` (1.1 %) are of two kinds. Some are short writes on the same track,
+// which DiskSim delays by another revolution. Others are reads directly after a write to
+// neighbouring sectors, where DiskSim keeps or drops its read segment. The rules for these cases
+// cannot be inferred from DiskSim's results.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 0.01, 0.99, false},
                                          Trace{"randwrite4k", 0.01, 0.99, false},

@@ -1,4 +1,4 @@
-// Reading and validating a drive's profile (hp-c2447.toml explains the keys).
+// Reads and validates a drive's profile (hp-c2447.toml explains the keys).
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finding the text of a profile by name or path.
+// Finds the text of a profile by name or path.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Flash devices in TOML (the keys mirror model::FlashProfile), and their validation.
+// Reads flash devices from TOML (the keys mirror model::FlashProfile) and validates them.
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {

@@ -1,4 +1,5 @@
-// Battery-backed caches in TOML (netra-raid5-presto.toml explains the keys), and their validation.
+// Reads battery-backed caches from TOML (netra-raid5-presto.toml explains the keys) and validates
+// them.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@ constexpr std::uint32_t kBlockKibMax = NvramProfile::kBlockSectorsMax / 2;
 constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
-/// Reads the range: "all", "prewrite" or [first sector, sectors].
+/// Reads the cached range: "all", "prewrite" or [first sector, number of sectors].
 void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p,
                 ReadErrors& errors) {
   if (!memory.require("range")) return;

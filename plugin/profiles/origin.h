@@ -1,11 +1,11 @@
 #pragma once
-// Origins of the numbers of a profile.
+// The origins of the numbers in a profile: measurement, data sheet, paper, estimate or calibration.
 
 #include <string>
 
 namespace headcrash::profiles {
 
-/// The origin of the numbers of one table.
+/// The origin of the numbers in one table of a profile.
 struct Origin {
   std::string table;  ///< "seek"
   std::string kind;   ///< measured, data-sheet, paper, estimate or calibration

@@ -4,7 +4,7 @@
 //
 // Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited",
 // 1990. Sorting a thousand random requests by seek and rotation raises the efficiency from around 7
-// % to 25 % of the disk's bandwidth. Their drive was a Fujitsu Eagle; the dissertation's is the
+// % to 25 % of the disk's bandwidth. Seltzer et al. used a Fujitsu Eagle; the dissertation uses the
 // Wren IV.
 #include "plugin/profiles/paper_bandwidth.h"
 
@@ -28,7 +28,8 @@ constexpr std::uint32_t kBlockSectors = 8;
 
 // ---- segments
 
-/// Returns an array with the largest units that spread the smallest segment over eight drives.
+/// Returns an array of `drives` drives. Its stripe unit is the largest one that spreads the
+/// smallest segment over eight drives.
 std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
                                      std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;

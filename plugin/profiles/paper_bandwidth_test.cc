@@ -1,4 +1,4 @@
-// The papers' bandwidth figures are reproduced.
+// Tests that the papers' bandwidth figures are reproduced.
 #include "plugin/profiles/paper_bandwidth.h"
 
 #include <gtest/gtest.h>

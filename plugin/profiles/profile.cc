@@ -1,4 +1,3 @@
-// Summaries of profiles (profile.h).
 #include "plugin/profiles/profile.h"
 
 #include <fmt/format.h>
@@ -38,7 +37,7 @@ void describe(const model::FlashProfile& p, ProfileSummary& s) {
   s.outer_bytes_per_second = std::min({host, channels, chips});
 }
 
-/// Returns how many members' worth of data can be read in parallel.
+/// Returns the number of members from which data can be read in parallel, net of redundancy.
 std::uint32_t data_members(const model::ArrayProfile& p) {
   switch (p.level) {
     case model::RaidLevel::raid4:

@@ -1,6 +1,6 @@
 #pragma once
-// Profiles: summaries, and single drives as model::DiskProfile. Stacks of drives are in stack.h.
-// Built-in profiles are compiled into the program; others are files.
+// Summaries of all profiles, and the profiles of single drives as model::DiskProfile. Stacks of
+// drives are in stack.h. Built-in profiles are compiled into the program; other profiles are files.
 
 #include <cstdint>
 #include <string>
@@ -21,16 +21,17 @@ struct ProfileSummary {
   std::uint64_t capacity_sectors = 0;
   double rpm = 0;              ///< nominal; disks only
   double average_seek_ms = 0;  ///< between two random cylinders, for reading; disks only
-  /// Read rate without switches and overheads. Disk: at the head in the first zone. Array: sum over
-  /// members that hold data. Flash: the slowest of host interface, channels and chips.
+  /// Read rate without switches and overheads. For a disk: at the head in the first zone. For an
+  /// array: the sum over the members that hold data. For a flash device: the slowest of host
+  /// interface, channels and chips.
   double outer_bytes_per_second = 0;
   double inner_bytes_per_second = 0;  ///< in the last zone
   std::vector<Origin> origins;
 };
 
-/// Loads a built-in profile by name or a file by path (anything with a '/' or ending in ".toml").
-/// With "+VARIANT" appended, loads a variant that its file describes. load_profile() fails if the
-/// kind is not disk.
+/// Loads a built-in profile by name or a file by path (a name that contains '/' or ends in
+/// ".toml"). If "+VARIANT" is appended, loads that variant, which the file describes.
+/// load_profile() fails if the profile is not a disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 

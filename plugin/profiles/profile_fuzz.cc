@@ -25,7 +25,7 @@ class Nobody final : public model::NullObserver, public model::Initiator {
   std::uint64_t answers = 0;
 };
 
-/// Reads and writes the first, a middle and the last sector.
+/// Reads and writes the first sector, a middle sector and the last sector.
 void serve(const model::DiskProfile& profile) {
   Nobody nobody;
   model::Machine machine(nobody);

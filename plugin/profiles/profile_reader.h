@@ -33,7 +33,7 @@ struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads an array except its members, whose keys the caller reads. Does not call top.finish().
+/// Reads an array without its members, whose keys the caller reads. Does not call top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
 /// Checks an array whose members have `member_sectors` and a physical sector of `physical_sectors`.
 void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
@@ -43,7 +43,7 @@ struct CacheBox {
   model::NvramProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads a cache except the device below. `above` is the array that the cache is a member of, or
+/// Reads a cache without the device below. `above` is the array that has the cache as a member, or
 /// null.
 CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
 void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors,
@@ -65,8 +65,8 @@ std::vector<std::string> built_in_profiles();
 
 /// Returns the names of the variants of the profile with this root table.
 Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
-/// Returns the tables of a variant merged over those of the profile; "" means the profile itself.
-/// Fails if the variant does not exist or changes nothing.
+/// Returns the profile's tables with those of the variant merged over them; "" selects the profile
+/// itself. Fails if the variant does not exist or changes nothing.
 Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

@@ -1,4 +1,3 @@
-// Tables of profiles (profile_table.h).
 #include "plugin/profiles/profile_table.h"
 
 #include <fmt/core.h>
@@ -69,7 +68,7 @@ bool ProfileTable::has(const std::string& key) {
 bool ProfileTable::require(const std::string& key) {
   if (has(key)) return true;
   for (const std::string& other : table_.keys()) {
-    // Reports a misspelt key as such, instead of the correct one as missing.
+    // If an unknown key is similar to the missing one, report the unknown key as misspelt.
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }

@@ -1,8 +1,8 @@
 #pragma once
-// One table of a profile: a strict table (plugin/base/strict_table.h) with required keys. Every key
-// is required unless has() returned false for it. Units are those of hardware. Only the first error
-// is kept, since later ones are often its consequences. After an error, calls return valid but
-// meaningless values.
+// One table of a profile: a strict table (plugin/base/strict_table.h) with required keys. A key is
+// optional only if the caller tests it with has(). Values have the units that data sheets use. Only
+// the first error is kept, since later errors are often its consequences. After an error, calls
+// return valid but meaningless values.
 
 #include <array>
 #include <cstdint>
@@ -19,16 +19,16 @@
 
 namespace headcrash::profiles {
 
-/// The first error of all tables that share it.
+/// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
   std::string place;  ///< "file: ", plus the table's path if the profile is nested in another one
   std::optional<Error> first;
-  /// Records an error. `key` is relative to the profile's top.
+  /// Records an error. `key` is relative to the profile's top table.
   void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };
 
-/// One of the words allowed for a key.
+/// A word allowed for a key, with its value.
 template <typename Value>
 struct Choice {
   std::string_view word;
@@ -37,12 +37,12 @@ struct Choice {
 
 class ProfileTable {
  public:
-  /// The top of a profile.
+  /// The top table of a profile.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
-  /// Opens a subtable; it is an error if it is missing.
+  /// Opens a subtable. A missing subtable is an error.
   ProfileTable open(const std::string& name);
-  /// Opens the elements of a list of tables; it is an error if it is missing.
+  /// Opens the elements of a list of tables. A missing list is an error.
   std::vector<ProfileTable> open_list(const std::string& name);
 
   std::uint64_t integer(const std::string& key, std::uint64_t min, std::uint64_t max);
@@ -56,7 +56,7 @@ class ProfileTable {
   model::TimeNs milliseconds(const std::string& key);
   model::TimeNs signed_milliseconds(const std::string& key);
   std::vector<model::TimeNs> milliseconds_list(const std::string& key);
-  /// Reads one number of milliseconds, or a list of two: after a read, after a write.
+  /// Reads one number of milliseconds, or a list of two numbers: after a read, after a write.
   model::ByPrevious by_previous(const std::string& key);
   std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib,
                                std::uint32_t max_kib);
@@ -78,15 +78,16 @@ class ProfileTable {
 
   /// Returns true if an optional key is present.
   bool has(const std::string& key);
-  /// Like has(), but it is an error if the key is missing.
+  /// Like has(), but a missing key is an error.
   bool require(const std::string& key);
-  /// Returns the table, for a key of several types after require().
+  /// Returns the table, so that the caller can read a key that accepts several types. Call
+  /// require() first.
   const base::StrictTable& values() const { return table_; }
 
   /// Reports unknown keys.
   void finish();
 
-  /// Returns the key's full name from the profile's top, for messages.
+  /// Returns the key's full name from the profile's top table, for messages.
   std::string full(std::string_view key) const;
 
  private:

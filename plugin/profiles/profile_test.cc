@@ -1,4 +1,4 @@
-// Profiles: the built-in ones, and errors that name file, key and hint for each kind of mistake.
+// Tests the built-in profiles. Errors must name file, key and hint for each kind of mistake.
 #include "plugin/profiles/profile.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// A clean shutdown (shutdown.h).
 #include "plugin/profiles/shutdown.h"
 
 #include "plugin/model/core/run_request.h"
@@ -6,7 +5,7 @@
 namespace headcrash::profiles {
 namespace {
 
-/// Returns false if a device did not answer; the machine must then not be run further.
+/// Returns false if a device did not complete its flush; the machine must then not be run further.
 bool flush_volatile_caches(model::Machine& machine) {
   for (std::size_t index = 0; index < machine.device_count(); ++index) {
     if (!machine.device(index).characteristics().volatile_cache) continue;

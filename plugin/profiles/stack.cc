@@ -1,11 +1,12 @@
-// Reading stacks: each file names the profiles below it, down to drives.
+// Reads stacks: each file names the profiles below it, down to drives.
 //
 //   netra-raid5-presto.toml          kind = "nvram"
 //     over ->  [over]                kind = "array"    a profile may also be a table here
 //                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
-// Limits: a file that contains itself (through others) is rejected, and the error shows the circle.
-// The depth and the number of files are limited. Members named once are read once and shared.
+// A file that contains itself, possibly through other files, is rejected, and the error shows the
+// cycle. The depth and the number of files are limited. If one name stands for all members, the
+// profile is read once and shared.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -33,8 +34,8 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 
 class StackLoader {
  public:
-  /// Loads a stack. `above` is the array that it is a member of, possibly through caches; else
-  /// null.
+  /// Loads a stack. `above` is the array of which the stack is a member, possibly through caches;
+  /// null if there is none.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));

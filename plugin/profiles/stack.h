@@ -1,7 +1,7 @@
 #pragma once
-// Stacks of profiles, in TOML. `kind` is "disk" (the default), "flash", "array" or "nvram". Arrays
-// and caches name the profile below them: built-in, or a path relative to the file. A machine file
-// lists several named devices, each with a profile, and faults.
+// Stacks of profiles, in TOML. `kind` is "disk" (the default), "flash", "array" or "nvram". An
+// array or a cache names the profile below it: a built-in one, or a path relative to the file. A
+// machine file lists several named devices, each with a profile, and faults.
 
 #include <filesystem>
 #include <memory>
@@ -42,7 +42,7 @@ const Stack& lowest(const Stack& stack);
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
-/// Parses a profile of any kind; `file` names it in errors.
+/// Parses a profile of any kind; errors name `file`.
 Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file);
 
 /// A named device of a machine.
@@ -50,12 +50,14 @@ struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
   std::optional<std::uint64_t> size_bytes;  ///< nullopt: full capacity
-  std::optional<bool> write_cache = {};     ///< of its drives; nullopt: the profile's setting
-  std::optional<model::Tear> tear = {};     ///< of its drives; nullopt: the profile's setting
+  /// setting for the device's drives; nullopt: the profile's setting
+  std::optional<bool> write_cache = {};
+  /// setting for the device's drives; nullopt: the profile's setting
+  std::optional<model::Tear> tear = {};
 };
 
-/// Parses a word of plugin/model/core/tear.h, for parameters and keys not read by ProfileTable.
-/// Errors name `subject` and suggest the nearest word.
+/// Parses a word of plugin/model/core/tear.h. For parameters and for keys that ProfileTable does
+/// not read. Errors name `subject` and suggest the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {

@@ -1,4 +1,4 @@
-// Whole stacks in random histories of requests and power cuts
+// Runs random histories of requests and power cuts on whole stacks
 // (plugin/model/testing/history_check.h).
 #include <gtest/gtest.h>
 

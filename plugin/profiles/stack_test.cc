@@ -1,5 +1,4 @@
-// Stacks in TOML: built-in ones, references between profiles, and an error for each kind of
-// mistake.
+// Tests built-in stacks, references between profiles, and the error for each kind of mistake.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -66,8 +65,8 @@ TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// Peacock 1998, figure 2: caches above, below, both or none, over the same disks; and a share for
-/// a log.
+/// The configurations of Peacock 1998, figure 2: caches above, below, both or none, over the same
+/// disks. Also a cache of which a part is reserved for a log.
 TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {

@@ -10,15 +10,15 @@
 
 namespace headcrash::profiles {
 
-/// Bytes per second in the long run.
+/// Bytes per second in the steady state.
 struct StreamRates {
   double read = 0;
   double write = 0;  ///< with the write cache at its factory setting
 };
 
-/// Measures sequential requests of `request_sectors` (64 KiB by default) from the first sector on,
-/// one at a time. Only the last quarter counts, when caches are full. Takes a few milliseconds.
-/// Errors are those of plan() and build().
+/// Measures sequential requests of `request_sectors` (64 KiB by default), one at a time, from the
+/// first sector on. Only the last quarter of the requests is measured, because caches are full by
+/// then. Takes a few milliseconds. Returns the errors of plan() and build().
 Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack,
                                  std::uint32_t request_sectors = 128);
 

@@ -1,4 +1,4 @@
-// headcrash_validate_arrays: prints the bandwidth tables of VALIDATION.md next to the papers'
+// headcrash_validate_arrays prints the bandwidth tables of VALIDATION.md, next to the papers'
 // figures.
 #include <fmt/core.h>
 

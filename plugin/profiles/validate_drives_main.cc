@@ -1,4 +1,4 @@
-// headcrash_validate_drives: prints the table of VALIDATION.md.
+// headcrash_validate_drives prints the table of VALIDATION.md.
 //
 //   headcrash_validate_drives TRACES            every trace of the folder with a built-in profile
 //   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument lists requests:
@@ -20,7 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its validation; missing for some drives.
+/// DiskSim's figures for whole traces, as printed by its own validation. They are missing for some
+/// drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
@@ -50,7 +51,7 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  Agreement first, second;  ///< of its halves: constants were fitted to the first half of a trace
+  Agreement first, second;  ///< the two halves; constants were fitted to the first
 };
 
 Result<Validated> validate(const std::string& profile_name, const std::string& trace_path,

@@ -1,17 +1,18 @@
-// The two figures of merit of disk models.
+// Computes the two figures of merit of disk models.
 //
 // Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): the root mean
 // square of the horizontal distance between the two cumulative distributions of response times.
-// With equal numbers of requests it is the distance between the i-th shortest of one and the i-th
-// shortest of the other.
+// With equal numbers of requests, this is the distance between the i-th shortest response times of
+// both distributions.
 //
 //   share 1 |        ___/--
 //           |      _/ _/          <->  distance at one height
 //         0 |_____/_/________
 //             response time
 //
-// A low demerit can hide large errors of single requests that cancel out. The share of requests
-// whose response time is within 1 ms cannot. Both are therefore always given.
+// A low demerit can hide large errors of single requests that cancel each other out. The share of
+// requests whose response time is off by at most 1 ms cannot hide such errors, so both figures are
+// always reported.
 #include "plugin/profiles/validation.h"
 
 #include <algorithm>

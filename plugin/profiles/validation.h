@@ -1,6 +1,6 @@
 #pragma once
 // Validation of drive profiles: replays measured requests through the model and computes two
-// figures.
+// measures of the error in their response times.
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-// The accuracy of the model against real drives, and the figures of the built-in profiles.
+// Tests the accuracy of the model against real drives, and the figures of the built-in profiles.
 #include "plugin/profiles/validation.h"
 
 #include <fmt/core.h>
@@ -29,8 +29,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// A small margin over the figures in VALIDATION.md lets changes pass that do not make the model
-// worse.
+// The limits have a small margin over the figures in VALIDATION.md, so that a change that does not
+// make the model worse passes.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
@@ -144,7 +144,7 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
   EXPECT_GE(seen, 8);
 }
 
-/// Returns the rate of a stream in the first zone that loses only the skews.
+/// Returns the rate of a stream in the first zone whose only losses are the skews.
 double streamed_bytes_per_second(const model::DiskProfile& drive) {
   const model::ZoneProfile& zone = drive.zones.front();
   const double skew =
@@ -154,7 +154,7 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
          static_cast<double>(drive.revolution_ps);
 }
 
-// Drives measured behind a bus of 5 MB/s were not sold with it.
+// The bus of 5 MB/s behind which some drives were measured is not part of these drives.
 TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
@@ -175,8 +175,8 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// A write larger than the cache waits for its slot under the head (VALIDATION.md), so only reads
-// are tested.
+// Only reads are tested, because a write larger than the cache waits for its slot under the head
+// (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;

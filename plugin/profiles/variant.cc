@@ -1,4 +1,4 @@
-// Variants of a profile (profile.h): tables merged over the profile's own.
+// Merges the tables of a variant over those of its profile (profile.h).
 #include <fmt/format.h>
 
 #include "plugin/base/nearest.h"

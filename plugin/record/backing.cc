@@ -1,4 +1,3 @@
-// See backing.h.
 #include "plugin/record/backing.h"
 
 #include "plugin/model/core/null_observer.h"

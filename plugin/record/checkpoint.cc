@@ -1,4 +1,3 @@
-// See checkpoint.h.
 #include "plugin/record/checkpoint.h"
 
 #include "plugin/record/event_format.h"

@@ -1,6 +1,6 @@
 #pragma once
 // A checkpoint: the extent index of every medium at one point of the log, and the values that a
-// server needs to continue from there. It is the payload of a log event (event.h):
+// server needs to continue the log from that point. It is the payload of a log event (event.h):
 //
 //   u64 events so far | i64 time of the last | u64 last request id | u64 devices | for each device:
 //       u64 extents | extents of 24 bytes: u64 lba, u64 location (ExtentLocation), u64 sectors
@@ -22,7 +22,7 @@ struct Checkpoint {
   model::RequestId last_request = 0;
 };
 
-/// Returns nullopt if the checkpoint would exceed the maximum size of an event.
+/// Returns nullopt if the encoded checkpoint would exceed the maximum size of an event.
 std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkpoint,
                                                         std::span<const ExtentIndex> media);
 

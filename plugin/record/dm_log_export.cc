@@ -1,5 +1,6 @@
-// Export to dm-log-writes' format (dm_log_writes.h). Two passes: the first finds the acknowledged
-// flushes, since a flush is logged at its submission; the second writes.
+// Exports to dm-log-writes' format (dm_log_writes.h) in two passes. The first pass finds the
+// acknowledged flushes, because a flush is logged at its submission. The second pass writes the
+// log.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -67,7 +68,8 @@ class Exporter {
     return {};
   }
 
-  /// Writes the prior contents; the last sector conveys the device's size.
+  /// Writes the base contents. The last sector is always written, because it conveys the device's
+  /// size.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;
@@ -99,7 +101,7 @@ class Exporter {
   DmLogSummary summary;
 
  private:
-  /// Appends a unit of the log that begins with these bytes.
+  /// Appends a unit that begins with these bytes to the log.
   void write_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
     std::array<std::byte, kUnit> unit = {};
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
@@ -130,7 +132,7 @@ class Exporter {
       return fail("recording",
                   fmt::format("the write at offset {} was made without data", request.offset),
                   "record a run with data");
-    ++summary.writes;  // even if it becomes several entries
+    ++summary.writes;  // also if the write becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});

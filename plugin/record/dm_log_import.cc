@@ -46,12 +46,12 @@ class DmLog {
     number_ = 0;
     closed_ = false;
   }
-  /// Returns the next entry, validated, in units of 512 bytes; its data begins at data_at().
-  /// Returns nullopt at the end. An invalid entry is an error if the super block counts it, else
-  /// the end.
+  /// Returns the next entry, validated, in units of 512 bytes; the entry's data begins at
+  /// data_at(). Returns nullopt at the end of the log. If the super block counts an invalid entry,
+  /// the entry is an error; otherwise it ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Returns the number of entries so far that the super block does not count.
+  /// Returns how many of the entries read so far are not counted by the super block.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -74,7 +74,7 @@ class DmLog {
   int fd_ = -1;
   std::uint64_t file_bytes_ = 0;
   dm_log::Super super_;
-  std::uint64_t offset_ = 0;  ///< of the next entry
+  std::uint64_t offset_ = 0;  ///< offset of the next entry
   std::uint64_t number_ = 0;
   std::uint64_t data_at_ = 0;
   std::uint64_t next_offset_ = 0;
@@ -82,8 +82,8 @@ class DmLog {
   bool closed_ = false;  ///< the target's last mark has been read; stale entries may follow
 };
 
-/// Finds the sector size of a log without a super block from its first entry; everything before it
-/// is zero.
+/// Determines the sector size of a log without a super block. All bytes before the first entry are
+/// zero, so the entry's offset gives the sector size.
 std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
   std::vector<std::byte> bytes(std::min<std::uint64_t>(file_bytes_, 2 * dm_log::kSectorSizeMax));
   if (!read(0, bytes)) return std::nullopt;
@@ -174,7 +174,7 @@ Result<dm_log::Entry> DmLog::read_entry() {
   return entry;
 }
 
-/// Writes entries as events.
+/// Writes log entries as events of a recording.
 class Importer {
  public:
   Importer(const DmLog& log, RecordingWriter& into) : log_(log), into_(into) {}

@@ -14,16 +14,16 @@
 // A discard has no data. Entries are in completion order: a write is logged when it has completed,
 // and a flush follows the writes that had completed when it was submitted. There are no times.
 //
-// Import: each entry becomes a SUBMIT and its ACK, one microsecond apart, so the rules about flush
-// coverage hold. The recording has no MEDIA events, and its header says so. A flush with data
-// becomes a flush and a write.
+// Import: each entry becomes a SUBMIT and its ACK, one microsecond apart, so a flush covers the
+// same writes as in the log. The recording has no MEDIA events, which its header states. A flush
+// with data becomes a flush and a write.
 //
 // Export, of one device: a write is placed at its acknowledgement, a flush at its submission, so it
 // follows exactly the writes that it covers. Requests not acknowledged with success are omitted, as
-// by the target. (The target logs a write only when a flush covers it. The write then also precedes
-// the flush, but follows a FUA write that completed later; we keep completion order.) Zeroes
-// written without data are logged as data, since the format cannot express them. Marks longer than
-// 479 bytes are truncated, as by the target.
+// by the target. (The target logs a write only when a flush covers it. In the target's log, such a
+// write also precedes the flush, but it follows a FUA write that completed later. The export keeps
+// completion order.) Zeroes written without data are logged as data, since the format cannot
+// express them. Marks longer than 479 bytes are truncated, as by the target.
 
 #include <filesystem>
 #include <functional>
@@ -43,20 +43,21 @@ struct DmLogSummary {
 };
 
 /// Creates the recording `to`. Its device is named "imported" and has as many sectors as the log
-/// needs, at least `sectors_min`. A missing or invalid counted entry is an error that names the
-/// entry and its offset, and `to` is removed. A killed writer leaves uncounted entries; they are
-/// imported up to the first incomplete one.
+/// needs, at least `sectors_min`. If an entry that the super block counts is missing or invalid,
+/// the error names the entry and its offset, and `to` is removed. A killed writer leaves entries
+/// that the super block does not count; they are imported up to the first incomplete one.
 Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// The contents of the device before the recording: calls back for each run, ascending.
+/// The contents of the device before the recording: calls back for each run, in ascending order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 
-/// Creates the log `to` from one device of the recording `from`. A recording with a damaged or
-/// incomplete tail is exported up to it. With a `base`, the log begins with writes of it and of the
-/// device's last sector, which conveys its size, and a flush.
+/// Creates the log `to` from one device of the recording `from`. If the recording's tail is damaged
+/// or incomplete, the events before the tail are exported. With a `base`, the log begins with
+/// writes of the base's contents and of the device's last sector (which conveys the device's size),
+/// followed by a flush.
 Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
                                           const std::filesystem::path& to,
                                           const DmLogBase& base = {});

@@ -1,10 +1,11 @@
 #pragma once
 // The format of a recording.
 //
-// A recording is a log of all events of a machine, in order. It suffices to rebuild every medium at
-// every instant, and every image that a power cut could have left. It can also be the store of the
-// media (log_store.h): each payload is written once, with its SUBMIT, and MEDIA events refer to it.
-// It is one file; integers are little-endian, and every event begins at a multiple of 8:
+// A recording is a log of all events of a machine, in order. The log suffices to rebuild every
+// medium at every instant, and every image that a power cut could have left. The log can also be
+// the store of the media (log_store.h): each payload is written once, with its SUBMIT, and MEDIA
+// events refer to it. A recording is one file; integers are little-endian, and every event begins
+// at a multiple of 8:
 //
 //   0    "HCREC\0\0\2"                      magic and format version
 //   8    u32 text bytes, u32 CRC-32C of the text
@@ -31,12 +32,12 @@
 //                                            ^ + 8 * 512
 //   MEDIA: lba 108, 4 sectors, request 7, ---+            the other 12 follow later, or never
 //
-// usually inside an earlier SUBMIT. It is inside the event itself if the medium received other
-// bytes than were sent (torn, corrupted), and 0 for zeroes.
+// usually inside an earlier SUBMIT. If the medium received bytes other than those sent (torn,
+// corrupted), the offset is inside the MEDIA event itself. For zeroes the offset is 0.
 //
-// SUBMIT and ACK are what the host knows; MEDIA is what the medium holds, and may come after the
-// ACK or never. A crash state is between the two. The SUBMIT and ACK of a flush determine the
-// writes it covers: exactly those acknowledged before its submission.
+// SUBMIT and ACK record the host's view. MEDIA records the content of the medium, and may come
+// after the ACK or never. A crash state is between the two views. A flush covers exactly the writes
+// acknowledged before the flush was submitted.
 //
 // If the writer was killed, the log ends in the middle of an event: readers stop there and report
 // the number of remaining bytes. A checkpoint (an event that readers skip) has the extent index of
@@ -82,14 +83,14 @@ struct Event {
   std::uint64_t lba = 0;           ///< submit, media
   std::uint32_t sectors = 0;       ///< submit, media
   std::uint32_t detail = 0;
-  Bytes bytes = Bytes::none;  ///< media
+  Bytes bytes = Bytes::none;  ///< media: location of the bytes
   bool moved = false;         ///< media: the log moved the bytes; the medium did not change
   std::uint64_t bytes_at =
       0;  ///< file offset of the payload, or of the bytes that a MEDIA event refers to
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> payload;  ///< empty if it was skipped (PayloadUse::skip)
   std::uint64_t offset = 0;        ///< file offset of the event
-  /// checksum of its header, as read; the header includes the payload's
+  /// checksum read from the event's header, which includes the payload's checksum
   std::uint32_t checksum = 0;
 };
 
@@ -111,12 +112,12 @@ struct RecordingHeader {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< plugin/states/crash_state.h
     /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
-    /// detects another recording under the same name. Nullopt in recordings of older programs: not
-    /// compared.
+    /// detects that another recording has replaced the base under the same name. Nullopt in
+    /// recordings of older programs, which are not compared.
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// Returns true if the host's device is not a medium: an array, or a cache over one.
+  /// Returns true if the host's device is not a medium but an array, or a cache over an array.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
   /// Returns the recording's provenance, to follow its name in an error.
   std::string provenance() const {

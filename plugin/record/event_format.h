@@ -39,7 +39,7 @@ inline constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + kEventAlignment - 1) / kEventAlignment * kEventAlignment;
 }
 
-/// The header of an event, before its payload.
+/// The header of an event, which precedes the payload.
 struct EventHeader {
   std::uint32_t payload_bytes = 0;
   Kind kind = Kind::mark;
@@ -54,12 +54,12 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the order, widths and alignment of the format, so the struct is its own
-// encoding.
+// The members have the order, widths and alignment of the format, so the struct can be written and
+// read as it is.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
 
-/// Points to a checkpoint; the newer of two slots is valid.
+/// Location of a checkpoint. The header has two slots; the newer valid slot is used.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
   std::uint64_t generation = 0;  ///< 0: empty; the slot with the higher generation is valid

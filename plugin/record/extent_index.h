@@ -5,12 +5,12 @@
 //   table     [ 512 chunks ] -> shared by all copies until one of them writes
 //   chunk     first 0, 256 sectors -> offset 4096 | first 256, 8 sectors -> zeroes | first 300, ...
 //
-// A chunk is a sorted array of 16-byte extents. An assignment trims or drops the extents it covers
-// and merges neighbours that adjoin in the file, so an array never has more extents than a chunk
-// has sectors. The worst case is 32 KiB per MiB of medium (single sectors in random order); random
-// 4 KiB blocks take 4 KiB, and 128 KiB writes about 200 bytes. Copies share tables and chunks and
-// copy only what they change (a persistent tree with reference counts), so thousands of crash
-// states of one run cost little more than their differences.
+// A chunk is a sorted array of 16-byte extents. An assignment trims or drops the extents that it
+// overlaps, and merges neighbours that are contiguous in the file. An array therefore never has
+// more extents than a chunk has sectors. The worst case is 32 KiB per MiB of medium (single sectors
+// in random order); random 4 KiB blocks take 4 KiB, and 128 KiB writes about 200 bytes. Copies
+// share tables and chunks and copy only what they change (a persistent tree with reference counts),
+// so thousands of crash states of one run cost little more than their differences.
 
 #include <array>
 #include <cstddef>
@@ -84,17 +84,17 @@ class ExtentIndex {
   /// Marks sectors as unreadable; their bytes stay known.
   void mark_unreadable(std::uint64_t lba, std::uint64_t count);
 
-  /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A piece
-  /// never crosses a chunk boundary.
+  /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A
+  /// visited part never crosses a chunk boundary.
   template <typename Visit>
   void visit(std::uint64_t lba, std::uint64_t count, Visit visit) const;
 
   std::uint64_t extents() const { return extents_; }
-  /// Returns the memory of the index without sharing.
+  /// Returns the memory used by the index, as if no chunk were shared.
   std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// Returns the first chunk from `chunk` on with at least `extents` extents; kNoChunk if there is
-  /// none.
+  /// Returns the first chunk, from `chunk` on, with at least `extents` extents; kNoChunk if there
+  /// is none.
   std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:

@@ -1,5 +1,5 @@
-// Foreign formats: QEMU's logs are imported, our exports are read by a reader written only from the
-// format's description, and text has its documented shape.
+// Tests foreign formats. QEMU's logs are imported, our exports are read by a reader that follows
+// only the format's description, and text exports have their documented form.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,7 +46,8 @@ std::vector<Event> events_of(const fs::path& path) {
   return events;
 }
 
-// ---- dm-log-writes, read without our code: numbers and words of the format's description
+// ---- dm-log-writes, read with the numbers and names of the format's description instead of our
+// code
 
 struct LogEntry {
   std::uint64_t sector, sectors, flags, data_bytes;
@@ -97,7 +98,8 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
     drive.write(3, filled(2, 0xaa));
     other.write(9, filled(1, 0xee));
     (*log)->marked(0, "persisted 1");
-    // A write overtakes the flush, which covers only the first write.
+    // A write is acknowledged before the flush but was submitted after it. The flush covers only
+    // the first write.
     (*log)->submitted(0, 5, {.id = 500, .op = model::Op::flush});
     drive.write(8, filled(1, 0xbb), true);
     (*log)->acknowledged(0, {.id = 500});
@@ -133,7 +135,8 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
   EXPECT_EQ(entries[5].data, std::string(1024, '\0'));
   EXPECT_EQ(entries[6].data, std::string(479, 'm'));
 
-  EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));  // it exists
+  // the file already exists
+  EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }
 
@@ -313,7 +316,8 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
   EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
 }
 
-/// A killed writer leaves entries since the last flush, and no super block before the first one.
+/// A killed writer leaves the entries since the last flush uncounted. Before the first flush, there
+/// is no super block.
 TEST_F(FormatsTest, UncountedEntriesAreImported) {
   for (const std::size_t unit : {512U, 4096U}) {
     SCOPED_TRACE(unit);
@@ -358,7 +362,7 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
     expect(super(2) + write + end_mark + later, 1, 0,
-           false);  // from an earlier log on the same device
+           false);  // an entry of an earlier log on the same device
     expect(none + write + later, 2, 2, true);
     expect(none + entry(0, 1, 0) + std::string(unit, 'a'), 1, 1, true);
     EXPECT_FALSE(imported(none + write.substr(0, unit)));
@@ -368,7 +372,7 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
   }
 }
 
-// ---- Text
+// ---- text
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);

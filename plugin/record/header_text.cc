@@ -1,4 +1,4 @@
-// The JSON at the head of a recording (event.h, event_format.h).
+// Parses and formats the JSON at the head of a recording (event.h, event_format.h).
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -69,8 +69,9 @@ std::string header_text(const RecordingHeader& header) {
 std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax =
       std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
-  constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1}
-                                              << 41;  // readers build an index of it: 32 MiB
+  constexpr std::uint64_t kMediumSectorsMax =
+      std::uint64_t{1}  // readers build an index of the device: 32 MiB
+      << 41;
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
     return std::nullopt;

@@ -4,9 +4,9 @@
 //   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
 //
 // Prints MB/s of each round, by wall time and by processor time (less affected by a busy machine),
-// and the ratios of the medians. Both write through the page cache, like `nbdkit file`, and do not
-// wait for the disk at the end. With less data than the host's dirty limit this measures copying,
-// with more the disk.
+// and the ratios of the medians. Log and file are written through the page cache, like `nbdkit
+// file`, and the benchmark does not wait for the disk at the end. With less data than the host's
+// dirty limit, it measures copying; with more data, it measures the disk.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ Seconds seconds_of(auto&& work) {
           processor_seconds() - processor};
 }
 
-/// Varied like real data, so that the checksum and the copy must touch every byte.
+/// Returns varied bytes, as in real data, so that the checksum and the copy must touch every byte.
 std::vector<std::byte> make_data() {
   std::vector<std::byte> data(64 * kRequestBytes);
   std::uint64_t state = 1;

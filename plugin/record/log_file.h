@@ -4,10 +4,10 @@
 //   offset 0                            in_kernel()            size()
 //   | ------------- in the file ------------ | -- gathered (<= 1 MiB) -- |
 //
-// Small pieces are buffered. A large one is written together with the buffered ones by one
-// pwritev(2), straight from the caller's memory. If the kernel reports an error (disk full),
-// buffered bytes stay readable, appends fail, and the error is kept. Writeback is started every few
-// MiB, so a server that records for hours does not accumulate dirty memory.
+// Small pieces are buffered. A large piece is written directly from the caller's memory, together
+// with the buffered pieces, by one pwritev(2). If the kernel reports an error (disk full), buffered
+// bytes stay readable, appends fail, and the error is kept. Writeback is started every few MiB, so
+// a server that records for hours does not accumulate dirty memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,13 +35,13 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  /// Appends both pieces. Returns false if the file has failed.
+  /// Appends `head` and then `payload`. Returns false if the file has failed.
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
   /// Writes the buffered bytes to the kernel. Returns false if the file has failed.
   bool flush();
   /// Flushes and closes the file; reports delayed errors of the kernel. No calls may follow.
   Result<void> close();
-  /// Overwrites bytes that are already in the kernel.
+  /// Overwrites bytes that have already been written to the kernel.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   Result<void> truncate(std::uint64_t size);

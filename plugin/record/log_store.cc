@@ -1,4 +1,3 @@
-// See log_store.h.
 #include "plugin/record/log_store.h"
 
 #include <fmt/core.h>
@@ -94,7 +93,7 @@ struct LogStore::State {
   void write_checkpoint();
 };
 
-/// The log as the medium of one device.
+/// The part of the log that is the medium of one device.
 class LogStore::Medium final : public model::SectorStore {
  public:
   Medium(State& state, model::DeviceId device, std::string name)
@@ -118,7 +117,7 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
   TRY(media::check_range(name_, sectors(), lba, into.size()));
   state_.expect_nothing_held();
   Result<void> result;
-  std::uint64_t next = lba;  // sectors before it are filled
+  std::uint64_t next = lba;  // sectors before `next` are filled
   const auto fill_to = [&](std::uint64_t end) {
     std::fill_n(into.begin() + static_cast<std::ptrdiff_t>((next - lba) * kSectorBytes),
                 (end - next) * kSectorBytes, std::byte{0});
@@ -168,7 +167,7 @@ bool LogStore::State::has(model::DeviceId device, std::uint64_t lba, std::uint64
          sectors <= indexes[device].sectors() - lba;
 }
 
-// ---- Opening
+// ---- opening
 
 Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWriter::Resume& resume,
                                           const std::filesystem::path& path) {
@@ -205,7 +204,7 @@ Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem:
       resume.last_at = checkpoint->last_at;
       resume.last_request = checkpoint->last_request;
       last_checkpoint_at = reader->whole_bytes();
-    } else {  // no valid checkpoint after all: read all events
+    } else {  // the checkpoint is not valid: read all events
       indexes = empty_indexes(header);
       reader = RecordingReader::open(path);
       if (!reader) return forward_error(reader);
@@ -225,8 +224,8 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
-    // Lock the log before reading it: events that a terminating server still appends must not be
-    // truncated.
+    // Lock the log before reading it. Otherwise, events that a terminating server still appends
+    // could be truncated.
     TRY(auto file, LogFile::open(path));
     TRY(auto resume, state->read_log(path));
     log = RecordingWriter::resume(std::move(file), resume);
@@ -252,7 +251,7 @@ LogStore::~LogStore() {
   state_->write_checkpoint();
 }
 
-// ---- The held run
+// ---- the held run
 
 void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
                                   const model::MediaWrite& run, bool zeroes) {
@@ -262,7 +261,7 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends a run that was not reported to the observer, without a source.
+/// Appends the held run as an event without a source, because it was not reported to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
@@ -303,7 +302,7 @@ void LogStore::media_written(model::DeviceId device, model::TimeNs at,
   s.checkpoint_when_due();
 }
 
-// ---- Other events
+// ---- other events
 
 void LogStore::submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) {
   state_->expect_nothing_held();
@@ -319,7 +318,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
   state_->log->incident(device, at,
-                        text);  // also between a store's write and its event, when a fault fires
+                        // also called between a store's write and its event, when a fault fires
+                        text);
   ++state_->events;
 }
 
@@ -335,7 +335,7 @@ void LogStore::power_changed(model::TimeNs at, model::PowerState power) {
   ++state_->events;
 }
 
-// ---- The limit of the index
+// ---- the limit of the index
 
 std::size_t LogStore::State::index_bytes() const {
   std::size_t bytes = 0;
@@ -343,9 +343,9 @@ std::size_t LogStore::State::index_bytes() const {
   return bytes;
 }
 
-/// Moves fragmented chunks until the index is within its limit. If a full scan finds too few, less
-/// fragmented chunks are included. If nothing can be gained, the index must grow a little before
-/// the next attempt.
+/// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
+/// of them, chunks with fewer extents are moved, too. If no move would help, the index must grow a
+/// little before the next attempt.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {
@@ -367,8 +367,7 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// Collects the runs between sectors with flags. Holes are moved as well: in this log they are
-/// zeroes.
+/// Moves the runs between sectors with flags. Holes are moved as well: in this log they are zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;
@@ -403,7 +402,7 @@ void LogStore::State::move_run(model::DeviceId device, std::uint64_t lba, std::u
   apply_media(indexes[device], lba, static_cast<std::uint32_t>(sectors), *moved);
 }
 
-// ---- Checkpoints
+// ---- checkpoints
 
 void LogStore::State::checkpoint_when_due() {
   const std::uint64_t grown = log->bytes() - last_checkpoint_at;
@@ -416,7 +415,7 @@ void LogStore::State::write_checkpoint() {
   last_checkpoint_at = log->bytes();
 }
 
-// ---- Accessors
+// ---- accessors
 
 model::SectorStore* LogStore::store(model::DeviceId device) {
   return state_->media.at(device).get();

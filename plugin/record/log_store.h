@@ -4,20 +4,21 @@
 //
 //   host write --SUBMIT + payload--> | log | ... | payload | ... |<------------------------+
 //                                                                                          | offset
-//   drive: SectorStore::write(lba, bytes)   held until the observer is notified of it       |
+//   drive: SectorStore::write(lba, bytes)   held until the observer is notified             |
 //   drive: Observer::media_written(source)   -> MEDIA event of the payload -> extent index
 //   drive: SectorStore::read(lba)           -> extent index -> pread(2) of the log
 //
 // A drive writes a run of sectors to its store and immediately reports the same run to the
-// observer. The store holds the run, and the event decides. Bytes that came with a request are
+// observer. The store holds the run until the event arrives. Bytes that came with a request are
 // already in the log, and only the index is updated. Other bytes (torn, corrupted, misdirected, or
 // of a request no longer in the ring) are carried by the MEDIA event. A run never reported to the
 // observer is appended as a MEDIA event without a source, so the log is always complete.
 //
-// Written bytes are never overwritten. The memory of the index is bounded. Beyond the limit, the
-// bytes of the most fragmented chunks (1 MiB of medium) are moved to the end of the log, where one
-// extent describes them, as by the cleaner of a log-structured file system. The index itself is
-// written into the log as a checkpoint, at intervals and at the end.
+// Written bytes are never overwritten. The memory of the index is bounded. When the index exceeds
+// the limit, the bytes of fragmented chunks (1 MiB of medium each) are copied to the end of the
+// log, so that one extent describes each chunk. The cleaner of a log-structured file system works
+// in the same way. The index itself is written into the log as a checkpoint, at intervals and at
+// the end.
 
 #include <filesystem>
 #include <memory>
@@ -31,23 +32,24 @@
 namespace headcrash::record {
 
 struct LogStoreOptions {
-  /// Limit for the indexes of all media together. The minimum is one extent for each written MiB: a
-  /// medium with more than half a million written MiB needs a higher limit.
+  /// Limit for the indexes of all media together. An index needs at least one extent for each
+  /// written MiB, so a medium with more than half a million written MiB needs a higher limit.
   std::size_t index_bytes_max = 64 << 20;
   std::uint64_t checkpoint_log_bytes = 512 << 20;  ///< minimum log size between checkpoints
 };
 
 class LogStore : public model::MachineObserver {
  public:
-  /// Creates the log, or continues one of the same devices: the contents of their media are kept,
-  /// those of volatile caches are lost. A log with an incomplete last event (its server was killed)
-  /// is truncated to its last complete event. A damaged log is rejected and not changed.
+  /// Creates the log, or continues a log of the same devices. The contents of their media are then
+  /// kept, and those of volatile caches are lost. A log with an incomplete last event (its server
+  /// was killed) is truncated to its last complete event. A damaged log is rejected and not
+  /// changed.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,
                                                 const RecordingHeader& header,
                                                 const LogStoreOptions& options = {});
   ~LogStore() override;
 
-  /// Returns the medium of a device; null if it has none. Valid as long as the log.
+  /// Returns the medium of a device; null if the device has no medium. Valid as long as the log.
   model::SectorStore* store(model::DeviceId device);
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
@@ -63,7 +65,7 @@ class LogStore : public model::MachineObserver {
 
   std::size_t index_bytes() const;
   std::uint64_t log_bytes() const;
-  std::uint64_t moved_bytes() const;  ///< rewritten to keep the index small
+  std::uint64_t moved_bytes() const;  ///< bytes copied within the log to keep the index small
   std::uint64_t events_read() const;  ///< events read at opening, after the checkpoint
   const ExtentIndex& index(model::DeviceId device) const;
 

@@ -1,5 +1,5 @@
-// The log as the store: it equals a plain store through kills, torn tails, full disks and
-// reopening; payloads are stored once; its index stays small.
+// The log as the store: it equals a plain store despite kills, torn tails, full disks and
+// reopening. Payloads are stored once, and the index stays small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ class LogStoreTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file: some file systems write a truncated one through
+    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -83,7 +83,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;
-    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;  // some must move bytes
+    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;  // some runs must move bytes
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
@@ -247,7 +247,7 @@ TEST_F(LogStoreTest, TruncatesATornTailToTheLastCompleteEvent) {
   ASSERT_TRUE(line);
   auto reader = RecordingReader::open(path_);
   const std::uint64_t first = reader->whole_bytes();
-  std::vector<std::uint64_t> ends = {first};  // of events
+  std::vector<std::uint64_t> ends = {first};  // ends of events
   while (reader->next().value()) ends.push_back(reader->whole_bytes());
   for (std::uint64_t size = first; size < whole.size(); size += 71) {
     set_contents(whole.substr(0, size));
@@ -333,7 +333,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
     }
     ASSERT_TRUE(log->error());
     message = log->error()->message();
-    // Old contents stay readable, and new writes fail.
+    // Old contents must stay readable, and new writes must fail.
     std::vector<std::byte> sector(kSector);
     EXPECT_TRUE(store.read(0, sector));
     EXPECT_EQ(sector, block(1, 1));
@@ -382,7 +382,7 @@ TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
       "reports each store write");
 }
 
-/// A recording of times only, opened as the store of a drive that needs bytes.
+/// A recording without data must not be usable as the store of a drive that needs bytes.
 TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
   {
     auto writer = RecordingWriter::create(path_, machine(64));
@@ -400,8 +400,8 @@ TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
       << read.error().message();
 }
 
-/// Writes numbered blocks until it is killed, and reports through the pipe after each flush the
-/// last number before it.
+/// Writes numbered blocks until this process is killed. After each flush, reports through the pipe
+/// the number of the last block before the flush.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});
@@ -449,7 +449,7 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    next += 10000;  // blocks written without a promise in this life stay below
+    next += 10000;  // unflushed blocks of this process have smaller numbers
     next -= next % 128;
   }
 }
@@ -490,7 +490,8 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                !(with_store && with_record));  // with a store, a new file each time
+                // with a store, the recording must be a new file each time
+                !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);
       }

@@ -17,8 +17,8 @@ inline MediaBytes media_bytes(const Event& media) {
   return {media.bytes, static_cast<model::MediaWrite::Outcome>(media.detail), media.bytes_at};
 }
 
-/// Applies a MEDIA event. A sector that becomes unreadable without new bytes keeps its old ones. A
-/// write without data makes the contents unknown.
+/// Applies a MEDIA event. If a sector becomes unreadable without new bytes, it keeps its old bytes.
+/// After a write without data, the contents are unknown.
 inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sectors,
                         const MediaBytes& media) {
   using Outcome = model::MediaWrite::Outcome;

@@ -1,4 +1,3 @@
-// Rebuilds a medium from a recording (media_image.h).
 #include "plugin/record/media_image.h"
 
 #include <fmt/core.h>

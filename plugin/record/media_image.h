@@ -1,8 +1,8 @@
 #pragma once
 // Copies the contents of a device's medium at a model instant from a recording into a store: the
-// "physical" state. It follows MEDIA events and ignores promises. Memory is proportional to the
-// number of runs and not of bytes: the events first give an extent index, then only live bytes are
-// read. For many states of one run see state.h.
+// "physical" state. Only MEDIA events count; acknowledgements and flushes are ignored. The events
+// first give an extent index, and then only live bytes are read, so the memory is proportional to
+// the number of runs and not of bytes. For many states of one run see state.h.
 
 #include <filesystem>
 #include <optional>
@@ -22,14 +22,15 @@ struct MediaImage {
   model::TimeNs at = 0;                  ///< time of the last applied event
   std::uint64_t media_events = 0;        ///< applied MEDIA events of the device
   std::uint64_t sectors = 0;             ///< sectors written at least once
-  std::uint64_t torn_sectors = 0;        ///< of these, torn ones
-  std::uint64_t unreadable_sectors = 0;  ///< of these, unreadable ones
+  std::uint64_t torn_sectors = 0;        ///< number of torn sectors among them
+  std::uint64_t unreadable_sectors = 0;  ///< number of unreadable sectors among them
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes the medium's contents at that point (default: the end) to `into`, which must hold the
-/// contents from before the recording (zeroes for a new drive). Unreadable sectors get their known
-/// bytes. Fails for a recording without data or without MEDIA events.
+/// Writes the medium's contents at that point (default: the end of the recording) to `into`. `into`
+/// must hold the contents from before the recording (zeroes for a new drive). For unreadable
+/// sectors, writes the bytes last known. Fails for a recording without data or without MEDIA
+/// events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

@@ -1,4 +1,3 @@
-// See payload_index.h.
 #include "plugin/record/payload_index.h"
 
 #include <fmt/core.h>

@@ -1,11 +1,12 @@
 #pragma once
-// The payloads of a recording, for reads at any place of the file. Each payload is verified against
-// its checksum at the first read of it.
+// The payloads of a recording, for reads at any place of the file. The first read of a payload
+// verifies its checksum.
 //
-//   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |    as events pass
+//   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |    during reading
 //   read()                                      ^^^  payload 2 is read as a whole, verified, marked
 //
-// Otherwise a flipped bit in a recording would be attributed to a drive or a file system.
+// Without this check, a flipped bit in a recording would look like an error of a drive or a file
+// system.
 
 #include <atomic>
 #include <cstdint>
@@ -27,12 +28,12 @@ class PayloadIndex {
     std::uint64_t end() const { return at + bytes; }
   };
 
-  /// Adds a payload; they must be in file order. `verified` means that its checksum has been
-  /// compared.
+  /// Adds a payload. Payloads must be added in file order. `verified` means that the payload's
+  /// checksum has already been verified.
   void add(const Payload& payload, bool verified);
 
-  /// Reads bytes within one payload. A payload not passed to add() is found only if `offset` is its
-  /// first byte. Fails with the event's offset if the checksum does not match. Thread-safe unless a
+  /// Reads bytes within one payload. For a payload not passed to add(), `offset` must be its first
+  /// byte. Fails with the event's offset if the checksum does not match. Thread-safe unless another
   /// thread calls add().
   Result<void> read(int fd, const std::string& path, std::uint64_t offset,
                     std::span<std::byte> into) const;

@@ -1,5 +1,5 @@
-// Recordings: events round-trip, damage only ends the readable part, and a rebuilt medium equals
-// the store.
+// Tests that events round-trip, that damage only ends the readable part, and that a rebuilt medium
+// equals the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file: some file systems write a truncated one through
+    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -81,7 +81,7 @@ std::size_t header_bytes_of(const std::string& file) {
   return kTextAt + padded(text_bytes);
 }
 
-/// Reads to the end and returns the number of complete events.
+/// Reads the recording to its end and returns the number of complete events.
 int count_events(RecordingReader& reader) {
   int events = 0;
   for (;;) {
@@ -163,7 +163,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirect the writer's descriptor, the highest one for the file, to the full disk.
+  // Redirects the writer's descriptor, which is the highest one for the file, to the full disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -222,7 +222,7 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);
   std::string bad = good;
-  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;  // in its second sector
+  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;  // in the second sector of the payload
   set_contents(bad);
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);
@@ -234,7 +234,7 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  for (int i = 0; i < 2; ++i) {  // also for undamaged bytes, and every time
+  for (int i = 0; i < 2; ++i) {  // also for undamaged bytes, and at every read
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);
     EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
@@ -293,8 +293,8 @@ TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
     return with_event({.kind = Kind::media, .flags = 1, .sectors = sectors, .bytes_at = at}, 0);
   };
   const std::uint64_t first = head.size();
-  EXPECT_EQ(referred(first - 1, 1), 0);  // the header is not data
-  EXPECT_EQ(referred(first, 1), 0);      // neither is the event itself
+  EXPECT_EQ(referred(first - 1, 1), 0);  // the event's header is not data
+  EXPECT_EQ(referred(first, 1), 0);      // an event must not refer to its own bytes
   EXPECT_EQ(referred(~0ULL, 1), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 3, .sectors = 1}, 0), 0);
@@ -365,7 +365,7 @@ TEST_F(RecordTest, TheBaseRoundTrips) {
 }
 
 // A simple drive with a write cache: writes are acknowledged at once and destaged in any order, in
-// pieces, some zeroed. The cut tears one sector and drops the rest.
+// pieces, some zeroed. The cut tears one sector and drops all others.
 TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   constexpr std::uint64_t kSectors = 64;
   for (unsigned seed = 1; seed <= 40; ++seed) {

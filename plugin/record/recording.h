@@ -13,10 +13,10 @@ namespace headcrash::record {
 
 class LogFile;
 
-/// An observer that appends all events to a file. At most 1 MiB is buffered. The buffer is written
+/// An observer that appends all events to a file. It buffers at most 1 MiB. The buffer is written
 /// to the kernel when the power changes, when a flush or a FUA write is acknowledged, on flush(),
-/// and at the end, so a killed server loses nothing that a flush had promised. A host error (disk
-/// full) is kept and returned by error(); the caller decides.
+/// and at the end. A killed server therefore loses nothing that a flush had made durable. A host
+/// error (disk full) is kept and returned by error(); the caller decides how to proceed.
 class RecordingWriter : public model::MachineObserver {
  public:
   /// The point at which a log is continued.
@@ -31,9 +31,9 @@ class RecordingWriter : public model::MachineObserver {
   /// Creates the file; fails if it exists. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Continues a log. Its events must have been read after `file` was opened, which locks it (as in
-  /// log_store.h). Truncates the file after the last complete event and writes OPENED. Times and
-  /// request ids of the new server follow the last ones.
+  /// Continues a log. The caller must have read the log's events after opening `file`, which locks
+  /// it (as in log_store.h). Truncates the file after the last complete event and writes an OPENED
+  /// event. Times and request ids of the new server continue from the last ones in the log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;
@@ -51,13 +51,13 @@ class RecordingWriter : public model::MachineObserver {
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, including buffered bytes
 
-  // For a log that is also the store (log_store.h).
+  // ---- for a log that is also the store (log_store.h)
 
   /// Like media_written(), and returns the location of the bytes; nullopt if the log has failed.
   /// `zeroes` means that the store must zero these sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
-  /// Appends bytes that the medium already holds, to move them within the log.
+  /// Appends a copy of bytes that the medium already holds, to move them within the log.
   std::optional<MediaBytes> write_moved(model::DeviceId device, std::uint64_t lba,
                                         std::span<const std::byte> data);
   /// Appends a checkpoint and updates the header's slot. `media` is described in checkpoint.h.
@@ -66,7 +66,7 @@ class RecordingWriter : public model::MachineObserver {
   void fail_with(Error error);            ///< simulates a host error
   model::TimeNs last_at() const;          ///< in the log's time, which continues across servers
   model::TimeNs now() const;              ///< in this server's time
-  model::RequestId last_request() const;  ///< in the log's numbering
+  model::RequestId last_request() const;  ///< the last request id, in the log's numbering
 
  private:
   struct State;
@@ -76,13 +76,13 @@ class RecordingWriter : public model::MachineObserver {
 
 enum class PayloadUse : std::uint8_t {
   load,  ///< into Event::payload, with its checksum verified
-  skip,  ///< reports only its location; damage is detected when it is read
+  skip,  ///< only the payload's location is reported; damage is detected when the payload is read
 };
 
 /// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
   whole,       ///< at the end of the file
-  incomplete,  ///< in the middle of an event: the writer was killed, or its disk was full
+  incomplete,  ///< in the middle of an event: the writer was killed, or the writer's disk was full
   damaged,     ///< a wrong checksum or an invalid event
 };
 
@@ -99,8 +99,9 @@ class RecordingReader {
   /// Returns the next event; nullopt at the end of the readable part.
   Result<std::optional<Event>> next(PayloadUse use = PayloadUse::load);
 
-  /// Reads the bytes of a SUBMIT or MEDIA event from its sector `skip` on; the event must have
-  /// some. Both functions verify a payload's checksum at its first read (payload_index.h).
+  /// Reads the bytes of a SUBMIT or MEDIA event from the event's sector `skip` on. The event must
+  /// have bytes. Both next() and read_bytes() verify a payload's checksum when they first read it
+  /// (payload_index.h).
   Result<void> read_bytes(const Event& event, std::uint64_t skip, std::span<std::byte> into) const;
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) const;
 
@@ -116,7 +117,7 @@ class RecordingReader {
   /// checkpoint's payload. Returns nullopt and does not move if no checkpoint is readable.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
   std::uint64_t checkpoint_generation()
-      const;  ///< of the newest slot, even if its checkpoint is unreadable
+      const;  ///< generation of the newest slot, even if its checkpoint is unreadable
 
  private:
   struct State;

@@ -1,6 +1,6 @@
-// Fuzzes all parsers of untrusted files: recordings, by each of their readers, and dm-log-writes
-// logs. Every second mutation of a recording gets correct checksums, which would otherwise hide the
-// code behind them.
+// Fuzzes all parsers of untrusted files: each reader of recordings, and the reader of dm-log-writes
+// logs. Every second mutation of a recording gets correct checksums, because wrong ones would hide
+// the code after the checksum test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size; a test must not build an index of it.
+/// Mutations may give a device any size; the test builds indexes of small devices only.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
@@ -40,7 +40,7 @@ std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
   return folder.get("made.hcrec");
 }
 
-/// Corrects the checksum of every header and payload that can be found.
+/// Corrects the checksum of every header and payload that is still recognisable.
 std::string with_right_checksums(std::string file) {
   std::uint32_t text_bytes = 0;
   if (file.size() < kTextAt) return file;

@@ -1,6 +1,6 @@
-// Reads recordings (recording.h, event.h). Every length is checked against the format's limits and
-// the rest of the file before memory is allocated. A reference must point to bytes before its
-// event. Any invalid event ends the readable part.
+// Reads recordings (recording.h, event.h). Before memory is allocated, every length is checked
+// against the format's limits and against the remaining bytes of the file. A reference must point
+// to bytes before its event. Any invalid event ends the readable part.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ struct RecordingReader::State {
   int fd = -1;
   std::uint64_t file_bytes = 0;
   std::uint64_t first_event_at = 0;
-  std::uint64_t offset = 0;       ///< of the next unread byte
+  std::uint64_t offset = 0;       ///< file offset of the next unread byte
   std::uint64_t whole_bytes = 0;  ///< end of the last complete event
   bool ended = false;
   Tail tail = Tail::whole;
@@ -105,14 +105,14 @@ struct RecordingReader::State {
   std::vector<std::byte> buffer;
   std::uint64_t buffer_at = 0;  ///< file offset of its first byte
   std::size_t read_bytes = kReadBytes;
-  PayloadIndex payloads;  ///< of the events so far
+  PayloadIndex payloads;  ///< payloads of the events read so far
 
   ~State() {
     if (fd >= 0) close(fd);
   }
   std::uint64_t remaining() const { return file_bytes - offset; }
 
-  /// Reads the next bytes, which must be in the file.
+  /// Reads the next bytes. REQUIRES: the file has that many bytes left.
   Result<void> take(std::span<std::byte> into);
   void skip_bytes(std::uint64_t bytes);
   Result<std::optional<Event>> next_of_any_kind(PayloadUse use);

@@ -1,8 +1,8 @@
 // Appends events to a recording (recording.h, event.h).
 //
-// The payload of a write is appended with its SUBMIT. The source ring keeps its location, and a
-// MEDIA event of the same request refers to it. If the ring no longer has the request, or the bytes
-// changed before they reached the medium, the MEDIA event carries them.
+// The payload of a write is appended with its SUBMIT. The source ring keeps the payload's location,
+// and MEDIA events of the same request refer to that location. If the ring no longer has the
+// request, or the bytes changed before they reached the medium, the MEDIA event carries them.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -24,8 +24,8 @@ struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
   bool has_data = false;  ///< some write had bytes, so the run is not about times only
-  /// Flushes and FUA writes in flight, at most this many. If the oldest is dropped, its
-  /// acknowledgement does not flush the log.
+  /// The latest flushes and FUA writes in flight; their number is limited. If the oldest one is
+  /// dropped, its acknowledgement does not flush the log.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;
@@ -71,7 +71,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   const std::array<CheckpointSlot, 2> slots = {};
   file->append(bytes_of(kMagic), bytes_of(sizes));
   file->append(bytes_of(slots), text_bytes);
-  if (!file->flush()) {  // a recording without its header would only be in the way
+  if (!file->flush()) {  // remove the file: without its header a recording is useless
     std::error_code none;
     std::filesystem::remove(path, none);
     return tl::unexpected<Error>(*file->error());

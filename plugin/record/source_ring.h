@@ -2,9 +2,9 @@
 // The locations in the log of the latest requests' bytes, so that a MEDIA event can refer to them
 // instead of repeating them.
 //
-// A fixed-size ring indexed by request id (ids ascend). A write absorbed by its drive's cache never
-// reaches the medium, so entries cannot be kept until then. If a request has been overwritten, the
-// MEDIA event carries its bytes.
+// A fixed-size ring indexed by request id (ids ascend). An entry cannot be kept until its write
+// reaches the medium, because a newer write in the drive's cache may replace the write. If the
+// entry of a request has been overwritten, the MEDIA event carries the bytes.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,3 @@
-// See state.h.
 #include "plugin/record/state.h"
 
 #include <fmt/core.h>

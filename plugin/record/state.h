@@ -6,10 +6,10 @@
 //                                            ^ at_event(i): the preceding kept index plus the
 //                                              events since
 //
-// Indexes share common parts (extent_index.h), so the kept ones cost only their differences. A
-// state takes microseconds to make, and thousands per second can be examined, each at the cost of
-// the sectors read. A state is a value: copy it, and assign() the data that another crash could
-// have left (for example any subset of the writes in flight).
+// Indexes share common parts (extent_index.h), so the kept indexes cost only their differences.
+// Making a state takes microseconds. Examining a state costs only the sectors read, so thousands of
+// states can be examined per second. A state is a value: copy it, and assign() the data that
+// another crash could have left (for example any subset of the writes in flight).
 
 #include <filesystem>
 #include <memory>
@@ -40,13 +40,13 @@ class MediumState {
       : bytes_(std::move(bytes)), index_(std::move(index)) {}
 
   std::uint64_t sectors() const { return index_.sectors(); }
-  /// Fails for a sector with unknown bytes. Unreadable sectors return their old bytes; use
-  /// first_unreadable() to find them.
+  /// Fails for a sector with unknown bytes. For unreadable sectors it returns their old bytes; use
+  /// first_unreadable() to find such sectors.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Overlays a range with other bytes of the same recording: Event::bytes_at of a SUBMIT, or
-  /// zeroes.
+  /// Overlays a range with other bytes of the same recording: those at the Event::bytes_at of a
+  /// SUBMIT, or zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }
@@ -64,8 +64,8 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Maximum number of kept indexes, which determines their distance. Each costs the changes
-    /// since the previous one.
+    /// Maximum number of kept indexes, which determines their distance. An index costs the memory
+    /// of the changes since the previous one.
     std::size_t kept_max = 256;
     std::size_t media_events_between = 512;  ///< minimum distance
   };
@@ -80,7 +80,7 @@ class Timeline {
 
   std::uint64_t events() const {
     return events_;
-  }  ///< of the whole recording, of all kinds and devices
+  }  ///< number of events of all kinds and devices in the recording
   std::size_t media_events() const { return steps_.size(); }
   std::optional<Error> tail_error() const {
     return tail_error_;
@@ -88,7 +88,8 @@ class Timeline {
 
   /// Returns the medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;
-  MediumState at_time(model::TimeNs at) const;  ///< after all events up to time `at`
+  /// returns the medium after all events up to time `at`
+  MediumState at_time(model::TimeNs at) const;
 
  private:
   struct Step {

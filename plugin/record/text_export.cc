@@ -1,4 +1,3 @@
-// Recordings as CSV and as blkparse text (text_export.h).
 #include "plugin/record/text_export.h"
 
 #include <fmt/format.h>
@@ -216,7 +215,8 @@ class Blkparse final : public TextFormat {
     std::uint32_t sectors;
   };
 
-  /// Returns the request type in blkparse's letters: "F" in front for a flush, at the end for FUA.
+  /// Returns blkparse's letters for the request type: an "F" in front stands for a flush, an "F" at
+  /// the end for FUA.
   static std::string rwbs(const PendingRequest& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {

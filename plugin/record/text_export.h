@@ -1,7 +1,7 @@
 #pragma once
 // Exports recordings as text for other tools.
 //
-// CSV: one line an event, after a line of names:
+// CSV: one line per event, after a line of column names:
 //
 //   event,offset,kind,device,time_ns,request,op,fua,lba,sectors,result,bytes,bytes_at,text
 //
@@ -22,7 +22,7 @@
 //   259,0    0        1     0.000012345     1  Q   W 2048 + 8 [headcrash]
 //   dev     cpu  sequence     seconds      pid action rwbs sector + sectors [process]
 //
-// The device number's minor is the device id. A SUBMIT becomes Q and D (queued, and sent to the
+// The minor device number is the device id. A SUBMIT becomes Q and D (queued, and sent to the
 // device), a successful ACK a C, a mark a message (m). Failed requests have no C. The format cannot
 // represent MEDIA events.
 
@@ -46,7 +46,7 @@ struct TextSummary {
       tail_error;
 };
 
-/// Both create the file `to`, fail if it exists, and remove it after an error.
+/// Create the file `to`. Both functions fail if it exists, and remove it after an error.
 Result<TextSummary> export_csv(const std::filesystem::path& from, const std::filesystem::path& to);
 Result<TextSummary> export_blkparse(const std::filesystem::path& from,
                                     const std::filesystem::path& to);

@@ -1,10 +1,10 @@
 #pragma once
 // A used disk: full of an earlier user's bytes (media/prior_bytes.h) before the first event.
-// Sectors never written still hold them, and a trim changes nothing, so a file system cannot rely
-// on zeroes. A recording marks such a device by its profile; recordings based on it inherit the
-// device.
+// Sectors never written still hold these bytes, and a trim changes nothing, so a file system cannot
+// rely on zeroes. A recording marks such a device by the device's profile. A recording based on
+// another recording inherits the mark.
 //
-// In an index such sectors are "prior": their bytes are known but not in the recording.
+// In an index, such sectors are "prior": their bytes are known but not stored in the recording.
 
 #include <string_view>
 
@@ -19,7 +19,8 @@ inline bool is_used_disk(const RecordedDevice& device) {
   return device.medium && device.profile == kUsedDiskProfile;
 }
 
-/// Returns a location that is neither zeroes nor an offset for code that does not handle it.
+/// Returns the location of prior bytes. Code that does not handle prior bytes sees an unknown
+/// location, and neither zeroes nor an offset.
 inline ExtentLocation prior_bytes() {
   return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }

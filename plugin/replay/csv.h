@@ -3,8 +3,9 @@
 //
 //   i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms
 //
-// `hit` is WHOLE for a cache hit and NOMATCH otherwise, as in DiskSim; a failed request has its
-// status there. Times are in milliseconds with six decimals, which is their full resolution.
+// `hit` is WHOLE for a cache hit and NOMATCH otherwise, as in DiskSim; for a failed request, the
+// field has the status. Times are in milliseconds with six decimals, which is their full
+// resolution.
 
 #include <cstdio>
 #include <string>
@@ -25,7 +26,7 @@ class CsvWriter final : public ReplayObserver {
 
   void replayed(const ReplayedRequest& request) override;
   bool failed() const { return failed_; }  ///< true: later lines are dropped
-  /// Fails if the file could not be written now or before.
+  /// Closes the file. Fails if this or any earlier write to the file failed.
   Result<void> close();
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 // The queue of the host's driver in front of a device. It limits the requests in the device and
-// chooses the next one. Positions are block numbers, since a driver knows nothing else.
+// chooses the next one. Positions are block numbers, because a driver does not know the drive's
+// geometry.
 
 #include <cstdint>
 #include <deque>
@@ -10,14 +11,14 @@
 
 namespace headcrash::replay {
 
-/// The policy for the next request.
+/// The policy that chooses the next request.
 enum class HostScheduler : std::uint8_t {
   fcfs,    ///< first come, first served
   sstf,    ///< nearest block number
   c_look,  ///< nearest upwards, wrapping around to the lowest
 };
 
-/// Ties in block number go to the older request.
+/// If two requests have the same block number, the older one is next.
 template <typename Request>
 class HostQueue {
  public:
@@ -33,7 +34,8 @@ class HostQueue {
       by_place_.emplace(lbn, request);
     }
   }
-  /// Sets the position of the last request sent to the device, whether or not it waited.
+  /// Sets the position of the last request sent to the device, including requests that did not wait
+  /// in the queue.
   void sent_to(std::uint64_t lbn) { at_ = lbn; }
   Request pop() {
     if (scheduler_ == HostScheduler::fcfs) {

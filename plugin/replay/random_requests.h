@@ -28,7 +28,7 @@ Result<RandomSpec> parse_random(std::string_view text);
 
 class RandomRequests final : public RequestSource {
  public:
-  /// `sectors` is the size of the device, at least one request.
+  /// `sectors` is the size of the device; at least one request must fit on it.
   RandomRequests(const RandomSpec& spec, std::uint64_t sectors);
   Result<std::span<const TraceRequest>> next() override;
   bool closed_loop() const override { return spec_.rate == 0; }

@@ -1,8 +1,8 @@
-// The replay (replay.h).
+// Executes a replay (replay.h).
 //
-// A request in flight is in a Slot, which is the initiator that the machine calls. Slots are pooled
-// and never move. With an observer, the slots are also in a window in arrival order: a request is
-// reported when all earlier arrivals have been reported.
+// Each request in flight has a Slot, which is the initiator that the machine calls. Slots are
+// pooled and never move. With an observer, the slots are also in a window in arrival order: a
+// request is reported when all earlier arrivals have been reported.
 #include "plugin/replay/replay.h"
 
 #include <fmt/core.h>
@@ -61,7 +61,8 @@ class Replay final : model::EventTarget {
 
   // ---- arrivals
 
-  /// Returns the source's next request; null at its end and after an error.
+  /// Returns the source's next request without removing it; null at the source's end and after an
+  /// error.
   const TraceRequest* peek() {
     if (at_ == chunk_.size() && !source_ended_) {
       auto next = source_.next();

@@ -43,26 +43,26 @@ struct ReplayOptions {
       go_on;  ///< called at intervals with the number of completed requests; false ends the replay
 };
 
-/// Compares the modelled response times with times measured on hardware, over all requests with a
-/// measured time.
+/// A comparison of modelled response times with times measured on hardware, over all requests that
+/// have a measured time.
 struct Comparison {
   ResponseTimes measured, modelled;
   std::uint64_t within_1ms = 0;
   double error_sum_ns = 0;  ///< modelled minus measured
 
-  double demerit() const;  ///< relative to the measured mean
+  double demerit() const;  ///< the demerit relative to the measured mean
 };
 
 struct ReplayTotals {
   std::uint64_t requests = 0, reads = 0, writes = 0, hits = 0;
-  std::uint64_t failed = 0;  ///< with a status other than ok
+  std::uint64_t failed = 0;  ///< number of requests with a status other than ok
   TimeNs end_ns = 0;         ///< time of the last completion
   ResponseTimes responses;
   Comparison comparison;
 };
 
-/// Replays all requests. Fails with errors of the source, for a request outside its device, or if a
-/// device cannot keep up.
+/// Replays all requests. Fails with errors of the source, if a request is outside its device, or if
+/// a device falls too far behind.
 Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
                             const ReplayOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Traces and their replay: parsing, the generator, the host's queue, statistics, and the replay on
-// a device that takes one millisecond per request.
+// Tests the parsing of traces, the generator, the host's queue, the statistics, and the replay on a
+// device that takes one millisecond per request.
 #include "plugin/replay/replay.h"
 
 #include <fmt/format.h>
@@ -245,7 +245,7 @@ TEST(ResponseTimes, AcceptAnyTime) {
 
 // ---- replay
 
-/// Serves one request at a time, one millisecond each, or never.
+/// A device that serves one request at a time, in one millisecond each, or never completes any.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
   Metronome(model::Simulation& simulation, bool works) : simulation_(simulation), works_(works) {

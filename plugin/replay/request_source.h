@@ -1,6 +1,6 @@
 #pragma once
-// A source of requests: a trace file, a generator, a vector. Requests come in chunks, so a trace of
-// any length needs the memory of one chunk.
+// A source of requests: a trace file, a generator, a vector. Requests are delivered in chunks, so a
+// trace of any length needs only the memory of one chunk.
 
 #include <cstdint>
 #include <span>
@@ -30,18 +30,18 @@ class RequestSource {
   virtual ~RequestSource() = default;
   /// Returns the next requests; empty at the end. Valid until the next call.
   virtual Result<std::span<const TraceRequest>> next() = 0;
-  /// Returns true if a request is sent after an earlier one has completed and its think time has
-  /// passed.
+  /// Returns true for a closed loop: each request is sent when an earlier request has completed and
+  /// a think time has passed.
   virtual bool closed_loop() const = 0;
-  /// Closed loop: number of requests in flight or in their think time.
+  /// For a closed loop: the number of requests that are in flight or in their think time.
   virtual std::uint32_t loops() const { return 1; }
-  /// Returns a name of the request for errors.
+  /// Returns a name for the request, used in errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
   /// Returns notes for the user about the requests so far, one sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-/// Requests in memory, to measure the model alone.
+/// A source that holds all its requests in memory, to measure the model's speed alone.
 class RequestsInMemory final : public RequestSource {
  public:
   /// Reads all requests of `source`.

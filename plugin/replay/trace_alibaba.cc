@@ -3,7 +3,7 @@
 //   device_id,opcode,offset,length,timestamp
 //   419,W,8792731648,16384,1577808000000041
 //
-// Offset and length are bytes, time microseconds since 1970.
+// Offset and length are in bytes, and the timestamp is in microseconds since 1970.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

@@ -1,4 +1,3 @@
-// See trace_fields.h.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

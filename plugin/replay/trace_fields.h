@@ -82,11 +82,11 @@ struct CommaFields {
   std::size_t count = 0;  ///< includes fields beyond kMax
 };
 
-/// Sets the blocks that a byte range touches. Returns false if the numbers are invalid, or the
-/// range is empty or too large.
+/// Sets `into` to the blocks that a byte range touches. Returns false if the numbers are invalid,
+/// or if the range is empty or too large.
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into);
 
-/// Sets the arrival of a request. Returns an error if it is invalid.
+/// Sets the arrival of a request. Returns an error if the text is invalid.
 std::optional<ParseError> parse_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
 
 }  // namespace headcrash::replay

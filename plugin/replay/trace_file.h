@@ -11,9 +11,9 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// Opens a trace; "-" is standard input. Without `format`, uses the file's extension, or else a
-  /// format that the beginning of the file identifies with certainty. Fails if the file cannot be
-  /// read or no format is certain.
+  /// Opens a trace; "-" is standard input. Without `format`, the file's extension determines the
+  /// format. Otherwise the beginning of the file does, if it identifies a format with certainty.
+  /// Fails if the file cannot be read or the format is uncertain.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
                                                  std::optional<TraceFormat> format);
   ~TraceFile() override;
@@ -24,7 +24,7 @@ class TraceFile final : public RequestSource {
   Result<std::span<const TraceRequest>> next() override;
   bool closed_loop() const override { return row_->closed_loop(); }
   std::string subject(const TraceRequest& request) const override;
-  /// Reports lines of operations that are not replayed.
+  /// Reports the number of lines whose operations are not replayed.
   std::vector<std::string> remarks() const override;
   const TraceFormatRow& format() const { return *row_; }
 

@@ -12,10 +12,10 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrivals count from the first one of the trace. DiskSim's do so only if the first is a day late,
-// so that the results of its traces stay the same. Volumes are numbered from 0 in order of
-// appearance, except for DiskSim's, which are device numbers. Byte ranges become the blocks of 512
-// bytes that they touch.
+// Arrivals are relative to the first arrival in the trace. In DiskSim traces they are absolute
+// unless the first arrival is later than one day, so that the results of these traces stay the same.
+// Volumes are numbered from 0 in order of appearance; DiskSim traces contain device numbers. A byte
+// range becomes the blocks of 512 bytes that it touches.
 //
 // To add a format, add a function in a separate file, its row in trace_formats.cc, and a test.
 
@@ -46,7 +46,7 @@ struct ParseError {
   const char* hint;
 };
 
-/// State that parsers keep between lines.
+/// State that a parser keeps between lines.
 struct TraceLines {
   bool first = true;               ///< no earlier line had contents
   bool holds_request = true;       ///< set to false by a parser for a line without a request
@@ -65,7 +65,7 @@ struct TraceLines {
   std::optional<std::uint16_t> volume(std::string_view name);
 };
 
-/// A parser sets TraceRequest::wait_ns to the time in the trace.
+/// Parses one line. A parser sets TraceRequest::wait_ns to the time in the trace.
 using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLines& lines,
                                                  TraceRequest& into);
 
@@ -75,7 +75,8 @@ struct TraceFormatRow {
   const char* fields;  ///< fields of a line, for messages
   const char* sort;    ///< command that sorts a trace by arrival; null: closed loop
   bool has_titles;     ///< the first line may have column titles
-  /// Returns true if a first line can only be of this format; null: it cannot be recognised.
+  /// Returns true if the first line of a file can only be of this format. Null if the format cannot
+  /// be recognised.
   bool (*recognises)(std::string_view line);
   LineParser parse;
   bool closed_loop() const { return sort == nullptr; }

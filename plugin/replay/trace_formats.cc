@@ -1,4 +1,4 @@
-// The table of trace formats, and their recognition (trace_format.h).
+// Contains the table of trace formats and recognises the format of a file (trace_format.h).
 #include <algorithm>
 
 #include "plugin/base/invariant.h"
@@ -74,7 +74,8 @@ Result<TraceFormat> trace_format_of(const std::string& path) {
   return fail(path, "ends in neither .trace nor .closed", "use --format");
 }
 
-/// Tries the first nonempty line and the next one, since the first may have titles.
+/// Tries the first nonempty line and then the next one, because the first may contain column
+/// titles.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning) {
   constexpr int kLinesTried = 2;
   for (int tried = 0; tried < kLinesTried && !beginning.empty();) {

@@ -1,4 +1,4 @@
-// Fuzzes the parsers of trace lines: no line causes a failure, and accepted lines are valid
+// Fuzzes the parsers of trace lines: no line may crash them, and accepted lines must be valid
 // requests.
 #include <gtest/gtest.h>
 

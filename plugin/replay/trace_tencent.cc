@@ -4,7 +4,7 @@
 //   1538323200,12910952,128,0,1063
 //
 // Time is in seconds since 1970; offset and size are in blocks of 512 bytes; type 0 is a read, 1 a
-// write. Five numbers could be anything, so this format is never recognised automatically.
+// write. A line of five numbers is ambiguous, so this format is never recognised automatically.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

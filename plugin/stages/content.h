@@ -1,8 +1,9 @@
 #pragma once
-// The content of a stage: the disks that clients see, over the media of a crash state. They are the
-// media themselves (plain_media.h), or an array over the media (rebuilt_machine.h).
+// The content of a stage: the disks that clients see, based on the media of a crash state. The
+// disks are either the media themselves (plain_media.h), or an array over the media
+// (rebuilt_machine.h).
 //
-// No locking here; the stage locks.
+// Contents do no locking; the stage locks.
 
 #include <cstdint>
 #include <optional>
@@ -31,19 +32,20 @@ class StageContent {
 
   /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
   virtual int serve(std::size_t disk_index, model::Request& request) = 0;
-  /// Records the completion of a request that ended with `error`. Returns the errno to answer with,
+  /// Records the completion of a request that ended with `error`. Returns the errno for the client,
   /// or 0.
   virtual int acknowledge(std::size_t disk_index, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
-  /// Shuts down cleanly whatever has volatile state. The content remains usable.
+  /// Shuts down all components with volatile state cleanly. The content remains usable.
   virtual void shut_down() = 0;
-  /// Returns why all requests fail from now on, unless a fault of the disks is the cause.
+  /// Returns the reason if all later requests fail because of a host error; faults of the disks do
+  /// not count.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                          std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
-  virtual Result<std::uint64_t> digest() = 0;  ///< of the data visible to clients
+  virtual Result<std::uint64_t> digest() = 0;  ///< digest of the data visible to clients
 };
 
 /// Combines the digests of several media; the digest of a single medium is returned unchanged.

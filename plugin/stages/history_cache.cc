@@ -1,4 +1,3 @@
-// See history_cache.h.
 #include "plugin/stages/history_cache.h"
 
 #include <sys/stat.h>
@@ -11,7 +10,8 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range and the location of its first sector in the recording. Ranges are contiguous.
+/// A range of sectors and the location of its first sector in the recording. The location of the
+/// others follows, because ranges are contiguous in the recording.
 struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
   std::optional<record::ExtentLocation> where;  ///< nullopt: not in this recording

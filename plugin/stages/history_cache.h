@@ -1,6 +1,6 @@
 #pragma once
-// Open recordings of recent loads. A state of an open recording costs microseconds; reading a
-// recording takes time proportional to its length.
+// A cache of open recordings, for recent loads. Loading a state of an open recording takes
+// microseconds; opening a recording takes time proportional to its length.
 
 #include <array>
 #include <filesystem>
@@ -20,8 +20,9 @@ class OpenHistory {
   explicit OpenHistory(std::shared_ptr<const states::RunHistory> run) : run_(std::move(run)) {}
   const states::RunHistory& run() const { return *run_; }
 
-  /// Returns image.digest() of one of the recording's states, at the cost of the difference to the
-  /// previous call: the ranges whose bytes are elsewhere in the recording. Thread-safe.
+  /// Returns image.digest() of one of the recording's states. The cost is proportional to the
+  /// difference from the state of the previous call: the ranges whose bytes are at a different
+  /// location in the recording. Thread-safe.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 
  private:
@@ -38,8 +39,9 @@ class HistoryCache {
  public:
   static constexpr std::size_t kKeptMax = 8;
 
-  /// Returns the recording in its current version: one that grew or was replaced is read again.
-  /// Concurrent callers for the same recording share one read; others do not wait. Thread-safe.
+  /// Returns the current version of the recording: a recording that has grown or was replaced is
+  /// read again. Concurrent callers for the same recording share one read; callers for other
+  /// recordings do not wait. Thread-safe.
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:

@@ -1,4 +1,4 @@
-// Requests to a server of crash states (order.h).
+// Parses and executes requests to a server of crash states (order.h).
 #include "plugin/stages/order.h"
 
 #include <fmt/core.h>
@@ -64,7 +64,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record` and the delays of requests while it is active.
+/// Parses `record` and the delays of requests while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   auto record = path_of(object, "record");
   if (!record) return forward_error(record);
@@ -165,7 +165,7 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Executes requests; one overload for each type.
+/// Executes requests; it has an overload for each type.
 struct Handler {
   StageServer& server;
 

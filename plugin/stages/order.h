@@ -1,7 +1,7 @@
 #pragma once
 // Requests about stages on the control socket (plugin/servers/nbd/CONTROL.md, "A server of crash
-// states"): one line of JSON each way. Parsing is separate from execution, so hostile input meets a
-// function without side effects.
+// states"): one line of JSON each way. Parsing is separate from execution, so only a function
+// without side effects handles untrusted input.
 
 #include <string>
 #include <string_view>

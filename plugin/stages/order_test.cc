@@ -1,4 +1,4 @@
-// Requests on the control socket: parsing, and rejection messages.
+// Tests the parsing of requests on the control socket, and the rejection messages.
 #include "plugin/stages/order.h"
 
 #include <gtest/gtest.h>

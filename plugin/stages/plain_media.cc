@@ -1,4 +1,3 @@
-// See plain_media.h.
 #include "plugin/stages/plain_media.h"
 
 #include <cerrno>

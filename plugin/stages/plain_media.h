@@ -1,8 +1,8 @@
 #pragma once
 // The media of a crash state as disks, each under an overlay.
 //
-//   write -> SUBMIT -> overlay         then, once all requests in flight with it are submitted: ACK
-//   read  -> overlay, else the state   EIO where the state is unreadable, until the next write
+//   write -> SUBMIT -> overlay         ACK after all requests in flight together are submitted
+//   read  -> overlay, else the state   EIO for unreadable sectors until they are rewritten
 
 #include <memory>
 
@@ -17,7 +17,7 @@ struct Medium {
   std::string name;
   model::DeviceId device = 0;  ///< in the state's recording
   states::StateImage image;
-  std::uint64_t digest = 0;  ///< of the image
+  std::uint64_t digest = 0;  ///< digest of the image
 };
 
 /// Returns a blank medium.
@@ -25,8 +25,9 @@ states::StateImage blank_image(std::uint64_t sectors);
 
 class PlainMedia final : public StageContent {
  public:
-  /// `media` must not be empty. Each medium has its own limit of `overlay_bytes_max`. `recording`
-  /// may be null and must outlive this object. `used_disk` is described in record/used_disk.h.
+  /// `media` must not be empty. Each medium's overlay is limited to `overlay_bytes_max`.
+  /// `recording` may be null; otherwise it must outlive this object. `used_disk` is described in
+  /// record/used_disk.h.
   PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
              bool used_disk = false);
 
@@ -46,7 +47,8 @@ class PlainMedia final : public StageContent {
         : device(medium.device),
           image(std::move(medium.image)),
           store(image, overlay_bytes_max, medium.digest) {}
-    /// Returns the map, created at the first write or query: most states need none.
+    /// Returns the map of written parts. It is created at the first write or query, because most
+    /// states do not need it.
     media::WrittenMap& written();
 
     model::DeviceId device;

@@ -1,4 +1,3 @@
-// See rebuilt_machine.h.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <fmt/core.h>
@@ -79,7 +78,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // Recovery must encounter them; sectors that a cache has written back are readable again.
+  // The array's recovery must encounter unreadable sectors. Sectors that a cache has written back
+  // are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -96,7 +96,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Writes sectors of a cache to the drive below it (recorded), or through the array.
+/// Writes sectors of a cache back: directly to the drive below it, recorded as such, or through the
+/// array.
 Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
                                               std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
@@ -128,7 +129,8 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
         std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
           return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
         });
-    const auto below = static_cast<model::DeviceId>(cache.device + 1);  // ids count depth first
+    // ids count depth first, so the device below follows
+    const auto below = static_cast<model::DeviceId>(cache.device + 1);
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
       return fail(cache.name, "is above an array that is part of another one",
@@ -184,13 +186,14 @@ std::optional<std::string> RebuiltMachine::error() const {
 int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
   const int error = errno_of(run(disk_index, request));
-  // If a member could not store its bytes, the array is invalid, whatever it reports.
+  // If a member could not store its bytes, the array's contents are invalid, whatever the array
+  // reports.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// The array reports to the recording itself, at its own time.
+/// Has no effect, because the array itself reports to the recording, at its own time.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO

@@ -6,9 +6,10 @@
 //   hd0.0  drive  <- overlay over hd0.0     when its events have run
 //   hd0.1  drive  <- overlay over hd0.1
 //
-// A battery-backed cache keeps its contents unless its battery is dead (a fault). They are written
-// back at power-on: before the array starts for a cache over a drive, and after it serves requests
-// for a cache over an array. Volatile caches start empty; shut_down() writes them back.
+// A battery-backed cache keeps its contents unless its battery is dead (a fault). The contents are
+// written back at power-on: for a cache over a drive, before the array starts; for a cache over an
+// array, after the array has begun to serve requests. Volatile caches start empty; shut_down()
+// writes them back.
 
 #include <memory>
 
@@ -21,18 +22,19 @@
 namespace headcrash::stages {
 
 /// Plans the devices of a stack with `sectors`; hd0 is the array. Fails if the profile is unknown
-/// or does not allow this size.
+/// or does not support this size.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
 /// Returns the devices as in the header of a recording.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Fails if the recording was made of other devices, so that its media do not fit.
+/// Fails if the recording was made with other devices, so that its media do not fit.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
 
-/// Part of the error's problem if an array refuses to start (it is dirty, and a member is missing).
+/// Part of the error's problem text if an array refuses to start (it is dirty, and a member is
+/// missing).
 inline constexpr const char* kDoesNotStart = "does not start";
 
 /// The state of the hardware at power-on.
@@ -44,9 +46,9 @@ struct PowerOn {
 
 class RebuiltMachine final : public StageContent {
  public:
-  /// `recording` may be null and must outlive this object; it also receives the media events. Fails
-  /// if the hardware cannot start, if an array refuses to start (the error contains kDoesNotStart),
-  /// or if a fault names an unknown device.
+  /// `recording` may be null; otherwise it must outlive this object. It also receives the media
+  /// events. Fails if the hardware cannot start, if an array refuses to start (the error contains
+  /// kDoesNotStart), or if a fault names an unknown device.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
@@ -75,8 +77,8 @@ class RebuiltMachine final : public StageContent {
   profiles::Plan plan_;
   StageRecording* recording_;
   model::NullObserver null_observer_;
-  /// An overlay that records whether it was ever full, since a drive reports to its array only that
-  /// it failed.
+  /// An overlay that remembers whether it has ever been full, because a drive reports to its array
+  /// only that it failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)
@@ -92,7 +94,7 @@ class RebuiltMachine final : public StageContent {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
-    /// Marks sectors that are unreadable in the state and not written since.
+    /// Marks the sectors that are unreadable in the state and have not been written since.
     void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 
@@ -108,7 +110,7 @@ class RebuiltMachine final : public StageContent {
   profiles::BuiltMachine built_;
   std::vector<DiskInfo> disk_infos_;
   std::optional<std::string>
-      unanswered_;  ///< the device that did not answer a request; the machine must not run again
+      unanswered_;  ///< the device that did not answer; the machine must not run again
 };
 
 }  // namespace headcrash::stages

@@ -1,4 +1,4 @@
-// Arrays on stages: new ones, and ones rebuilt over the media of a crash state.
+// Tests arrays on stages: new arrays, and arrays rebuilt over the media of a crash state.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <cerrno>
@@ -32,7 +32,7 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   return *sealed;
 }
 
-/// Loads the array in its final state.
+/// Returns an order that loads the array in its final state.
 LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& sealed) {
   return array_in(recording, "p" + std::to_string(sealed.events));
 }
@@ -73,13 +73,14 @@ TEST(RebuiltMachine, RestoresAnArray) {
     EXPECT_EQ(client.read(32, 32), filled('a', 32));
     EXPECT_EQ(client.read(128, 8), filled('\0', 8)) << "must be dropped with the overlay";
   }
-  // The members separately.
+  // Loads the members separately.
   load(*server, {.stage = 0, .recording = path, .id = at_end});
   StageClient member(**server->stage(0), "hd0.1");
   EXPECT_LT(member.sectors(), kArraySectors);
 }
 
-/// A cut between the writes of data and parity: the array must start and correct its parity.
+/// The states include cuts between the writes of data and parity. The array must start and correct
+/// its parity.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsFlushedData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -228,7 +229,7 @@ TEST(RebuiltMachine, ADirtyDegradedArrayDoesNotStart) {
       << refused.error().message();
 }
 
-/// One cache above the array, one above each member's log.
+/// The stack has one cache above the array, and one above the log of each member.
 TEST(RebuiltMachine, BatteryBackedContentsSurvive) {
   constexpr const char* kPresto = "netra-raid5-presto";
   TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// The disks on which workloads are recorded: a used one, and a slow one.
+// Tests the disks on which workloads are recorded: a used disk, and a slow disk.
 #include <future>
 #include <thread>
 
@@ -28,9 +28,9 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
   return bytes;
 }
 
-/// A used disk under a recording and under a nested one. Unwritten sectors hold the prior bytes, a
-/// trim changes nothing, zeroes are zeroes, and a lost write of zeroes gives another state than a
-/// kept one.
+/// Uses a used disk under a recording and under a nested recording. Unwritten sectors hold the
+/// prior bytes, a trim changes nothing, and written zeroes are zeroes. A lost write of zeroes must
+/// give another state than a kept one.
 TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -75,9 +75,8 @@ TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   EXPECT_EQ(known, 16U) << "x, and zeroes written as bytes; prior contents are omitted";
 }
 
-/// A guest that flushes without waiting for its write. The delay keeps the write in flight, so the
-/// flush does not cover it. Without the delay, the write would be answered before the flush is
-/// sent.
+/// A guest flushes without waiting for its write. The delay keeps the write in flight, so the flush
+/// does not cover it. Without the delay, the write would be answered before the flush is sent.
 TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);

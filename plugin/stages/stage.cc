@@ -1,4 +1,3 @@
-// See stage.h.
 #include "plugin/stages/stage.h"
 
 #include <fmt/core.h>
@@ -79,7 +78,7 @@ Result<void> Stage::load(LoadRequest load) {
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
-  // Free the old overlay without the lock, so that a guest's next request need not wait.
+  // The old overlay is freed without the lock, so that a guest's next request need not wait.
   load.content.reset();
   return {};
 }
@@ -151,8 +150,8 @@ void Stage::note_error(int error) {
   }
 }
 
-/// Converts an exception to an error of the request, so that the request is not counted as inside
-/// forever. The stage also gets an error, since its contents may be incomplete.
+/// Converts an exception to an error of the request, so that the request does not count as in
+/// flight forever. The stage also gets an error, because its contents may be incomplete.
 template <typename Work>
 int Stage::without_exception(const Work& work) noexcept {
   try {
@@ -169,7 +168,7 @@ int Stage::without_exception(const Work& work) noexcept {
 void Stage::note_exception(const char* what) noexcept {
   try {
     if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
-  } catch (...) {  // out of memory for the text, too: only the request fails
+  } catch (...) {  // no memory for the error text either: only the request fails
   }
 }
 
@@ -217,7 +216,8 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
   const Connection::StartedRequest begun = begin(connection, request);
-  if (begun.answer_in.count() != 0) {  // without the lock: other requests may arrive and overtake
+  // the delay is outside the lock, so that other requests may arrive and overtake
+  if (begun.answer_in.count() != 0) {
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();
     std::this_thread::sleep_until(until);

@@ -5,11 +5,12 @@
 //   control     --load()---> [lock] other content, other nonce [unlock]    only without requests
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
-// same order of writes. An ACK waits until every request that has arrived by then is submitted.
-// Requests in flight together are thus recorded as such, and a flush that the guest sends before
-// its writes are answered does not cover them. A recorded stage delays its answers (AnswerDelay),
-// so a flush sent too early finds writes in flight. (A lock around a whole request would make each
-// request durable before the next, and would hide a file system that flushes too early.)
+// same order of writes. An ACK is recorded only after every request that has arrived so far has
+// been submitted. Requests in flight together are thus recorded as such, and a flush that the guest
+// sends before its writes are answered does not cover these writes. A recorded stage delays its
+// answers (AnswerDelay), so a flush sent too early finds writes in flight. (A lock around a whole
+// request would make each request durable before the next, and would hide a file system that
+// flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -27,13 +28,13 @@
 
 namespace headcrash::stages {
 
-/// The delay of a recorded stage's answers to writes and flushes. It is drawn for each request from
-/// the seed; most are within an eighth of the maximum, so answers are reordered.
+/// The delay of a recorded stage's answers to writes and flushes. The delay of each request is
+/// drawn from the seed. Most delays are within an eighth of the maximum, so answers are reordered.
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0: no delay
-  /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer. A
-  /// write that a file system does not wait for is then in flight at the next flush.
+  /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer.
+  /// If a file system does not wait for such a write, it is still in flight at the next flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
@@ -46,7 +47,7 @@ struct AnswerDelay {
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
 
-/// Maximum length of a mark: the mark export carries it in one sector with its NUL.
+/// Maximum length of a mark. The mark export transfers a mark and its NUL in one sector.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct StageStatus {
@@ -60,13 +61,13 @@ struct StageStatus {
 
 class Stage {
  public:
-  /// The new content of a stage.
+  /// The new content for a stage.
   struct LoadRequest {
-    std::string id, recording;  ///< of the state; empty for an empty disk
+    std::string id, recording;  ///< identity of the state; both empty for an empty disk
     std::string nonce;
     std::unique_ptr<StageRecording> log;    ///< null: not recorded
     std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
-    AnswerDelay delay = {};                 ///< while it is recorded
+    AnswerDelay delay = {};                 ///< delay of answers while the stage is recorded
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
@@ -74,13 +75,13 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Sets the clock of recordings, which is a client's. It is called from any thread until the
-  /// stage ends. REQUIRES: no load yet.
+  /// Sets the clock used for recordings, which belongs to a client. Any thread may call `clock`
+  /// until the stage ends. REQUIRES: nothing has been loaded yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Fails while a request is inside, or if the sizes differ from those that open connections have
-  /// seen.
+  /// Fails while a request is in flight, or if the sizes differ from those that open connections
+  /// have seen.
   Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
   /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
   /// is discarded.
@@ -97,7 +98,7 @@ class Stage {
     int serve(model::Request request);                  ///< returns 0 or an errno
     /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
     /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
-    /// passed in the client's time. REQUIRES: every begun request is answered.
+    /// passed in the client's time. REQUIRES: answer() is called for every begun request.
     struct StartedRequest {
       int error = 0;
       std::chrono::microseconds answer_in{0};
@@ -120,8 +121,8 @@ class Stage {
   Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& disk_name);
 
   std::string nonce() const;  ///< empty before the first load
-  /// Records a mark of 1 to kMarkBytesMax bytes; has no effect if nothing is recorded. Returns
-  /// errors of the recording.
+  /// Records a mark of 1 to kMarkBytesMax bytes. Has no effect if the stage is not recorded.
+  /// Returns errors of the recording.
   Result<void> mark(std::string_view text);
   Result<Sealed> seal();
   Result<std::uint64_t> digest();
@@ -149,9 +150,10 @@ class Stage {
   std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
   std::condition_variable all_submitted_;
 
-  // Guarded by the lock:
+  // ---- guarded by the lock
   LoadRequest load_;
-  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of the arrived requests
+  /// number of the arrived requests that were submitted, and that finished
+  std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;
   std::optional<std::string> error_;

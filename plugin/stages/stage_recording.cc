@@ -1,4 +1,3 @@
-// See stage_recording.h.
 #include "plugin/stages/stage_recording.h"
 
 #include <chrono>

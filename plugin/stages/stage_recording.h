@@ -1,6 +1,6 @@
 #pragma once
-// The recording of the requests to a stage, from its load until it is sealed. Later requests are
-// not recorded.
+// The recording of the requests to a stage, from its load until the recording is sealed. Later
+// requests are not recorded.
 
 #include <filesystem>
 #include <functional>
@@ -28,13 +28,13 @@ class StageRecording final : public model::MachineObserver {
   bool is_open() const { return writer_ != nullptr; }
   /// A host error: the recording is valid only up to its last complete event.
   const std::optional<Error>& error() const { return error_; }
-  model::TimeNs now() const;  ///< by the clock, since creation
+  model::TimeNs now() const;  ///< time since creation, by the clock
   model::RequestId next_request() { return ++last_request_; }
 
-  /// Writes everything to the kernel and closes the file, which is then complete. Fails if it is
-  /// already sealed, or if the host could not store it.
+  /// Writes everything to the kernel and closes the file, which is then complete. Fails if the
+  /// recording is already sealed, or if the host could not store it.
   Result<Sealed> seal();
-  /// Removes the file, for a load that is rejected later.
+  /// Removes the file, if a load is rejected after the file was created.
   void discard();
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;

@@ -20,7 +20,8 @@ constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankLogName = "log";
 constexpr const char* kBlankProfile = "blank";
 
-/// Returns 16 new hex digits, so that a stale page of an earlier load is not mistaken for this one.
+/// Returns 16 hex digits that are unique to this server and load. They prevent a page cached from
+/// an earlier load from being mistaken for one of this load.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();
@@ -87,7 +88,7 @@ Origin blank(const profiles::Plan& plan) {
   return origin;
 }
 
-/// The recording to make of the stage, if any.
+/// Describes the recording to be made of the stage, if any.
 struct Recorded {
   std::optional<std::filesystem::path> into;
   AnswerDelay delay;
@@ -112,7 +113,8 @@ std::vector<DiskInfo> disk_infos_of(const Origin& origin,
   return disk_infos;
 }
 
-/// Starts a recording. It names its base relative to its own folder, so both can be moved together.
+/// Starts a recording. The recording names its base relative to its own folder, so both can be
+/// moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {
@@ -154,7 +156,7 @@ Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> 
   return load;
 }
 
-/// Returns the digest of all media, whatever is rebuilt over them.
+/// Returns the digest of all media, independent of what is rebuilt over them.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
   for (std::size_t i = 0; i < media.size(); ++i)
@@ -165,7 +167,7 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
   const std::vector<DiskInfo> disk_infos = disk_infos_of(origin, above);
-  // First, so that a rejected load leaves no recording.
+  // This check comes first, so that a rejected load leaves no recording.
   TRY(stage.may_load(disk_infos));
   const std::uint64_t digest = digest_of(origin.media);
   TRY(auto load,

@@ -33,10 +33,10 @@ struct LoadOrder {
   std::uint64_t sectors = 0;      ///< without a recording: the size of the empty disk
   std::uint64_t log_sectors = 0;  ///< size of an additional disk "log"; 0: none
   bool used_disk = false;         ///< the empty disk is a used one (record/used_disk.h)
-  std::optional<std::filesystem::path> record;  ///< absolute
-  AnswerDelay delay;                            ///< while it is recorded
+  std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
+  AnswerDelay delay;                            ///< delay of answers while the stage is recorded
   std::optional<std::string> machine;
-  std::vector<model::FaultSpec> faults;  ///< of the machine, active at power-on
+  std::vector<model::FaultSpec> faults;  ///< faults of the machine, active at power-on
 };
 
 struct Loaded {

@@ -1,4 +1,5 @@
-// Crash states on stages: loaded, written to, recorded, and loaded again from the new recording.
+// Tests crash states on stages: they are loaded, written to, recorded, and loaded again from the
+// new recording.
 #include "plugin/stages/stage_server.h"
 
 #include <sys/resource.h>
@@ -165,8 +166,8 @@ TEST(StageServer, ServesStatesOfARecordedRun) {
       << "all writes";
 }
 
-/// A file system's disk and its log disk: one recording, and both are switched together under open
-/// connections.
+/// A file system's disk and its log disk share one recording, and a load switches both while
+/// connections are open.
 TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   constexpr std::uint64_t kLogSectors = 128;
   TemporaryFolder folder;
@@ -210,7 +211,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   }
   EXPECT_EQ(digests.size(), 5U) << "a8 is w8, a8-1 is w8-, a4- is a0";
 
-  // A recording on top of a state of both disks has both as its base.
+  // A recording on top of a state of both disks has both disks as its base.
   load(*server, recorded(state(0, run, "a8-4"), folder / "more.hcrec"));
   EXPECT_EQ(log.write(8, filled('f')), 0);
   ASSERT_TRUE(stage_of(*server, 0).seal());
@@ -224,8 +225,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed from differences to the previous load; in any order they equal those of the
-/// images.
+/// Digests are computed from the differences to the previous load. In any order of loads, they must
+/// equal the digests of the images.
 TEST(StageServer, DigestsEqualThoseOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -423,9 +424,9 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 
 // ---- concurrency
 
-/// For any interleaving: the recording's states equal the stage's contents, writes are answered
-/// after their submission, and a thread submits its next request only after its last one was
-/// answered.
+/// For any interleaving, the recording's states must equal the stage's contents, writes must be
+/// answered after their submission, and a thread must submit its next request only after its
+/// previous one was answered.
 TEST(StageServer, RecordsConcurrentRequests) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;

@@ -1,5 +1,5 @@
-// The stage's lock: recording of concurrent requests, and rejection of loads. Also sectors that are
-// unreadable in a state.
+// Tests the stage's lock: the recording of concurrent requests, and the rejection of loads. Also
+// tests sectors that are unreadable in a state.
 #include "plugin/stages/stage.h"
 
 #include <cerrno>
@@ -60,7 +60,7 @@ struct SlowStage {
   BlockingContent* content = nullptr;
 };
 
-/// The next state may have the same disks in another order.
+/// The next loaded state may have the same disks in another order.
 TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
   const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
@@ -78,8 +78,8 @@ TEST(Stage, AConnectionKeepsItsDisk) {
   EXPECT_EQ(content->served, 0U);
 }
 
-/// The guest sends a flush while a write is inside. The recording must not show the write as
-/// answered first.
+/// The guest sends a flush while a write is in flight. The recording must not show that the write
+/// was answered before the flush.
 TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
   bool together = false;
   for (int attempt = 0; attempt < 100 && !together; ++attempt) {
@@ -91,7 +91,7 @@ TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
     slow.content->in_the_work = [&] {
       inside = true;
       while (!sent) std::this_thread::yield();
-      std::this_thread::sleep_for(1ms);  // most likely until the flush waits for the lock
+      std::this_thread::sleep_for(1ms);  // by then the flush most likely waits for the lock
     };
     std::thread write([&] { EXPECT_EQ(writer.write(0, filled('a')), 0); });
     std::thread flush([&] {
@@ -127,7 +127,7 @@ TEST(Stage, AnExceptionOnlyFailsTheRequest) {
   EXPECT_TRUE(slow.stage.load({"", "", "after", nullptr, std::make_unique<BlockingContent>()}));
 }
 
-/// Two guests write continuously, so one of them is always inside.
+/// Two guests write continuously, so at least one request is always in flight.
 TEST(Stage, RejectsALoadWhileARequestIsInFlight) {
   SlowStage slow;
   const auto slowly = [] { std::this_thread::sleep_for(200us); };

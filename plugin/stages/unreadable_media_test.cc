@@ -1,5 +1,5 @@
-// Machines over a state with unreadable sectors: recovery encounters them, and rewritten sectors
-// become readable.
+// Tests machines over a state with unreadable sectors. Their recovery encounters these sectors, and
+// rewritten sectors become readable.
 #include <cerrno>
 
 #include "plugin/model/array/raid_layout.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media; the test completes its recording with the results of a cut.
+/// A machine on blank media. The test adds the results of a cut to its recording.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);
@@ -44,7 +44,7 @@ struct RecordedStack {
     recording->media_written(
         device, 0, {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
   }
-  /// Returns the final state.
+  /// Completes the recording and returns the name of its final state.
   std::string seal() {
     const auto sealed = recording->seal();
     EXPECT_TRUE(sealed);
@@ -56,7 +56,7 @@ struct RecordedStack {
   std::unique_ptr<RebuiltMachine> machine;
 };
 
-/// The array with a prewrite log, the first device of the plan.
+/// The array with a prewrite log, which is the first device of the plan.
 struct LoggingArray {
   explicit LoggingArray(const profiles::Plan& plan)
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
@@ -65,7 +65,8 @@ struct LoggingArray {
   std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
     return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
   }
-  /// Sector 0 of a member's first record, after its header.
+  /// Returns the LBA of the first payload sector of a member's first record, after the record's
+  /// header.
   static std::uint64_t first_payload() { return 2 * model::kSuperblockSectors + 1; }
   model::ArrayProfile profile;
   model::RaidLayout layout;
@@ -73,14 +74,14 @@ struct LoggingArray {
 
 constexpr const char* kLogging = "netra-raid5";
 
-/// The cut tore the home writes of data and parity. The log has both, so they are readable after
-/// the roll-forward.
+/// The cut tore the home writes of data and parity. The log has both, so the sectors are readable
+/// after the roll-forward.
 TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
-  stack.write(0, filled('a', 8));  // logged, not home before the next request
+  stack.write(0, filled('a', 8));  // logged, and not home before the next request
   for (const std::uint32_t role : {0U, array.layout.data}) {
     const auto [device, lba] = array.home(role);
     stack.make_unreadable(device, lba);
@@ -92,7 +93,7 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   EXPECT_EQ(client.read(0, 8), filled('a', 8));
 }
 
-/// An unreadable record is not rolled forward, whatever its bytes are.
+/// An unreadable record must not be rolled forward, even if its bytes look intact.
 TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";

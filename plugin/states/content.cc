@@ -1,4 +1,3 @@
-// Content digests of many states of one run (content.h).
 #include "plugin/states/content.h"
 
 #include <algorithm>
@@ -22,9 +21,9 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
-/// Assigns a range of an image and returns the range's previous contribution to the digest. Zeroes
-/// of a large trim touch only written ranges. On a used disk every sector has contents, and trims
-/// have no effect.
+/// Assigns a range of an image and returns the range's previous contribution to the digest. A large
+/// trim visits only the written ranges. On a used disk, every sector has contents, and trims have
+/// no effect.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
                           ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);
@@ -43,7 +42,7 @@ Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t se
 
 }  // namespace
 
-// --- Sums of writes ---
+// ---- sums of writes
 
 Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   if (const auto found = kept_.find(index); found != kept_.end()) {
@@ -110,7 +109,7 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
   return power_cycle.after[wanted];
 }
 
-// --- One cut ---
+// ---- one cut
 
 Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t event,
                                       std::optional<model::RequestId> lies_from, Queries use) {
@@ -129,8 +128,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // The relevant sectors: of the unflushed writes or, from the other side, of the writes that are
-  // present.
+  // Only these sectors matter: those of the unflushed writes, or of the present writes if the
+  // digest is computed from the content before them.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -142,7 +141,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   return cut;
 }
 
-/// Sweeps over the medium: the writers are constant between two boundaries of writes.
+/// Finds the atoms by a sweep over the medium: between two boundaries of writes, the set of writers
+/// is constant.
 Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
@@ -206,7 +206,7 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the contents sum of a part of the atom after its first `writers` writers.
+/// Returns the content sum of a part of the atom after its first `writers` writers.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {
@@ -239,7 +239,7 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
       torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
-    // The common cases directly: the last writer is present, or none is.
+    // Handles two common cases directly: the last writer is present, or no writer is.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
     while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)
@@ -260,7 +260,7 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-// --- Media ---
+// ---- media
 
 Result<MediaContent> MediaContent::load(const RunHistory& run) {
   MediaContent content;

@@ -10,10 +10,11 @@
 //                                         - sum(bytes of its last writer)
 //
 // A subset therefore costs one step for each atom, typically some tens, and no byte of the
-// recording is read more than a few times. Sums of every write's sectors are kept as running
-// totals, so any part of a write is one subtraction; the memory is bounded. If a state has fewer
-// writes after its first unflushed one than it omits (a long-lying cache), the digest is computed
-// from the other side: from the content before that write.
+// recording is read more than a few times. Each write's sector sums are kept as running totals, so
+// the sum over any part of a write takes one subtraction. The memory for these totals is bounded.
+// If a state contains fewer of the writes after its first unflushed write than it omits (as with a
+// cache that ignores flushes for a long time), the digest is computed from the content before that
+// write instead.
 
 #include <cstdint>
 #include <list>
@@ -33,7 +34,7 @@ class WriteSums {
  public:
   WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)
       : run_(std::move(run)), device_(device) {}
-  /// Returns the sum of sectors [lba, lba + sectors), which the write must include.
+  /// Returns the sum of sectors [lba, lba + sectors), all of which must belong to the write.
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
 
  private:
@@ -59,7 +60,7 @@ class WrittenContent {
   const RunHistory& run() const { return *run_; }
   model::DeviceId device() const { return device_; }
   WriteSums& sums() { return sums_; }
-  /// Returns the digest with all writes submitted before the event.
+  /// Returns the digest of the content with all writes submitted before the event.
   Result<std::uint64_t> all(std::uint64_t event);
 
  private:
@@ -67,7 +68,7 @@ class WrittenContent {
   struct PowerCycle {
     std::size_t first = 0;             ///< index of its first write
     std::vector<std::uint64_t> after;  ///< after[i]: digest with writes [first, first + i)
-    std::optional<StateImage> rolled;  ///< image after the last of them
+    std::optional<StateImage> rolled;  ///< image after the last of these writes
   };
 
   std::shared_ptr<const RunHistory> run_;
@@ -82,7 +83,7 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of the states by writes at one cut.
+/// Content digests of the states built from the host's writes at one cut.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {
@@ -104,7 +105,7 @@ class CutContent {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
     std::uint64_t anchored = 0;                   ///< sum at the anchor state
-    std::optional<std::uint64_t> below;           ///< sum before any of its writers
+    std::optional<std::uint64_t> below;           ///< sum below the atom's first writer
   };
 
   explicit CutContent(WrittenContent& content) : content_(&content) {}
@@ -119,9 +120,9 @@ class CutContent {
   std::vector<std::size_t> unflushed_;
   std::size_t first_ = 0;            ///< first write described by fates_
   std::vector<std::uint8_t> fates_;  ///< for each write: whether it is present
-  std::optional<TornPart> torn_;     ///< of the current state
+  std::optional<TornPart> torn_;     ///< torn write of the current state
   std::vector<Atom> atoms_;
-  std::vector<std::size_t> writers_;  ///< of each atom, in submission order
+  std::vector<std::size_t> writers_;  ///< writers of each atom, in submission order
   std::optional<StateImage> before_;  ///< the image before the first unflushed write
   std::uint64_t anchor_ = 0;
 };
@@ -130,7 +131,7 @@ class CutContent {
 /// events.
 class MediaContent {
  public:
-  /// Reads the recording once more, with its payloads. Fails if there are no MEDIA events or a
+  /// Reads the recording once more, with its payloads. Fails if there are no MEDIA events, or if a
   /// payload was not recorded.
   static Result<MediaContent> load(const RunHistory& run);
 

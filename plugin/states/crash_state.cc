@@ -1,5 +1,5 @@
-// Names of crash states (crash_state.h). Each state has exactly one name (except for the prefix
-// d0). The grammar:
+// Parses and formats the names of crash states (crash_state.h). Each state has exactly one name
+// (except for the prefix d0). The grammar:
 //
 //   name     (["d" N] "w" | "a") N ["!" N] ["-" [list] | "+" list] ["~" torn {"." torn}]
 //            "p" N   |   "m" N ":" N "@" N {"." N "@" N}
@@ -56,7 +56,7 @@ class NameReader {
     return value;
   }
 
-  /// Parses a number that must be larger than the preceding one in its list.
+  /// Parses a number that must be larger than the preceding number in its list.
   template <typename Number>
   Result<Number> rising(const char* what, bool first, Number last) {
     const std::size_t begin = at_;

@@ -12,20 +12,20 @@
 //
 //   p1234             physical: the contents of the emulated medium after 1234 events
 //   w1234             all unflushed writes are present, in submission order
-//   w1234-            none of them is ("lose-all")
-//   w1234-17.21       all but requests 17 and 21
-//   w1234+17.21       only these
-//   w1234+17.21~23:2x6    and of request 23 only sectors [2, 8), counted from its first
+//   w1234-            no unflushed write is present ("lose-all")
+//   w1234-17.21       all unflushed writes except requests 17 and 21
+//   w1234+17.21       only requests 17 and 21
+//   w1234+17.21~23:2x6    also sectors [2, 8) of request 23, counted from its first sector
 //   w1234!55-         the cache lied: flushes (and FUA) from request 55 on had no effect
 //   m1234:3@1201.5@1190   physical, but device 3 stopped earlier, at event 1201, and device 5 at
 //                         1190: members of an array that do not stop together
-//   a1234-17.21       as w1234-17.21 (likewise for every other form), of all disks of the machine
+//   a1234-17.21       as w1234-17.21, but for all disks (likewise for every other form)
 //
 // If a machine has several media, the requests are those of one device: the first medium, or the
 // one in a "d2" prefix (w1234 and d0w1234 are equal). All other media are as in p1234. Several
 // disks on one power cord (a file system and its log) each lose their own unflushed writes at one
-// cut; names with an `a` describe that, with requests numbered across all disks. A flush covers
-// only writes to its own disk. Characters: letters, digits and .,:+-~@! only.
+// cut; names that begin with `a` describe such states, with requests numbered across all disks. A
+// flush covers only writes to its own disk. Characters: letters, digits and .,:+-~@! only.
 
 #include <cstdint>
 #include <optional>
@@ -39,8 +39,8 @@
 
 namespace headcrash::states {
 
-/// A write in flight that is partly present: sectors [first, first + count) are new, the others
-/// old.
+/// An unflushed write that is partly present: sectors [first, first + count) are new, the other
+/// sectors are old.
 struct TornWrite {
   model::RequestId request = 0;
   std::uint32_t first = 0, count = 0;
@@ -53,12 +53,12 @@ struct CrashState {
   model::DeviceId device = 0;  ///< writes: the device of the requests
   bool all_disks = false;      ///< writes: of every disk (RunHistory::disks()); `device` is then 0
   std::uint64_t event = 0;     ///< the cut: the number of events before it
-  /// writes: the fates of the unflushed ones. `listed` writes are lost (keep_others) or kept
-  /// (!keep_others); ascending.
+  /// For states by writes: the fates of the unflushed writes. The writes in `listed` (ascending)
+  /// are lost if keep_others is true; otherwise only these writes are kept.
   bool keep_others = true;
   std::vector<model::RequestId> listed;
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
-  /// flushes and FUA from this request on had no effect
+  /// flushes and FUA writes from this request on had no effect
   std::optional<model::RequestId> lies_from;
   std::vector<std::pair<model::DeviceId, std::uint64_t>>
       stopped;  ///< members: each device and its last event

@@ -1,4 +1,4 @@
-// The possible cuts of a run, and their order (state_source.h).
+// Finds the possible cuts of a run and orders them (state_source.h).
 #include <algorithm>
 #include <bit>
 

@@ -1,4 +1,3 @@
-// See device_writes.h.
 #include "plugin/states/device_writes.h"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
     return waiting_.emplace(event.request, PendingRequest{true, flushes_.size() - 1}).second;
   }
   if (event.op == model::Op::trim && used_disk_) return true;
-  // The device rejects requests beyond its end, and nothing changes.
+  // The device rejects requests beyond its end, so they change nothing.
   if (event.op == model::Op::read || event.sectors == 0 || event.lba > sectors_ ||
       event.sectors > sectors_ - event.lba)
     return true;
@@ -109,7 +108,8 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba,
                                  std::uint64_t sectors) const {
   if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
-  // Only where there are contents: a trim of a whole empty disk must not fill the index.
+  // A trim assigns zeroes only where there are contents, because a trim of a whole empty disk must
+  // not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) {
     ranges.emplace_back(from, count);

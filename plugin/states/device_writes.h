@@ -7,8 +7,8 @@
 //              durable: W1, acknowledged before F was submitted, and F acknowledged before the cut
 //              unflushed:   W2 (acknowledged after F was submitted) and W3 (never)
 //
-// One number describes the coverage of the flushes at a cut: the latest submission (`horizon`) of
-// those acknowledged by then. A write acknowledged before it is durable.
+// One number, `horizon`, describes which writes the flushes cover at a cut: the latest submission
+// among the flushes acknowledged by then. A write acknowledged before the horizon is durable.
 //
 // "Everything up to write i" is kept as an index at intervals (as record::Timeline does for MEDIA
 // events). An image is the index before its first lost write, plus the later writes without the
@@ -34,14 +34,14 @@ class DeviceWrites {
   explicit DeviceWrites(std::uint64_t sectors, bool used_disk = false)
       : sectors_(sectors), used_disk_(used_disk) {}
 
-  /// Adds a SUBMIT or ACK of this device, the `ordinal`th event. Returns false for a duplicate
-  /// request id.
+  /// Adds a SUBMIT or ACK event of this device; `ordinal` is the event's number in the recording.
+  /// Returns false for a duplicate request id.
   bool add(const record::Event& event, std::uint64_t ordinal);
   void finish();  ///< REQUIRES: all events have been added
 
   const std::vector<RecordedWrite>& writes() const { return writes_; }
   const std::vector<RecordedFlush>& flushes() const { return flushes_; }
-  std::size_t submitted_before(std::uint64_t event) const;  ///< a number of writes()
+  std::size_t submitted_before(std::uint64_t event) const;  ///< index into writes()
 
   std::uint64_t horizon(std::uint64_t event, std::optional<model::RequestId> lies_from) const;
   static bool durable(const RecordedWrite& write, std::uint64_t event, std::uint64_t horizon,
@@ -71,9 +71,9 @@ struct Change {
 /// The effect on a medium of the writes of one power cycle.
 class WritePrefixes {
  public:
-  /// `start` is the medium before write `first`; `base` is the image below it (may be null:
-  /// unassigned sectors are then zeroes). Both pointers must outlive it. With `used_disk`, zeroes
-  /// are recorded everywhere.
+  /// `start` is the medium before write `first`. `base` is the image below `start`; if it is null,
+  /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. With `used_disk`,
+  /// zeroes are recorded everywhere.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);

@@ -1,4 +1,3 @@
-// Content digests (digest.h).
 #include "plugin/states/digest.h"
 
 #include <array>

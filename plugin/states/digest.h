@@ -5,9 +5,9 @@
 //
 //   image B = image A except sectors 8..15 => digest(B) = digest(A) - sum of A's + sum of B's 8..15
 //
-// A crash state therefore costs only the sectors of its unflushed writes, and a sector never
-// written costs nothing. The hash of a sector folds 128-bit products of its words (the construction
-// of Wang Yi's wyhash). It need not resist deliberate collisions.
+// The digest of a crash state therefore costs only the sectors of its unflushed writes, and a
+// sector never written costs nothing. The hash of a sector folds 128-bit products of its words (the
+// construction of Wang Yi's wyhash). It need not resist deliberate collisions.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,15 @@
 
 namespace headcrash::states {
 
-/// Returns the sum of whole sectors from `lba` on.
+/// Returns the digest's sum over whole sectors from `lba` on.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
-/// Returns the contribution of unreadable sectors, in addition to their known bytes.
+/// Returns what unreadable sectors add to the digest, in addition to the sum over their known
+/// bytes.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 
-/// Returns the contribution of sectors with contents from before mkfs. It is never 0, unlike that
-/// of zeroes.
+/// Returns the contribution of sectors with contents from before mkfs. The contribution is never 0,
+/// whereas that of zeroes is.
 std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors);
 
 /// Combines two numbers into one.

@@ -19,8 +19,8 @@ class JointCut {
                                  CutContent::Queries use);
 
   struct Unflushed {
-    const RecordedWrite* write = nullptr;  ///< of the run
-    std::size_t part = 0;                  ///< on context.chosen[part]
+    const RecordedWrite* write = nullptr;  ///< the write, owned by the run
+    std::size_t part = 0;                  ///< index into context.chosen of the write's device
     std::size_t place = 0;                 ///< index into the unflushed writes of that device
   };
   const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order

@@ -6,9 +6,9 @@
 //                                                      beyond a promise: no flush is acknowledged
 //                                                      without A
 //
-// The controller waits for its members. After A has stopped it acknowledges nothing, and requests
-// that it sent to B only after such an acknowledgement were never sent. A log written before the
-// data therefore stays before the data.
+// The controller waits for its members. After A has stopped, A acknowledges no requests. Requests
+// that the controller sent to B only after such an acknowledgement are therefore never sent. A log
+// that is written before the data thus also precedes the data in these states.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace headcrash::states {
 namespace {
 
-/// Combines all relevant contents; each device may be at its own event.
+/// Combines the contents of all relevant devices; each device may be at its own event.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
   for (const model::DeviceId device : context.contents) {
@@ -135,8 +135,9 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that is impossible if the member stopped before this step: a promise
-  /// of the array to its host, or a request that the array sent after the member's next answer.
+  /// Returns the first event that is impossible if the member stopped before this step. That is a
+  /// promise of the array to its host, or a request that the array sent after the member's next
+  /// answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -149,7 +150,8 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns the number of media writes of other members that are still possible.
+  /// Returns the number of media writes of other members that can still happen after this member
+  /// has stopped.
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);

@@ -5,8 +5,8 @@
 //   slots   [ block of 2048 ][ block of 2048 ] ...   a rewritten sector keeps its slot; zeroing
 //                                                    frees it
 //
-// The limit is on slots in use. The index grows with them and with zeroed ranges: discarding a
-// whole disk costs an extent of 16 bytes per MiB.
+// The limit applies to the slots in use. The index grows with the slots and with zeroed ranges:
+// discarding a whole disk costs an extent of 16 bytes per MiB.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ struct OverlayStore::Overlay {
     }
   }
 
-  /// Stores bytes of sectors without a slot. REQUIRES: there is room.
+  /// Stores bytes of sectors that have no slot. REQUIRES: enough free slots within the limit.
   void place(std::uint64_t lba, std::span<const std::byte> data) {
     while (!data.empty()) {
       std::uint64_t slot = slots;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Limits the memory: an index has 16 bytes for each GiB of its medium.
+/// Maximum number of bases. It limits the memory: an index has 16 bytes for each GiB of its medium.
 constexpr std::size_t kBasesMax = 64;
 /// A key for mix(): any odd number with well-mixed bits (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
@@ -31,7 +31,7 @@ Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
 
 }  // namespace
 
-// --- Reading ---
+// ---- reading
 
 Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   for (const record::RecordedDevice& device : header.devices) {
@@ -89,12 +89,12 @@ void RunHistory::State::find_disks() {
     for (const RecordedWrite& write : devices[i].writes()) requests.push_back(write.request);
   }
   if (disks.size() < 2) return;
-  // A name identifies a write by its number alone.
+  // Requests are sorted because a name identifies a write by its number alone.
   std::sort(requests.begin(), requests.end());
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Returns why a device does not match the base, or nullopt and sets bases[device].
+/// Sets bases[device] from the base. Returns why a device does not match the base, or nullopt.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {
@@ -185,7 +185,7 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(
   return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
 }
 
-// --- Accessors ---
+// ---- accessors
 
 RunHistory::RunHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunHistory::~RunHistory() = default;

@@ -6,9 +6,9 @@
 //   states by writes: zeroes or the     the medium as MEDIA events left it
 //   base, and writes of this power cycle    at `off`, and writes of this power cycle
 //
-// The host's requests do not determine which unflushed writes a power cut inside the recording
-// preserved, but the medium does. A power cycle therefore begins with the medium, and only its own
-// writes are unflushed. All functions are thread-safe.
+// The host's requests do not show which unflushed writes survived a power cut inside the recording;
+// the MEDIA events do. The states of a power cycle are therefore based on the medium at its start,
+// and only the writes of that cycle are unflushed. All functions are thread-safe.
 
 #include <filesystem>
 #include <memory>
@@ -31,7 +31,7 @@ struct RecordedWrite {
   bool fua = false;
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
-  std::uint64_t bytes_at = 0;                ///< of its payload in the recording
+  std::uint64_t bytes_at = 0;                ///< location of the payload in the recording
   std::uint64_t submitted_event = 0;         ///< ordinals in the recording
   std::optional<std::uint64_t> acked_event;  ///< nullopt: never, or with an error
 };
@@ -43,11 +43,11 @@ struct RecordedFlush {
 /// A write that no completed flush covers at a cut.
 struct UnflushedWrite {
   model::DeviceId device = 0;
-  std::size_t write = 0;  ///< index into its writes
+  std::size_t write = 0;  ///< index into the device's writes
 };
-/// A mark in a stage's recording: the contents of battery-backed caches have been written back. A
-/// cache keeps data until its write-back ends, which the recording does not show, so there are no
-/// states before this mark.
+/// A mark in a stage's recording: the contents of battery-backed caches have been written back.
+/// Before this mark, a cache may still hold data whose write-back the recording does not show, so
+/// there are no states before the mark.
 inline constexpr std::string_view kCachesWrittenBackMark = "caches written back";
 
 struct RecordedMark {
@@ -65,13 +65,13 @@ class RunHistory {
   RunHistory(const RunHistory&) = delete;
   RunHistory& operator=(const RunHistory&) = delete;
 
-  /// Reads the recording once (without payloads), and the recordings that it is based on. Fails if
-  /// a recording cannot be read or is damaged, or if its base is missing or does not match. An
-  /// incomplete tail is reported by tail_error() and omitted.
+  /// Reads the recording once (without payloads), and the recordings on which it is based. Fails if
+  /// a recording cannot be read or is damaged, or if its base is missing or does not match. The
+  /// events of an incomplete tail are ignored; tail_error() reports the tail.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }
-  /// Like load(), for many recordings on one base: if the recording is based on `known_base`, the
+  /// Like load(), for many recordings on one base: if the recording is based on `known_base`, that
   /// base is not read again.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base);
@@ -80,8 +80,8 @@ class RunHistory {
   const record::RecordingHeader& header() const;
   std::uint64_t events() const;
   /// Returns a fingerprint of the events before `event` (at most events()) and of the base.
-  /// Recordings with equal fingerprints are equal up to there, including payloads. A growing
-  /// recording keeps its earlier fingerprints.
+  /// Recordings with equal fingerprints have equal events up to that point, including payloads.
+  /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
   bool has_media_events()
       const;  ///< false: imported or made on a stage; it has no `physical` and `members` states
@@ -93,33 +93,36 @@ class RunHistory {
 
   /// Returns the disks of the machine, ascending, if each device is a separate medium and requests
   /// are numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty
-  /// list. States of all disks refer to these.
+  /// list. "All disks" in the name of a state means this list.
   const std::vector<model::DeviceId>& disks() const;
-  /// Events at which a device answered a request, ascending. The device was alive then.
+  /// Returns the events at which a device answered a request, ascending. At such an event the
+  /// device was still running.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
-  /// Returns the battery-backed caches with contents. The content of a sector is its newest MEDIA
-  /// event, else the content below the cache (plugin/model/nvram/nvram.h). image() returns it.
+  /// Returns the battery-backed caches that hold contents. The content of a sector in the cache is
+  /// its newest MEDIA event, else the content below the cache (plugin/model/nvram/nvram.h). image()
+  /// returns the content of a cache.
   const std::vector<model::DeviceId>& caches() const;
   /// Returns the devices whose writes a state keeps or loses: all disks, or one device. For a
-  /// physical state, returns the disks, or the first device.
+  /// physical state, returns disks(), or the first device if that list is empty.
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
-  /// Returns the unflushed writes at the state's cut on all of these, in submission order.
+  /// Returns the writes to devices_of(state) that are unflushed at the state's cut, in submission
+  /// order.
   std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
 
-  /// Returns indices into writes(device) of writes submitted before `event` that no completed flush
-  /// covers then.
+  /// Returns indices into writes(device) of the writes that were submitted before `event` and that
+  /// no flush completed by then covers.
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
   /// Returns the image of a medium in a state. Fails if the state does not match this recording
-  /// (the event is beyond the end, or a request is not unflushed there), or for `physical` or
-  /// `members` without MEDIA events. In a state by writes, a device without its own medium (an
-  /// array) also has an image: the host's writes to it. Without MEDIA events, the media that the
-  /// state does not refer to contain all submitted writes.
+  /// (the event is beyond the end, or a request is not unflushed at that event). Also fails for
+  /// `physical` or `members` without MEDIA events. In a state by writes, a device without its own
+  /// medium (an array) also has an image: the host's writes to that device. Without MEDIA events,
+  /// the media to which the state does not refer contain all submitted writes.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
-  /// Reads a write's payload from its sector `skip` on. Fails if it was not recorded or cannot be
-  /// read.
+  /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not
+  /// recorded or cannot be read.
   Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip,
                             std::span<std::byte> into) const;
 
@@ -133,11 +136,11 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` has the recordings based on this one.
+  /// `chain` contains the recordings that are based on this one.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);
-  /// Returns an image shared by all callers, with precomputed digests.
+  /// Returns an image that all callers share, with precomputed digests.
   Result<std::shared_ptr<const StateImage>> shared_image(const CrashState& state,
                                                          model::DeviceId device) const;
   std::unique_ptr<State> state_;

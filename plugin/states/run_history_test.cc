@@ -1,4 +1,4 @@
-// Histories and images against a reference that follows every event and every sector.
+// Compares histories and images with a reference that follows every event and every sector.
 #include "plugin/states/run_history.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<model::RequestId> unflushed_requests(const RunHistory& run, std::uin
   return requests;
 }
 
-/// Writes a recording event by event, one call each.
+/// Writes a recording; each call adds one event.
 class Script {
  public:
   explicit Script(const fs::path& path,
@@ -120,11 +120,11 @@ TEST(RunHistory, AFlushCoversWritesAcknowledgedBeforeItsSubmission) {
       .ack(5);
   const auto run = load(folder / "r");
   EXPECT_EQ(run->events(), 9U);
-  EXPECT_EQ(unflushed_requests(*run, 6), (Requests{1, 2, 4}));  // F3 is not acknowledged yet
+  EXPECT_EQ(unflushed_requests(*run, 6), (Requests{1, 2, 4}));  // F3 has not been acknowledged yet
   EXPECT_EQ(unflushed_requests(*run, 7),
             (Requests{2, 4}));  // W2 was acknowledged after F3 was submitted
   EXPECT_EQ(unflushed_requests(*run, 8), (Requests{2, 4, 5}));
-  EXPECT_EQ(unflushed_requests(*run, 9), (Requests{2, 4}));  // fua
+  EXPECT_EQ(unflushed_requests(*run, 9), (Requests{2, 4}));  // W5 has FUA
   EXPECT_EQ(unflushed_requests(*run, 9, 5), (Requests{2, 4, 5}));
   EXPECT_EQ(unflushed_requests(*run, 9, 3), (Requests{1, 2, 4, 5}));
   EXPECT_EQ(firsts(*run, "w9-"), (Values{1, 0, 0, 5}));
@@ -152,7 +152,7 @@ TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
       .ack(3, model::Status::medium_error)
       .flush(4)
       .ack(4)
-      .write(9, 60, 1, 8);  // beyond the end: the device rejects it
+      .write(9, 60, 1, 8);  // beyond the end, so the device rejects it
   const auto run = load(folder / "r");
   EXPECT_EQ(unflushed_requests(*run, 4), (Requests{1}));
   EXPECT_EQ(unflushed_requests(*run, run->events()), (Requests{3}));
@@ -229,7 +229,7 @@ TEST(RunHistory, EveryStateMatchesTheReference) {
       ASSERT_TRUE(image) << where << ": " << image.error().message();
       const Bytes bytes = reference.image(state);
       ASSERT_EQ(all_of(*image), bytes) << where;
-      // Equal contents must have equal digests, different contents different ones.
+      // Equal contents must have equal digests, and different contents different digests.
       const auto digest = image->digest();
       ASSERT_TRUE(digest);
       const auto [known, fresh] = digests.emplace(bytes, *digest);
@@ -261,7 +261,7 @@ TEST(RunHistory, DurableWritesAreInEveryState) {
       const auto image = run->image(state, 0);
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
-      // The last writer of a sector that is durable, unless it was overwritten later.
+      // Finds the last durable write of a sector; a later write may have replaced it.
       for (std::uint64_t at = 0; at < state.event; ++at) {
         const RunEvent& write = reference.all_events()[at];
         if (!RandomRun::is_write(write) || !reference.durable(at, state.event, {})) continue;
@@ -313,7 +313,8 @@ TEST(RunHistory, BasesCanBeNested) {
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
       ASSERT_EQ(bytes, reference.image(state)) << "seed " << seed << ", state " << format(state);
-      // Its ranges cover all nonzero sectors, and its digest equals that of the plain bytes.
+      // The image's written ranges must cover all nonzero sectors, and its digest must equal that
+      // of the plain bytes.
       Bytes covered(bytes.size());
       std::uint64_t last_end = 0;
       image->visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
@@ -324,7 +325,7 @@ TEST(RunHistory, BasesCanBeNested) {
                     covered.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes));
       });
       ASSERT_EQ(covered, bytes);
-      // Loading with a known base gives the same contents.
+      // Loading with a known base must give the same contents.
       const auto known = (*same)->image(state, 0);
       ASSERT_TRUE(known);
       EXPECT_EQ(all_of(*known), bytes);
@@ -373,7 +374,7 @@ TEST(RunHistory, RejectsMismatchedBases) {
   std::ofstream(folder / "text") << "not a recording";
   EXPECT_NE(load_error(based("a", "text", "w1")).find("not a headcrash recording"),
             std::string::npos);
-  // A chain that is too long.
+  // A chain of bases that is too long is rejected.
   std::string last = "good";
   for (int i = 0; i < 70; ++i)
     last = based(("chain" + std::to_string(i)).c_str(), last.c_str(), "w1").filename();
@@ -428,7 +429,7 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            (Values{0, 2, 3, 0}));  // no MEDIA: the other device has all of its writes
+            (Values{0, 2, 3, 0}));  // without MEDIA events, the other device has all its writes
 }
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {
@@ -443,7 +444,8 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "m5:1@3", 1), (Values{0, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "m5:1@3", 2), (Values{1, 0, 0, 0}));
-  EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));  // the array with its host's writes
+  // the array's image consists of its host's writes
+  EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));
   EXPECT_NE(image_error(*run, "p5", 0).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:0@3", 1).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:7@3", 1).find("has 3 devices"), std::string::npos);
@@ -464,7 +466,7 @@ TEST(RunHistory, WithoutMediaEventsThereAreNoPhysicalStates) {
             std::string::npos);
 }
 
-/// A flipped bit in an archived recording must not become a finding.
+/// A flipped bit in an archived recording must be reported as damage and not as a finding.
 TEST(RunHistory, DamagedBytesAreAnErrorOfTheirStates) {
   const TemporaryFolder folder;
   const fs::path path = folder / "run.rec";

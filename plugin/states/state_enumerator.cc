@@ -144,7 +144,8 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// The same content with other promises is another state: after a mark more must be present.
+  /// Returns the identity of a state. The same content with other promises is a different state,
+  /// because more data must be present after a mark.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =
         std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();
@@ -203,7 +204,8 @@ Result<std::optional<FoundState>> StateEnumerator::next() {
     }
     ++turn.generated;
     ended = 0;
-    if (!s.seen.insert(s.identity(*candidate)).second) continue;  // its turn continues
+    // not a new state: the strategy's turn continues
+    if (!s.seen.insert(s.identity(*candidate)).second) continue;
     ++turn.distinct;
     ++s.found;
     s.turn = (s.turn + 1) % s.turns.size();

@@ -1,28 +1,32 @@
 #pragma once
-// Enumerates the crash states of a run: the most promising first, bounded, each content once.
+// Enumerates the crash states of a run. States likely to expose a bug come first, the number of
+// states is bounded, and each content occurs once.
 //
 // Strategies (named as in campaign files and the database):
 //   physical    the contents of the emulated medium around every flush, mark and media write
 //   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
-//   reorder     subsets of the unflushed writes: all of them if there are few, else those that lose
-//               one, keep one, lose a contiguous run, lose all of one kind of place, then random
+//   reorder     subsets of the unflushed writes: all subsets if there are few, else subsets that
+//               lose one, keep one, lose a contiguous run, lose all of one kind of place, then
+//               random subsets
 //   torn        an unflushed write partly present: by physical sector, or by the device's larger
 //               atomic unit; prefixes, suffixes, one unit in the middle
 //   lose-all    no unflushed write survives
-//   lying-flush lose-all with ineffective flushes from each flush on (a control: systems may fail)
+//   lying-flush lose-all, where flushes from each flush on had no effect (a control: file systems
+//               may fail)
 //   member      members of an array stop at different events
-//   (`recovery` is a strategy of harness/explorer, which records the recovery and explores that.)
+//   (`recovery` is implemented in harness/explorer, which records the recovery from a state and
+//   explores the crash states of that recording.)
 //
-// With several disks on one power cord (a file system and its log; ExploreOptions::all_disks) a
-// state is a choice for each of them at one cut. A flush covers only its own disk:
-//   physical    the contents of each of them at one instant
-//   prefix      everything submitted up to there: a prefix of the order of all requests
-//   reorder     subsets of the unflushed writes of all; first those that lose all on one disk and
-//               keep all on the others
-//   torn        one write on one of them; unflushed writes elsewhere are all present or all lost
-//   lose-all    on each, everything after its own last flush
-//   lying-flush flushes of all of them had no effect from that request on
-//   member      not available: they stop together
+// With several disks on one power cord (a file system and its log; ExploreOptions::all_disks), a
+// state consists of a choice for each disk at one cut. A flush covers only its own disk:
+//   physical    the contents of all disks at one instant
+//   prefix      everything submitted up to the cut: a prefix of the order of all requests
+//   reorder     subsets of the unflushed writes of all disks; first those that lose all writes on
+//               one disk and keep all writes on the others
+//   torn        one write on one disk; the other unflushed writes are all present or all lost
+//   lose-all    on each disk, the writes after that disk's last flush are lost
+//   lying-flush on all disks, flushes from one request on had no effect
+//   member      not available: the disks stop together
 //
 // States are distinguished by content: two states with the same image count once. coverage()
 // reports how much of a strategy's space was covered.
@@ -49,32 +53,31 @@ enum class Strategy : std::uint8_t {
   recovery
 };
 std::string_view name(Strategy strategy);
-/// true for strategies made from MEDIA events: physical and member
+/// Returns true for strategies that use MEDIA events: physical and member.
 bool by_media(Strategy strategy);
 Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
 
 struct ExploreOptions {
-  std::vector<Strategy> strategies;  ///< in the order of their turns
-  /// the device whose states are explored: the first medium, or an array for `member`
+  std::vector<Strategy> strategies;  ///< strategies in the order in which they take turns
+  /// the device whose states are explored: the first medium, or for `member` an array
   model::DeviceId device = 0;
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
   std::uint64_t budget =
-      /// total number of distinct states; shared among the strategies, and unused shares go to the
-      /// others
+      /// Maximum number of distinct states in total. The strategies take turns; a strategy that
+      /// ends early leaves its share to the others.
       1000;
   std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (torn writes) at one cut
-  /// Aligned unit in sectors of 512 bytes that a power cut writes completely or not at all (NVMe:
-  /// AWUPF, which is 0-based); at least a physical sector.
+  /// Aligned unit, in sectors of 512 bytes, that a power cut writes completely or not at all (for
+  /// NVMe: AWUPF, which is 0-based). At least a physical sector.
   std::uint32_t atomic_sectors = 1;
-  /// Cuts outside [from_event, to_event] are omitted: mkfs before the workload, the unmount after
-  /// it.
+  /// Cuts outside [from_event, to_event] are omitted, such as those during mkfs and unmount.
   std::uint64_t from_event = 0;
   std::optional<std::uint64_t> to_event;
 };
 
-/// Returns the value for atomic_sectors. Fails unless `bytes` is a power of two from 512 bytes to 1
-/// MiB; the error names `subject`.
+/// Converts bytes to a value for atomic_sectors. Fails unless `bytes` is a power of two from 512
+/// bytes to 1 MiB; the error names `subject`.
 Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject);
 
 struct FoundState {
@@ -82,8 +85,8 @@ struct FoundState {
   std::string name;
   Strategy strategy = Strategy::prefix;
   std::uint64_t digest =
-      /// StateImage::digest() of the device; a combination for all disks, and for an array by
-      /// media.
+      /// StateImage::digest() of the device. For all disks, and for an array by media, a
+      /// combination of the digests.
       0;
 };
 
@@ -92,13 +95,13 @@ struct Coverage {
   Strategy strategy = Strategy::prefix;
   double space = 0;             ///< number of states that the strategy defines for this run
   std::uint64_t generated = 0;  ///< states generated
-  std::uint64_t distinct = 0;   ///< states not found by any strategy before
+  std::uint64_t distinct = 0;   ///< states that no strategy had found before
   std::string bound;            ///< describes omitted states; empty if none
 };
 
 class StateEnumerator {
  public:
-  /// Fails if the recording does not support a strategy; the error has the reason.
+  /// Fails if the recording does not support a strategy. The error states the reason.
   static Result<StateEnumerator> create(const std::shared_ptr<const RunHistory>& run,
                                         const ExploreOptions& options);
   StateEnumerator(StateEnumerator&&) noexcept;

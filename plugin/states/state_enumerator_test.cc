@@ -1,4 +1,4 @@
-// The enumeration against brute force: which states it yields, what it omits, its order, and
+// Compares the enumeration with brute force: which states it yields and omits, their order, and
 // duplicates.
 #include "plugin/states/state_enumerator.h"
 
@@ -51,7 +51,7 @@ class Explored {
     return all;
   }
 
-  /// Checks each state against the reference and returns their contents.
+  /// Checks each state against the reference and returns the set of contents.
   Contents contents(const RandomRun& reference, const std::string& where) const {
     Contents all;
     std::set<std::pair<Bytes, std::uint64_t>> seen;
@@ -153,7 +153,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
         lied.insert(reference.image(state));
       }
     }
-    // Before the first relevant cut there is only the empty disk.
+    // Before the first relevant cut, only the empty disk exists.
     const Contents empty = {reference.physical(0)};
     Contents found =
         Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
@@ -227,8 +227,8 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // At full epochs: just before each promise, at marks, at the end. With the other writes lost,
-    // any cut will do.
+    // At cuts with all their writes unflushed: just before each promise, at marks, and at the end.
+    // With all other writes lost, any cut is suitable.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -262,8 +262,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // Equal options repeat the list, a smaller budget gives a prefix of it, and another seed another
-  // list.
+  // Equal options must repeat the list, a smaller budget must give a prefix of it, and another seed
+  // another list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -374,8 +374,7 @@ TEST(StateEnumerator, StrategiesHaveNames) {
   EXPECT_NE(unknown.error().message().find("did you mean \"reorder\""), std::string::npos);
 }
 
-// An array of three members that are written one after the other, with a flush after every four
-// stripes.
+// Three members of an array are written one after another, with a flush after every four stripes.
 TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   const TemporaryFolder folder;
   {
@@ -421,12 +420,13 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // Behind by one, from each media write that is not the member's last before a flush: the write
-  // hole.
+  // The member is behind by one write, for each media write that is not the member's last before a
+  // flush. This is the write hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
-// A log on both members, and the data only after both have acknowledged the log.
+// The array writes a log on both members, and the data only after both members have acknowledged
+// the log.
 TEST(StateEnumerator, NothingIsSentAfterAnAnswerOfAStoppedMember) {
   const TemporaryFolder folder;
   {
@@ -485,7 +485,7 @@ TEST(Subsets, TheListDoesNotDependOnTheBatches) {
   EXPECT_EQ(whole[2].back(), 1) << "only the newest";
   EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 29);
   EXPECT_EQ(std::count(whole[4].begin(), whole[4].end(), 1), 1);
-  // All single writes are among them.
+  // All states that tear a single write must be included.
   for (std::size_t i = 0; i < 30; ++i) {
     std::vector<std::uint8_t> lost(30, 1), kept(30, 0);
     lost[i] = 0;

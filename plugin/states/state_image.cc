@@ -47,7 +47,7 @@ class Joined {
   std::uint64_t sectors_ = 0;
 };
 
-/// Returns false for prior contents of a used disk: copies of an image omit them.
+/// Returns false for prior contents of a used disk, because copies of an image omit them.
 bool written(ExtentLocation where) {
   return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }

@@ -28,13 +28,15 @@ class StateImage {
   void visit_written(const Visit& visit) const { visit_written(0, sectors(), visit); }
   void visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const;
 
-  /// Returns the content digest of the whole medium. Equal bytes give equal digests, whatever their
-  /// history. It is a sum over sectors, so states can be compared by their differences (digest.h).
+  /// Returns the content digest of the whole medium. Equal bytes give equal digests, however they
+  /// were written. The digest is a sum over sectors, so states can be compared by their differences
+  /// (digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
-  /// Returns the contribution of a range.
+  /// Returns the contribution of a range to the digest.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
-  /// Reads the whole image once, so that digests of this copy and of images on top of it do not
-  /// read it again. Takes 8 bytes per sector, shared by copies, until the image is changed.
+  /// Reads the whole image once. Digests of this copy, and of images on top of it, then need not
+  /// read it again. The precomputed digests take 8 bytes per sector, are shared by copies, and are
+  /// dropped when the image changes.
   Result<void> know_digests();
 
   const record::MediumState& top() const { return top_; }
@@ -63,11 +65,11 @@ class StateImage {
       digests_;  ///< [n]: digest of the first n sectors; null: unknown
 };
 
-/// A state with a bounded private overlay in memory, for the writes of a guest, a checker or a
-/// recovery. Not thread-safe.
+/// A crash state with a bounded private overlay in memory, for the writes of a guest, a checker or
+/// a recovery. Not thread-safe.
 class OverlayStore : public model::SectorStore {
  public:
-  /// `image_digest` is the image's digest if known; it saves digest() from reading the whole image.
+  /// `image_digest` is the image's digest if known; digest() then does not read the whole image.
   OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
                std::optional<std::uint64_t> image_digest = std::nullopt);
   ~OverlayStore() override;
@@ -76,7 +78,8 @@ class OverlayStore : public model::SectorStore {
 
   std::uint64_t sectors() const override;
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
-  /// Fails if the overlay is full; the caller then returns ENOSPC and records it.
+  /// Fails if the overlay is full. The caller then returns ENOSPC and records that the overlay was
+  /// full.
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 

@@ -1,4 +1,4 @@
-// Images and overlays: bytes, ranges and digests against plain memory.
+// Compares the bytes, ranges and digests of images and overlays with plain memory.
 #include "plugin/states/state_image.h"
 
 #include <gtest/gtest.h>
@@ -73,14 +73,14 @@ TEST(OverlayStore, IsBoundedAndReportsItsLimit) {
   OverlayStore store(empty_disk(1 << 20), 8 * model::kSectorBytes);
   const Bytes data(6 * model::kSectorBytes, std::byte{1});
   ASSERT_TRUE(store.write(0, data));
-  ASSERT_TRUE(store.write(2, data));  // four of these are already stored
+  ASSERT_TRUE(store.write(2, data));  // four of these sectors are already stored
   const auto full = store.write(7, data);
   ASSERT_FALSE(full);
   EXPECT_NE(full.error().message().find("is full"), std::string::npos);
   Bytes back(14 * model::kSectorBytes);
   ASSERT_TRUE(store.read(0, back));
   EXPECT_EQ(back[8 * model::kSectorBytes], std::byte{0}) << "a rejected write must store nothing";
-  // Zeroes release space, and a whole disk of them takes none.
+  // Zeroes must release space, and a whole disk of zeroes must need none.
   ASSERT_TRUE(store.write_zeroes(0, 1 << 20));
   EXPECT_EQ(store.overlay_bytes(), 0U);
   ASSERT_TRUE(store.write(100, data));

@@ -1,10 +1,10 @@
 #pragma once
-// Sources of crash states: one for each strategy (state_enumerator.h). Each yields the states most
-// likely to expose a bug first and ends.
+// Sources of crash states: one for each strategy (state_enumerator.h). Each source yields the
+// states most likely to expose a bug first, and then ends.
 //
 // Cuts are taken in a spreading order (first, middle, quarters, ...), so a small budget covers
-// every part of the run. A cut with many states yields one, then returns to the end of the queue
-// for one more, two, four, ...
+// every part of the run. A cut with many states first yields one and then returns to the end of the
+// queue; at later visits it yields one, two, four, ... more.
 
 #include <cstdint>
 #include <memory>
@@ -37,13 +37,14 @@ struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
   std::vector<model::DeviceId> media;  ///< media in which the states differ
-  /// These, and the battery-backed caches of an array, whose contents count as well.
+  /// The chosen media and the battery-backed caches of an array. All of them contribute to the
+  /// content of a state.
   std::vector<model::DeviceId> contents;
   std::vector<model::DeviceId> chosen;  ///< devices whose writes are chosen: one, or all disks
-  std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen devices
+  std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of the chosen devices
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
   std::vector<std::unique_ptr<WrittenContent>>
-      others;  ///< of the other media, without MEDIA events
+      others;  ///< contents of the other media, if there are no MEDIA events
 
   bool in_range(std::uint64_t event) const {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
@@ -57,7 +58,7 @@ struct SourceContext {
   }
   /// Returns the content digest of that state, like JointCut::digest().
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
-  /// Returns a combined digest at a cut of the media that are not chosen.
+  /// Returns a combined digest, at a cut, of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
   /// Returns the unflushed writes of the chosen devices at a cut, by device.
   std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
@@ -66,19 +67,21 @@ struct SourceContext {
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
-/// Returns a medium's contribution to the identity of several media.
+/// Returns a medium's contribution to the combined identity of several media.
 std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 
 /// Returns the numbers below n in a spreading order: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Events in range, ascending, that affect what is durable or promised on a chosen device.
+/// Events in the explored range, ascending, that affect what is durable or promised on a chosen
+/// device.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< before a flush is submitted
   std::vector<std::uint64_t>
-      /// at the ACK of a flush or FUA write: just before it, all that it covers is unflushed
+      /// at the ACK of a flush or FUA write: just before the ACK, all writes that it covers are
+      /// still unflushed
       promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
   std::vector<std::uint64_t> power_lost;  ///< contents of the medium when the power went
@@ -86,7 +89,7 @@ struct Cuts {
   std::string left_out;                   ///< why some cuts cannot be used
 };
 
-/// Distinct cuts in the order of exploration.
+/// Distinct cuts, in the order in which they are explored.
 class CutOrder {
  public:
   void add(const std::vector<std::uint64_t>& cuts, std::uint64_t offset = 0);

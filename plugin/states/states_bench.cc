@@ -2,11 +2,11 @@
 //
 //   headcrash_states_bench FOLDER [WRITES [STATES]]        default: 2000 writes, 200000 states
 //
-// Makes a recording like a file system's on a 64 MiB disk: a circular journal, metadata written in
-// place, data at fresh places, a flush after every 40 writes, a mark after every flush. Explores it
-// by each strategy alone and by all together, and reads some of the images like a checker on the
-// host. Uses one core. Prints processor time, which is less affected by a busy machine, next to
-// wall time.
+// The benchmark makes a recording like that of a file system on a 64 MiB disk: a circular journal,
+// metadata written in place, data written to new locations, a flush after every 40 writes, a mark
+// after every flush. It explores the recording by each strategy alone and by all strategies
+// together, and reads some of the images like a checker on the host. Uses one core. Prints
+// processor time, which is less affected by a busy machine, next to wall time.
 #include <fmt/core.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. Every
-// second mutation of a recording gets correct checksums, which would otherwise hide the code behind
-// them.
+// second mutation of a recording gets correct checksums, because wrong ones would hide the code
+// after the checksum test.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size: it is loaded, but not read sector by sector.
+/// Mutations may give a device any size. Larger devices are loaded, but not read sector by sector.
 constexpr std::uint64_t kSectorsMax = 1 << 16;
 
 TEST(Fuzz, StateNames) {
@@ -33,7 +33,7 @@ TEST(Fuzz, StateNames) {
       EXPECT_LE(state.error().message().size(), 600U);
       return fuzz::novelty(state.error().problem);
     }
-    // One state, one name (d0 is never printed).
+    // Each state has one name, so formatting must reproduce it (d0 is never printed).
     const std::string name = format(*state);
     EXPECT_EQ(input.substr(input.substr(0, 3) == "d0w" ? 2 : 0), name);
     const auto again = parse_crash_state(name);
@@ -78,7 +78,7 @@ bool small(const record::RecordingHeader& header) {
                                                    });
 }
 
-/// A few random requests to two disks.
+/// Makes a recording of a few random requests to two disks.
 std::string contents_of_two_disks(const fs::path& path) {
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", 16, 1}, {"log", "t", 16, 2}}};
   {
@@ -124,8 +124,7 @@ Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, 
   return sum;
 }
 
-/// Enumerates the first states by every strategy that the recording supports, and checks each of
-/// them.
+/// Enumerates the first states by a strategy that the recording supports, and checks each state.
 std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy,
                       bool all_disks = false) {
   ExploreOptions options;

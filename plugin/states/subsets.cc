@@ -1,4 +1,3 @@
-// Subsets of unflushed writes (subsets.h).
 #include "plugin/states/subsets.h"
 
 #include <algorithm>
@@ -13,13 +12,14 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// Generates the list of subsets one at a time, since most are skipped.
+/// Generates the list of subsets one at a time, because most subsets are skipped.
 class SubsetList {
  public:
   explicit SubsetList(const SubsetRequest& request)
       : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
 
-  /// Returns the next subset of the list; false at its end. If `wanted` is false, skips it.
+  /// Moves to the next subset of the list; returns false at the list's end. If `wanted` is false,
+  /// the subset is skipped.
   bool next(Subset* into) {
     const std::size_t n = request_.writes;
     if (into != nullptr) into->assign(n, 1);
@@ -46,7 +46,8 @@ class SubsetList {
                 into->begin() + static_cast<std::ptrdiff_t>(to), 0);
     return true;
   }
-  /// i = 0, 1: halves; 2..5: quarters; ... down to runs of two.
+  /// Loses a run of writes. i = 0 and 1 are halves, 2 to 5 quarters, and so on, down to runs of
+  /// two.
   bool lose_run(Subset* into, std::size_t i) const {
     const auto level = std::bit_width(i + 2) - 1;
     const std::size_t parts = std::size_t{1} << level;

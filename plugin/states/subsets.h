@@ -1,12 +1,12 @@
 #pragma once
-// The choice of subsets of n unflushed writes when not all can be explored: the most promising
-// first, bounded.
+// The choice of subsets of n unflushed writes when not all subsets can be explored. Subsets likely
+// to expose a bug come first, and the number of subsets is bounded.
 //
 //   lose all, keep all, lose all on one disk (of several),
-//   keep only the newest: a write with FUA or one after a needed flush must not survive alone; then
-//   in turns:
-//     lose one      ######.#    the cache wrote all but one
-//     keep one      .....#..    it wrote one out of order
+//   keep only the newest (a write with FUA, or a write after a required flush, must not survive
+//   alone); then in turns:
+//     lose one      ######.#    the cache stored all but one
+//     keep one      .....#..    the cache stored one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
 //     lose a kind   #.#.##.#    all writes to one kind of place (overwrites or not, long or short)
 //     random        ##.#.##.    from the seed, few or many lost
@@ -29,8 +29,8 @@ struct SubsetRequest {
       {};  ///< each: flags of the writes on one disk; neither none nor all
 };
 
-/// Returns subsets [from, from + count) of the list, with a flag for each write that is kept.
-/// Returns fewer at the end of the list.
+/// Returns the subsets [from, from + count) of the list. A subset has one flag for each write,
+/// which is set if the write is kept. At the end of the list, returns fewer subsets.
 std::vector<std::vector<std::uint8_t>> subsets(const SubsetRequest& request, std::uint64_t from,
                                                std::uint64_t count);
 

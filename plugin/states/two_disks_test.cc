@@ -1,5 +1,5 @@
-// Two disks on one power cord against brute force: each loses its own unflushed writes at one cut,
-// and a flush covers only its own disk.
+// Compares states of two disks on one power cord with brute force. Each disk loses its own
+// unflushed writes at one cut, and a flush covers only its own disk.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -63,7 +63,7 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
 }
 
 /// Checks that each state matches its name on both disks, that its digest covers both contents, and
-/// that there are no duplicates under the same marks.
+/// that no two states with the same marks have the same contents.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;
@@ -205,7 +205,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        if (one.device == 0) continue;  // the log has physical sectors of two sectors
+        if (one.device == 0) continue;  // the physical sector of the log is two sectors
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
         EXPECT_TRUE(from == one.lba || from % 2 == 0) << found.name;
@@ -224,7 +224,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
   }
 }
 
-/// Writes single events.
+/// Writes a recording event by event.
 class ManualRun {
  public:
   ManualRun(const fs::path& path, const record::RecordingHeader& header) {
@@ -259,8 +259,8 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
   return names;
 }
 
-// The main use case: data on hd0, its commit record on the log, and only the log is flushed before
-// fsync returns.
+// The main use case: the data is on hd0, its commit record is on the log, and only the log is
+// flushed before fsync returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   const TemporaryFolder folder;
   ManualRun(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");

@@ -1,4 +1,4 @@
-// Sources of states from the host's writes: prefix, lose-all, reorder, torn, lying-flush
+// Sources of states built from the host's writes: prefix, lose-all, reorder, torn, lying-flush
 // (state_source.h).
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBatchMax = 1024;  ///< states generated at one visit of a cut
 
-// --- One state per cut ---
+// ---- one state per cut
 
 /// One state for each cut, in order.
 class CutsSource final : public StateSource {
@@ -55,9 +55,9 @@ Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t 
   return context.candidate(std::move(state), cut.digest(none));
 }
 
-// --- Many states per cut ---
+// ---- many states per cut
 
-/// Visits cuts in rounds, each time for twice as many of its states.
+/// Visits cuts in rounds. Each round takes twice as many states of a cut as the previous one.
 class RoundsSource : public StateSource {
  public:
   Result<std::optional<Candidate>> next() override {
@@ -78,7 +78,7 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if there are no more after them.
+  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states after them.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -92,7 +92,7 @@ class RoundsSource : public StateSource {
 };
 
 /// Returns the most promising cuts: those with most unflushed writes (just before a promise is
-/// kept), and those with most promises (after marks).
+/// made), and those with most promises (after marks).
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -169,8 +169,8 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Separates the writes of one disk from those of the others. Finds programs that flush one disk
-  /// and rely on another.
+  /// Separates the writes on one disk from those on the other disks. This finds programs that flush
+  /// one disk and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
@@ -183,8 +183,9 @@ class ReorderSource final : public RoundsSource {
     return disks;
   }
 
-  /// Kinds of writes: the lower half of the touched range, long ones, short ones, sequential ones,
-  /// trims, those with FUA. A file system's journal, metadata and data differ in these.
+  /// Kinds of writes: writes to the lower half of the touched range, long writes, short writes,
+  /// sequential writes, trims, and writes with FUA. A file system's journal, metadata and data
+  /// differ in these properties.
   static std::vector<std::vector<std::uint8_t>> kinds_of(const Unflushed& unflushed) {
     std::vector<std::uint64_t> places, lengths;
     for (const JointCut::Unflushed& one : unflushed) {
@@ -231,8 +232,9 @@ class ReorderSource final : public RoundsSource {
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut -> its place in the order
 };
 
-/// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves
-/// first, then the ends, then one in the middle. Odd ones also lose all other unflushed writes.
+/// The n-th way to tear a write into units, out of 4 * (units - 1) + 2 * max(0, units - 2). Halves
+/// come first, then the ends, then single units in the middle. The odd ways also lose all other
+/// unflushed writes.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< units that are new
   bool others_lost = false;
@@ -248,8 +250,8 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
     const std::uint64_t inner = units - 2;
     return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
   }
-  // Prefixes and suffixes, split in the middle, after the first unit, before the last, then
-  // elsewhere.
+  // Prefixes and suffixes come first: split in the middle, after the first unit, before the last
+  // unit, then elsewhere.
   const std::uint64_t place = n / 2;
   const std::uint64_t middle = units / 2;
   std::uint64_t at = place + 1;
@@ -288,8 +290,8 @@ class TornSource final : public RoundsSource {
   }
 
  private:
-  /// Returns the number of physical sectors that a write touches, including partial ones at its
-  /// ends.
+  /// Returns the number of physical sectors that a write touches, including those that it covers
+  /// only partly.
   static std::uint64_t units(const RecordedWrite& write, std::uint64_t unit) {
     return (write.lba + write.sectors - 1) / unit - write.lba / unit + 1;
   }
@@ -303,7 +305,7 @@ class TornSource final : public RoundsSource {
                      std::deque<Candidate>& into) override {
     TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
-    // The first way of every write, then the second of every one, ...
+    // The order is the first way of every write, then the second way of every write, and so on.
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {
@@ -363,7 +365,8 @@ class LyingFlushSource final : public StateSource {
     std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
-      // From the first cut at which the flush is believed, while the power stays on.
+      // The states begin with the first cut at which the host relies on the flush, while the power
+      // stays on.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
       while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;

@@ -1,9 +1,9 @@
-// Opening and writing a results database.
+// Opens and writes a results database.
 //
 // Before the first pragma that could write, the file's owner, version and integrity are checked.
-// Then WAL (readers never wait for a campaign) with synchronous=FULL: a recorded trial is on the
-// disk, at one fsync per trial. Where a file system does not support WAL, SQLite keeps its rollback
-// journal, which is as safe but slower.
+// The database then uses WAL, so that readers never wait for a campaign, with synchronous=FULL, so
+// that a recorded trial is on the disk; this costs one fsync per trial. If the file system does not
+// support WAL, SQLite keeps its rollback journal, which is as safe but slower.
 #include "results/db/database.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ std::string immutable_uri(const std::filesystem::path& path) {
 }
 
 /// Returns true if the file must be opened as immutable. Reading a WAL database needs a -shm file
-/// next to it. In a read-only folder there can be no writer, so without a log the file can be read
+/// next to the database. A read-only folder has no writers, so a file without a log can be read
 /// directly.
 bool must_read_as_it_stands(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -85,7 +85,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Checks the folder of a new file. SQLite would report a file that it cannot write as missing.
+/// Checks the folder of a new file, because SQLite would report a file that it cannot create as
+/// missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -142,7 +143,7 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
   return sqlite3_last_insert_rowid(handle);
 }
 
-/// Inserts each of `rows`; `bind` binds one of them.
+/// Inserts each of `rows`. `bind` binds the values of one row.
 template <typename Rows, typename Bind>
 Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows,
                          const Bind& bind) {
@@ -182,7 +183,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Inserts the load of measured phases only: a campaign of thousands of trials does not need it.
+/// Inserts the load of a measured phase. Other phases are skipped, because a campaign of thousands
+/// of trials does not need their load.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(

@@ -2,10 +2,10 @@
 // The results database: SQLite in WAL mode with foreign keys. The schema is in the numbered .sql
 // files of this folder.
 //
-// One campaign at a time per process opens a database for writing. Several processes may write,
-// each trial in one transaction. A database of an older schema version is migrated when it is
-// opened for writing. A newer or damaged one, or a file that is not a database, is rejected and not
-// changed.
+// In one process, only one campaign at a time opens a database for writing. Several processes may
+// write; each trial is one transaction. A database of an older schema version is migrated when it
+// is opened for writing. A newer or damaged one, or a file that is not a database, is rejected and
+// not changed.
 
 #include <cstdint>
 #include <filesystem>
@@ -54,11 +54,11 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// A metric of a phase whose job has a fixed duration, in s; such phases differ in the amount of
-/// work done.
+/// A metric of a phase whose job has a fixed duration, in seconds. Such phases differ in the amount
+/// of work done instead of the time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-/// A figure that exists only for some devices or workloads: "hd0.nvram.dirty_hits".
+/// A number that exists only for some devices or workloads: "hd0.nvram.dirty_hits".
 struct MetricRecord {
   std::string name, unit;
   double value = 0;
@@ -77,7 +77,7 @@ struct MeasureRecord {
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms;  ///< nullopt: not waited for
   double user_ms = 0, system_ms = 0;
-  double device_busy_ms = 0;  ///< of the busiest device, during elapsed_ms
+  double device_busy_ms = 0;  ///< busy time of the busiest device, during elapsed_ms
   std::string operation;
   std::int64_t operations = 0, app_bytes_read = 0, app_bytes_written = 0;
   GuestDiskRecord guest;
@@ -101,20 +101,20 @@ struct PhaseRecord {
 struct IoRecord {
   double at_ms = 0;
   std::int64_t lba = 0, sectors = 0;
-  std::string op;  ///< read, write, flush, media
+  std::string op;  ///< one of read, write, flush, media
   std::optional<double> response_us;
-  std::int64_t device = 0;  ///< ordinal
+  std::int64_t device = 0;  ///< ordinal of the device
 };
 
 struct DeviceRecord {
   std::string name, profile;
   std::int64_t sectors = 0;
-  std::optional<std::int64_t> parent;  ///< ordinal
+  std::optional<std::int64_t> parent;  ///< ordinal of the device above
 };
 
 struct IncidentRecord {
   std::int64_t at_ns = 0;
-  std::int64_t device = 0;  ///< ordinal
+  std::int64_t device = 0;  ///< ordinal of the device
   std::string text;
 };
 
@@ -136,13 +136,13 @@ struct CoverageRecord {
   std::string bound;  ///< describes the omitted states; empty if none
 };
 
-/// The follow-up of a failure.
+/// The result of checking a failure again.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
 };
 
-/// A checked crash state.
+/// A checked crash state and its verdict.
 struct CrashStateRecord {
   std::string name, strategy;
   std::uint64_t digest = 0;
@@ -161,7 +161,7 @@ struct StepTimeRecord {
   double total_ms = 0;
 };
 
-/// A cell of the io-errors campaign; the texts are described in 0006.sql.
+/// A cell of the io-errors campaign. 0006.sql describes the texts.
 struct IoErrorStepRecord {
   std::string step, result;
 };
@@ -195,16 +195,17 @@ struct TrialRecord {
   /// required outcome of a control: lose, damage, keep, keep-after-fsck
   std::optional<std::string> control;
   std::string variant;
-  std::vector<CoverageRecord> coverage;  ///< of an explored trial
+  std::vector<CoverageRecord> coverage;  ///< explored trials only; otherwise empty
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;
   std::optional<IoErrorRecord> io_error;
-  std::optional<std::int64_t> repetition;  ///< of a benchmark; nullopt otherwise
-  std::string parameters, scale;           ///< "files=1000 users=4"; exact, scaled, custom
+  std::optional<std::int64_t> repetition;  ///< benchmarks only; otherwise nullopt
+  /// for example "files=1000 users=4"; scale is exact, scaled or custom
+  std::string parameters, scale;
   std::optional<double> host_busy;  ///< share of the CPU used by other processes during the trial
 };
 
-/// A number of an experiment, next to the paper's.
+/// A number of an experiment and the corresponding number of the paper.
 struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
@@ -214,12 +215,12 @@ struct ClaimNumberRecord {
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
 };
-/// Prefix of tables that the report draws as heat maps. A row has its group, its name, then
-/// multiples of the row's best value ("1.23"; followed by kUnbeaten if no other is better; "-" if
-/// missing).
+/// Prefix of the names of tables that the report draws as heat maps. A row consists of its group,
+/// its name, and then multiples of the row's best value. A multiple is written "1.23". kUnbeaten
+/// follows it if no other value is better; "-" means that the value is missing.
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
-/// A cell of an experiment's table, row by row.
+/// A cell of an experiment's table; tables are stored row by row.
 struct ClaimTableRecord {
   std::string claim, name, title;
   std::int64_t line = 0;
@@ -232,7 +233,7 @@ struct ClaimPointRecord {
   bool from_paper = false;
   double x = 0, y = 0;
 };
-/// All results of an experiment, each in order.
+/// All results of an experiment. Each list is in display order.
 struct ClaimRecords {
   std::vector<ClaimNumberRecord> numbers;
   std::vector<ClaimRuleRecord> rules;
@@ -249,10 +250,10 @@ class Database {
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
-  /// Moves the write-ahead log into the database file, so that the file alone is the database, and
-  /// closes it. The destructor also closes, but keeps a log that cannot be moved and reports no
-  /// error. REQUIRES: no open statements. Fails if the disk is full, or if another process uses the
-  /// database.
+  /// Moves the write-ahead log into the database file, so that this file alone is the database, and
+  /// closes it. The destructor also closes the database, but it keeps a log that cannot be moved
+  /// and reports no error. REQUIRES: no open statements. Fails if the disk is full, or if another
+  /// process uses the database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);
@@ -260,8 +261,8 @@ class Database {
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
   /// Returns the newest run with this digest, finished or not.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials with this verdict and returns their number. If it is not 0, the run
-  /// becomes unfinished.
+  /// Deletes the run's trials with this verdict and returns the number of deleted trials. If any
+  /// were deleted, the run becomes unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.
@@ -269,8 +270,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Updates the number of planned trials of a resumed run: a merged run only counts the shards
-  /// that it was made of.
+  /// Updates the number of planned trials of a resumed run. This matters for a merged run, whose
+  /// number covers only the merged shards.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

@@ -1,5 +1,5 @@
-// Database failures: kill -9, two writers, a full disk, a lock that is never released, files that
-// are not databases, damaged files, missing permissions.
+// Tests database failures: kill -9, two writers, a full disk, a lock that is never released, files
+// that are not databases, damaged files, missing permissions.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -61,8 +61,8 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// A process is killed repeatedly at any point of its work, and the next one resumes. Each trial
-/// must exist exactly once with all its rows.
+/// A process is killed repeatedly at random points of its work, and the next process resumes the
+/// work. Each trial must exist exactly once with all its rows.
 TEST_F(DatabaseFault, Kill9NeitherLosesNorDuplicatesFinishedTrials) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {
@@ -206,7 +206,7 @@ TEST_F(DatabaseFault, RejectsAFolder) {
   EXPECT_FALSE(below_a_file.error().hint.empty());
 }
 
-/// As an ordinary user: a read-only file in a read-only folder.
+/// Runs as an ordinary user, with a read-only file in a read-only folder.
 TEST_F(DatabaseFault, WorksReadOnlyWithoutPermissionToWrite) {
   {
     auto db = must(Database::open(file(), Database::Access::read_write));

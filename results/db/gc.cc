@@ -1,4 +1,3 @@
-// See gc.h.
 #include "results/db/gc.h"
 
 #include <fcntl.h>
@@ -47,7 +46,8 @@ struct Candidate {
   bool chosen = false;
 };
 
-/// Returns the components of a path below the database's folder, or why it is invalid.
+/// Returns the components of a path below the database's folder, or the reason why the path is
+/// invalid.
 tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     return tl::unexpected(std::string("is not a path"));
@@ -76,7 +76,7 @@ class Remover {
  public:
   Remover(Folder top, bool dry_run) : top_(std::move(top)), dry_run_(dry_run) {}
 
-  /// Removes a file. Returns why it was left alone.
+  /// Removes a file. Returns the reason if the file is left alone.
   tl::expected<Removal, std::string> remove(const std::vector<std::string>& steps,
                                             std::int64_t& bytes) const {
     std::vector<Folder> folders;
@@ -86,7 +86,7 @@ class Remover {
           ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // With O_DIRECTORY, a link fails as not a folder.
+        // With O_DIRECTORY, open() fails on a link as on any other file that is not a folder.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or a link"
                                   : steps[i] + ": " + reason_of(errno));
@@ -149,7 +149,7 @@ class Collection {
 
   Result<GcOutcome> run() {
     TRY(auto found, candidates(database_, options_));
-    // A file that a kept row also names is kept.
+    // A file is kept if a kept row names it, too.
     for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
     TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));
@@ -164,7 +164,7 @@ class Collection {
   }
 
  private:
-  /// Returns false if the row must be kept.
+  /// Removes the file of a row. Returns false if the row must be kept.
   bool remove_file(const Candidate& each) {
     const auto steps = steps_of(each.path);
     if (!steps) {

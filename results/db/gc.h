@@ -1,9 +1,9 @@
 #pragma once
-// Removes old artefacts: recordings, consoles. The rows of their trials stay.
+// Removes old artefacts, such as recordings and consoles. The rows of their trials stay.
 //
 // Paths in a database are untrusted. Only regular files below a folder `*.artefacts` in the
-// database's folder are removed. Each component of a path is opened without following links, and
-// the last one is removed by name in the opened folder. Any other path is reported, and its row is
+// database's folder are removed. Each folder of a path is opened without following links, and the
+// file is removed by name in the last opened folder. Any other path is reported, and its row is
 // kept. Files are removed first, then their rows in one transaction, so an interrupted gc is
 // completed by the next one.
 
@@ -28,10 +28,11 @@ struct RefusedArtefact {
 };
 
 struct GcOutcome {
-  std::size_t removed = 0;  ///< removed rows, with their files if present
-  std::size_t missing = 0;  ///< the removed rows without a file
-  std::size_t kept = 0;     ///< too recent, or of failures
-  std::int64_t bytes = 0;   ///< total size of the removed files
+  std::size_t removed = 0;  ///< number of removed rows; their files are removed if present
+  std::size_t missing = 0;  ///< number of removed rows that had no file
+  /// number of artefacts kept because they are recent or belong to a failure
+  std::size_t kept = 0;
+  std::int64_t bytes = 0;  ///< total size of the removed files
   std::vector<RefusedArtefact> refused;
 };
 

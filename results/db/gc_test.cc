@@ -1,4 +1,4 @@
-// Which artefacts gc removes, and above all which it must not.
+// Tests which artefacts gc removes and, above all, which it must not remove.
 #include "results/db/gc.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// See merge.h.
 #include "results/db/merge.h"
 
 #include <fcntl.h>
@@ -44,7 +43,7 @@ ShardedDigest split_digest(const std::string& digest) {
   return good ? split : ShardedDigest{.base = digest};
 }
 
-/// A run of the merged database during the merge.
+/// A run of the merged database, while the merge is in progress.
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
@@ -65,7 +64,7 @@ struct TableShape {
 };
 
 /// Returns the column's index in a SELECT of all columns; the number of columns if the table lacks
-/// it.
+/// the column.
 int column_of(const TableShape& table, const char* column) {
   return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
                           table.columns.begin());
@@ -113,7 +112,7 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
 }
 
 /// Merges JSON descriptions of tools and hosts. A member with different values becomes the list of
-/// them, so that a report of the merged run can name them.
+/// these values, so that a report of the merged run can name them.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
   TRY(auto update,
       Statement::prepare(
@@ -142,7 +141,7 @@ class Merge {
 
   Result<void> add(const fs::path& path) {
     TRY(auto input, Database::open(path, Database::Access::read_only));
-    // One snapshot, since a campaign may still be writing.
+    // All reads use one snapshot, because a campaign may still be writing.
     TRY(execute(input.handle(), "BEGIN"));
     TRY(auto transaction, Transaction::begin(output_.handle()));
     ids_.clear();
@@ -279,7 +278,7 @@ class Merge {
     return {};
   }
 
-  /// Returns true for a trial that an earlier database had.
+  /// Returns true if an earlier database already contained the trial.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
     TRY(auto look,
         Statement::prepare(output_.handle(),
@@ -299,7 +298,8 @@ class Merge {
     return true;
   }
 
-  /// Rewrites a path relative to the folder of `database` for the merged one's folder.
+  /// Converts a path relative to the folder of `database` to a path relative to the merged
+  /// database's folder.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -331,12 +331,12 @@ class Merge {
   }
 
   Database output_;
-  fs::path folder_;  ///< of the merged database
+  fs::path folder_;  ///< folder of the merged database
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
-  std::map<std::string, IdMap> ids_;                   ///< of the current database, by table
-  std::unordered_map<std::int64_t, fs::path> origin_;  ///< of the merged trials
+  std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, by table
+  std::unordered_map<std::int64_t, fs::path> origin_;  ///< source database of each merged trial
   MergeOutcome outcome_;
 };
 
@@ -354,7 +354,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   return {};
 }
 
-/// Moves the file into place after its bytes are on the disk.
+/// Moves the file into place after its bytes have reached the disk.
 Result<void> publish(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;

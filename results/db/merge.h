@@ -10,12 +10,11 @@
 // missing trials. Artefacts are not copied: their paths are rewritten relative to the merged
 // database's folder.
 //
-// A run without shards, such as an experiment's, is one execution. It is never joined with another
-// run, and copies of it are omitted. Two executions of an experiment are two runs.
+// A run without shards, such as an experiment's run, is one execution. It is never joined with
+// another run, and duplicates of it are omitted. Two executions of an experiment are two runs.
 //
 // Tables are copied generically: a column `id` and every `X_id` is offset by the existing rows, so
-// tables added by later schemas are merged without changes here. rows that are there already, so
-// that a table which a later schema adds is merged without a word here.
+// tables added by later schemas are merged without changes here.
 
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +27,7 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  std::size_t doubled_runs = 0;  ///< experiments in several databases, each taken once
+  std::size_t doubled_runs = 0;  ///< experiments in several databases, each counted once
   std::size_t doubled = 0;       ///< trials already in an earlier database, with the same verdict
   std::size_t artefacts_missing = 0;  ///< files missing at the path in their database
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with

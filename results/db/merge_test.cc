@@ -18,7 +18,7 @@ namespace {
 
 class MergeTest : public ScratchFolder {
  protected:
-  /// Creates a shard of three trials, with its artefact in the shard's folder.
+  /// Creates a shard of three trials. Its artefact is in the shard's folder.
   std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
                               bool finished,
                               std::vector<std::string> verdicts = {"replayed", "replayed",
@@ -211,7 +211,8 @@ TEST_F(MergeTest, OmitsCopiesOfAnExperiment) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM phase"), 2);
 }
 
-/// Gives this process its own mount namespace, and without root a user namespace too.
+/// Gives this process a separate mount namespace. If the process is not root, also creates a user
+/// namespace.
 bool enter_own_namespaces() {
   const std::string map = fmt::format("0 {} 1", geteuid());
   if (geteuid() == 0) return unshare(CLONE_NEWNS) == 0;
@@ -220,7 +221,7 @@ bool enter_own_namespaces() {
   return geteuid() == 0;
 }
 
-/// Tries several disk sizes, each of which fills at a different point of the merge. One of these
+/// Tries several disk sizes, each of which is full at a different point of the merge. One of these
 /// points is the last checkpoint.
 TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
   constexpr int kUnsupported = 77, kMerged = 0, kRefused = 1, kBroken = 2;

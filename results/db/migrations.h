@@ -26,8 +26,8 @@ struct Migration {
 std::vector<Migration> known_migrations();
 
 enum class FileState { fresh, older, current };
-/// Determines the state of a file. Only reads. Fails if it is not a database, belongs to another
-/// program, is damaged, or was made by a newer headcrash.
+/// Determines the version and state of a file without changing it. Fails if the file is not a
+/// database, belongs to another program, is damaged, or was made by a newer headcrash.
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest);
 
 /// Migrates the file to the newest version. Another process may do the same concurrently: the

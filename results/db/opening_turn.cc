@@ -1,4 +1,3 @@
-// Lock of a database's folder (opening_turn.h).
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>
@@ -17,8 +16,8 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
-/// Returns "process 123 (nbdkit)" from the kernel's list of locks, whose lines are:
-///   2: FLOCK  ADVISORY  WRITE 123 08:01:4711 0 EOF
+/// Returns the owner of the folder's lock, such as "process 123 (nbdkit)", from the kernel's list
+/// of locks. A line of that list is "2: FLOCK  ADVISORY  WRITE 123 08:01:4711 0 EOF".
 std::string holder_of(int folder) {
   struct stat status = {};
   if (fstat(folder, &status) != 0) return "another process";

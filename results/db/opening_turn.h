@@ -1,10 +1,10 @@
 #pragma once
 // A lock for creating or migrating the databases of a folder.
 //
-// SQLite's busy timeout does not cover the change to WAL, and a file that another process is
-// creating looks foreign. The lock is on the folder, because closing a descriptor of the database
-// itself would release SQLite's own locks. A server holds the same lock on the folder of its store
-// while it runs, so the wait has a limit.
+// The lock is needed because SQLite's busy timeout does not cover the change to WAL, and because a
+// file that another process is creating looks like a foreign file. The lock is on the folder,
+// because closing any descriptor of the database file would release SQLite's own locks. A server
+// holds the same lock on its store's folder as long as it runs, so the wait has a limit.
 
 #include <chrono>
 #include <filesystem>
@@ -14,12 +14,12 @@
 
 namespace headcrash::db {
 
-/// Held until destruction.
+/// Holds the lock until destruction.
 class OpeningTurn {
  public:
   /// Takes the lock, waiting at most `patience`. Succeeds without a lock if the folder cannot be
-  /// opened or locked. Fails if another process held the lock all the time; names the process if
-  /// the host reports it.
+  /// opened or locked. Fails if another process held the lock during the whole wait; the error
+  /// names that process if the host reports it.
   static Result<OpeningTurn> take(const std::filesystem::path& database,
                                   std::chrono::milliseconds patience);
 

@@ -1,4 +1,4 @@
-// Lock of a database's folder: releases and limited waits.
+// Tests that the lock on a database's folder is released and that waits for it are limited.
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 class OpeningTurns : public ScratchFolder {
  protected:
-  /// Locks the folder as a server does with the folder of its store.
+  /// Locks the folder as a server locks the folder of its store.
   int lock_as_a_store() const {
     const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);

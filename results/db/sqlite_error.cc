@@ -1,5 +1,5 @@
-// Messages for SQLite's result codes. The primary code determines the hint for the user; the
-// extended code and errno appear only in SQLite's own text.
+// Creates messages for SQLite's result codes. The primary code determines the hint for the user.
+// The extended code and errno appear only in SQLite's own text.
 #include "results/db/sqlite_error.h"
 
 #include <fmt/format.h>

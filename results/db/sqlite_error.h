@@ -1,5 +1,5 @@
 #pragma once
-// Conversion of SQLite errors to an Error with the file and a hint.
+// Conversion of SQLite errors to Errors that name the file and suggest a remedy.
 
 #include <filesystem>
 #include <string>
@@ -10,8 +10,8 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-/// Returns the last error of `handle`. `doing` adds context where the code is not sufficient
-/// ("recording trial x"); may be empty.
+/// Returns the last error of `handle`. `doing` names the operation if the error code alone is not
+/// sufficient ("recording trial x"); it may be empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
 /// Returns the error for a corrupt file; `detail` is the result of the check.

@@ -23,8 +23,9 @@ class Statement {
  public:
   static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
 
-  /// Binds all parameters in order: integers, double, text, std::optional of them (empty is NULL),
-  /// and Value. Resets the statement, so one statement serves many rows.
+  /// Binds all parameters in order: integers, double, text, std::optional of these types (nullopt
+  /// is NULL), and Value. Also resets the statement, so that one statement can be used for many
+  /// rows.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_.get());
@@ -32,21 +33,22 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// For rows whose columns are known only at run time.
+  /// Like bind(), for rows whose columns are known only at run time.
   Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
     int index = 0;
     for (const Value& value : values) bind_one(++index, value);
     return *this;
   }
-  /// Binds `:name` if the statement has it; queries need not use every parameter.
+  /// Binds the parameter `:name`. Has no effect if the statement lacks it, because queries need not
+  /// use every parameter.
   Statement& bind_named(const std::string& name, std::int64_t value);
 
   /// Returns true if there is a row to read, false at the end.
   Result<bool> step();
-  /// For statements without rows.
+  /// Runs a statement that returns no rows.
   Result<void> run();
-  /// Calls `take` for each row; an error of `take` ends the reading.
+  /// Calls `take` for each row. An error returned by `take` ends the reading.
   template <typename Take>
   Result<void> each_row(const Take& take) {
     while (true) {
@@ -104,7 +106,7 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int bind_code_ = SQLITE_OK;  ///< the first failed bind, reported by step()
+  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind; step() reports it
 };
 
 /// Runs SQL statements without parameters or results.

@@ -1,4 +1,4 @@
-// Selection of the page by the kind of run (report.h).
+// Selects the page by the kind of the run (report.h).
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Result<std::filesystem::path> write_page(const ReportOptions& options, const std
   return path;
 }
 
-/// Keeps one snapshot of a database for all reads.
+/// Keeps one snapshot of a database, so that all reads see the same state.
 class Snapshot {
  public:
   static Result<Snapshot> begin(db::Database& database) {
@@ -108,7 +108,7 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"rules_undecided", experiment.undecided}}};
 }
 
-/// Writes the page of a survey, whose cells are measured but not judged.
+/// Writes the page of a survey. The cells of a survey are measured but have no verdict.
 template <typename Survey>
 Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
   if (!report) return forward_error(report);

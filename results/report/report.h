@@ -1,7 +1,7 @@
 #pragma once
-// Report of a results database as one self-contained HTML file: results, their certainty, and the
-// query behind each table. Plots are SVG by gnuplot, embedded in the page. A benchmark can be
-// compared with an earlier one and written as CSV, JSON, JUnit XML and plain text.
+// Writes the report of a results database as one self-contained HTML file: results, their
+// certainty, and the query behind each table. Plots are SVG by gnuplot, embedded in the page. A
+// benchmark can be compared with an earlier one and written as CSV, JSON, JUnit XML and plain text.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,19 +13,20 @@
 
 namespace headcrash::report {
 
-/// Earlier benchmark to compare with.
+/// The earlier benchmark with which to compare.
 struct BaselineOptions {
   std::filesystem::path database;
-  std::optional<std::int64_t> run;  ///< default: its newest benchmark
-  double tolerance = 0.05;          ///< smaller changes are ignored
+  /// run of the baseline; default: the newest benchmark in its database
+  std::optional<std::int64_t> run;
+  double tolerance = 0.05;  ///< smaller changes are ignored
 };
 
 struct ReportOptions {
   std::filesystem::path output;     ///< folder, created if missing. The page is output/report.html
-  std::optional<std::int64_t> run;  ///< default: the newest
-  // For benchmarks only:
+  std::optional<std::int64_t> run;  ///< run to report; default: the newest
+  // ---- for benchmarks only
   std::optional<BaselineOptions> baseline;
-  std::filesystem::path csv;  ///< folder for one CSV file a table; empty for none
+  std::filesystem::path csv;  ///< folder for the CSV files, one per table; empty for none
 };
 
 struct ReportResult {
@@ -33,26 +34,28 @@ struct ReportResult {
   std::int64_t run = 0, trials = 0;
   std::int64_t unexpected = 0;  ///< trials whose verdict differs from the adapter's promise
   std::size_t regressions = 0;  ///< cells that became worse since the baseline
-  std::size_t failed = 0;       ///< trials of a benchmark without a result
+  std::size_t failed = 0;       ///< number of a benchmark's trials without a result
   std::string text;             ///< for the terminal; empty for experiments and surveys
-  std::vector<CiCase> cases;    ///< of a benchmark or a campaign
-  nlohmann::json summary;       ///< all of it
+  std::vector<CiCase> cases;    ///< cases of a benchmark or a campaign
+  nlohmann::json summary;       ///< all results, for other programs
 };
 
-/// Writes the report. Errors: no such run, an empty database, a missing or failing gnuplot, an
-/// unwritable folder, an unreadable baseline, an option that is only for benchmarks.
+/// Writes the report. Fails if there is no such run, the database is empty, gnuplot is missing or
+/// fails, the folder is not writable, the baseline is unreadable, or an option is only for
+/// benchmarks.
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options);
 
 struct Summary {
   nlohmann::json figures;  ///< for --json
   std::string status,
-      systems;  ///< for the terminal: status line with notes, and the table of the file systems
+      systems;  ///< for the terminal: status line, notes, and the table of the file systems
 };
 
 /// Returns the cases of a campaign. Fails if there is no such run.
 Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
 
-/// The figures of a campaign's page. Errors: no such run, an empty database.
+/// Returns the figures of a campaign's page. Fails if there is no such run or the database is
+/// empty.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,3 @@
-// Bootstrap, fences and comparisons (sample.h).
 #include "results/statistics/sample.h"
 
 #include <algorithm>

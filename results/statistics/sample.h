@@ -3,12 +3,12 @@
 //
 // Intervals come from the bootstrap: the sample is redrawn with replacement kResamples times, and
 // the middle `confidence` of the means is kept (Efron & Tibshirani, An Introduction to the
-// Bootstrap, 1993, chapter 13). For few values such an interval is too narrow, as if their spread
-// were known exactly: for three values it would contain the true mean 75 times in 100. It is
-// therefore stretched about the mean by sqrt(n / (n - 1)) t(n - 1) / z (the expanded percentile
-// interval of Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician
-// 69(4), 2015): 2.7 for three values, 1.9 for four, 1.2 for ten. The draws are seeded, so a sample
-// always gives the same interval.
+// Bootstrap, 1993, chapter 13). For few values such an interval is too narrow, because the
+// bootstrap treats the sample's spread as exact. For three values, the interval would contain the
+// true mean 75 times in 100. It is therefore stretched about the mean by sqrt(n / (n - 1)) t(n - 1)
+// / z (the expanded percentile interval of Hesterberg, What Teachers Should Know About the
+// Bootstrap, The American Statistician 69(4), 2015): 2.7 for three values, 1.9 for four, 1.2 for
+// ten. The draws are seeded, so a sample always gives the same interval.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,21 +40,21 @@ struct Summary {
 /// REQUIRES: at least one value, all finite.
 Summary summarise(std::span<const double> values, std::uint64_t seed = 1);
 
-/// Returns the value below which `share` of the sample is, interpolated linearly (type 7 of Hyndman
-/// & Fan, 1996).
+/// Returns the value below which the given share of the sample lies, with linear interpolation
+/// (type 7 of Hyndman & Fan, 1996).
 double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 
-/// The change of a measurement from a baseline. Smaller is better (times); for rates pass the
-/// reciprocals.
+/// The change of a measurement from a baseline. Smaller values are better, as for times; for rates,
+/// pass the reciprocals.
 struct Comparison {
   double ratio =
       1;  ///< now / baseline: of the means; for pairs the geometric mean of the pairs' ratios
   std::optional<Interval> interval;  ///< nullopt for fewer than three values on a side
-  /// Probability of a difference at least this large between equals, two-sided, by Student's t test
-  /// of the logarithms (paired for pairs; else Welch's, with its degrees of freedom rounded down).
-  /// Unset if `interval` is.
+  /// Two-sided probability that equal quantities would show a difference at least this large, by
+  /// Student's t test of the logarithms (paired for pairs; otherwise Welch's test, with its degrees
+  /// of freedom rounded down). Unset if `interval` is unset.
   std::optional<double> p;
   Change change = Change::cannot_tell;
 };
@@ -65,34 +65,34 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values (the same repetition of an interleaved run), which removes what both
-/// shared. REQUIRES: equal counts.
+/// Compares paired values (the same repetition of an interleaved run). Pairing removes the effects
+/// common to both values of a pair. REQUIRES: equal counts.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 
-/// Returns the probability that Student's t with `freedom` > 0 degrees of freedom is at least `t`
-/// >= 0 away from 0 (Abramowitz & Stegun, 26.7.3 and 26.7.4).
+/// Returns the probability that Student's t with `freedom` > 0 degrees of freedom has an absolute
+/// value of at least `t` >= 0 (Abramowitz & Stegun, 26.7.3 and 26.7.4).
 double student_tail(double t, std::size_t freedom);
 
 /// Corrects a family of comparisons for their number (Holm, A Simple Sequentially Rejective
 /// Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In order of p, the k-th
-/// of n stays better or worse only if p <= (1 - kConfidence) / (n - k + 1) for it and all before
-/// it; the others become cannot_tell. The probability of any false difference among the n is thus
-/// at most 1 - kConfidence. Comparisons without p do not count.
+/// of n stays better or worse only if p <= (1 - kConfidence) / (n - k + 1) holds for it and for all
+/// comparisons before it; all other comparisons become cannot_tell. The probability of any false
+/// difference among the n is thus at most 1 - kConfidence. Comparisons without p do not count.
 void correct_for_number(std::span<Comparison* const> family);
 
 struct PairComparison {
   std::size_t first = 0, second = 0;
-  Comparison comparison;  ///< of the second to the first
+  Comparison comparison;  ///< the second compared with the first
 };
 /// Calls compare(i, j) for all i < j < `count`, and corrects for their number.
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
-/// Estimates the total number of repetitions until the interval of the mean is within `relative` on
-/// either side, from the current spread; between `values.size()` and `most`. The first three values
-/// estimate the spread poorly, so call again as values arrive. Returns three for fewer than three
-/// values.
+/// Estimates from the current spread how many repetitions are needed in total until the interval of
+/// the mean is within `relative` on either side. The result is between `values.size()` and `most`;
+/// for fewer than three values it is three. Three values estimate the spread poorly, so call the
+/// function again as values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

@@ -1,8 +1,8 @@
 #pragma once
-// Runs the targets of fuzz.h under libFuzzer, which finds inputs that reach new code. fuzz::run()
-// uses this in a build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child process runs the
-// target, because libFuzzer ends its process. libFuzzer prints the name of the file with a failing
-// input.
+// Runs the targets of fuzz.h under libFuzzer, which searches for inputs that reach new code.
+// fuzz::run() uses this in a build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child
+// process runs the target, because libFuzzer ends its process. libFuzzer prints the name of the
+// file with a failing input.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -7,11 +7,11 @@
 //      ^                                                              |
 //      +--------------------------------------------------------------+   a pool of bounded size
 //
-// The mutations: change, insert, remove or repeat bytes; copy a piece of another input over it;
-// insert a dictionary word (the parser's keywords) or a limit value. The seed determines every
-// input; the run lasts kFuzzSeconds per target, or HEADCRASH_FUZZ_SECONDS. HEADCRASH_FUZZ_SEED
-// changes the seed. The preset `fuzzer` runs the same targets under libFuzzer, which mutates by
-// code coverage (coverage_guided.h).
+// The mutations: change, insert, remove or repeat bytes; overwrite bytes with a piece of another
+// input; insert a dictionary word (the parser's keywords) or a limit value. The seed determines
+// every input; the run lasts kFuzzSeconds per target, or HEADCRASH_FUZZ_SECONDS.
+// HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the same targets under libFuzzer,
+// which mutates by code coverage (coverage_guided.h).
 //
 //   TEST(Fuzz, CutTrigger) {
 //     fuzz::Options options;
@@ -64,7 +64,7 @@ struct Options {
 
 struct Summary {
   std::uint64_t runs = 0;
-  std::uint64_t kinds = 0;  ///< number of different novelties seen
+  std::uint64_t kinds = 0;  ///< number of distinct novelty values seen
 };
 
 /// Returns a hash of an error message that identifies the kind of error. Ignores digits and the

@@ -38,11 +38,12 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
-  std::uint32_t reach = 0;  ///< edits begin less than this many bytes after the start of an area
-  std::size_t most = 0;     ///< maximum number of edits; the rest is ignored
+  /// an edit begins less than this many bytes after the start of its area
+  std::uint32_t reach = 0;
+  std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
 };
 
-/// Returns the edits of `program` in order. Skips edits that would leave the image.
+/// Returns the edits of `program` in order. Skips edits that extend past the end of the image.
 template <typename Apply>
 void each_image_edit(std::string_view program, std::span<std::byte> image,
                      const ImageEditOptions& options, const Apply& apply) {

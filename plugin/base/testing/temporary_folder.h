@@ -1,5 +1,6 @@
 #pragma once
-// A temporary folder for tests and fuzzers, removed by its destructor whatever its permissions.
+// A temporary folder for tests and fuzzers. The destructor removes it even if a test has changed
+// permissions inside.
 
 #include <cstdlib>
 #include <filesystem>
@@ -29,8 +30,8 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
-  /// Writes a new file and creates its parent folders. Replaces an existing file instead of
-  /// truncating it, because some file systems write a truncated file through.
+  /// Writes a new file and creates its parent folders. An existing file is replaced and not
+  /// truncated, because some file systems flush a truncated file when it is closed.
   std::string put(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

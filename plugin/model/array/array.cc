@@ -122,7 +122,7 @@ std::pair<std::uint64_t, std::uint64_t> Array::prewrite_range(const ArrayProfile
   return {kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors};
 }
 
-// ---- what the contract hands on
+// ---- calls forwarded to the controller
 
 const Characteristics& Array::characteristics() const {
   return controller_->characteristics;

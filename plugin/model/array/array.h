@@ -1,5 +1,5 @@
 #pragma once
-// A disk array: RAID 0, 1, 4, 5 or 6 over any devices, with parity on real bytes.
+// A disk array: RAID 0, 1, 4, 5 or 6 over any devices. Parity is computed from the actual bytes.
 
 #include <memory>
 #include <optional>
@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// An array marks its members clean after this time without writes (like Linux md's
-/// safe_mode_delay, 200 ms).
+/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
+/// 200 ms, too).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. References must outlive the array.
@@ -39,7 +39,7 @@ struct ArrayStatus {
   std::uint64_t mismatches = 0;  ///< inconsistent stripes found by the last scrub
 };
 
-/// Counters in addition to those of every device.
+/// Counters of an array, in addition to DeviceCounters.
 struct ArrayCounters {
   std::uint64_t full_stripe_writes = 0, read_modify_writes = 0, reconstruct_writes = 0;
   std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
@@ -51,11 +51,11 @@ struct ArrayCounters {
 
 class Array final : public Device {
  public:
-  /// Assembles an array: reads the members' superblocks, or writes them to blank members, and
-  /// recovers like power_on(). Runs the simulation to do so (with bytes=false there are no
-  /// commands). Fails if the members differ in size or are too few, if the stripe unit does not fit
-  /// the physical sector, if a member belongs to another array, or if a missing or replaced member
-  /// is not recorded as failed.
+  /// Assembles an array: reads the members' superblocks, or writes superblocks to blank members,
+  /// and recovers like power_on(). Runs the simulation to do so (with bytes=false there are no
+  /// commands). Fails if the members differ in size or are too few, if the stripe unit is not a
+  /// multiple of the physical sector, if a member belongs to another array, or if a missing or
+  /// replaced member is not recorded as failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
 
@@ -64,26 +64,26 @@ class Array final : public Device {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
-  /// Waits for the requests inside, marks the members clean (which otherwise happens after
+  /// Waits for the requests in flight, marks the members clean (which otherwise happens after
   /// kArrayIdleCleanNs), and shuts the members down.
   void shut_down() override;
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
-  /// Returns when the array became idle; nullopt while it has requests or background work. Does not
-  /// include work inside the members.
+  /// Returns when the array became idle; nullopt while it has requests or background work. Ignores
+  /// internal work of the members, such as write-back.
   std::optional<TimeNs> quiet_since() const override;
   Device& member(std::size_t index);
 
-  /// Operator commands. They fail if the member does not exist, if its state does not permit the
-  /// command, or if other background work is running.
+  /// Operator commands. A command fails if the member does not exist, if the member's state does
+  /// not permit the command, or if other background work is running.
   Result<void> fail_member(std::size_t index);
   Result<void> rebuild(std::size_t index);  ///< rebuilds onto the (replaced, blank) member
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);
   Result<void> accept_dirty_degraded();  ///< starts an array that refused a dirty degraded start
 
-  /// Returns the member size in sectors for an array of `data_sectors`, and the inverse.
+  /// Convert between the data sectors of an array and the sectors of each member.
   static std::uint64_t member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors);
   static std::uint64_t data_sectors(const ArrayProfile& profile, std::uint64_t member_sectors);
   /// Returns the prewrite area of each member: first LBA and length.

@@ -5,17 +5,18 @@
 // only through the stripe locks.
 //
 //   stripes  0 ......... rebuilt ............................. end
-//            valid on  |  the member counts as lost here
+//            valid on  |  the member counts as failed here
 //            new member  ^ current chunk, locked
 //
 // A rebuild records its progress in the superblocks after each 64th of the member (md: a
-// sixteenth), after a flush of the member if its cache is volatile. After a cut it resumes there:
+// sixteenth). If the member's cache is volatile, the member is flushed first. After a cut, the
+// rebuild resumes at the recorded position:
 //
 //   0 .......... noted .......... rebuilt .......... end     the part in between is rebuilt again
 //
-// A prewrite log is rolled forward onto the noted part, as onto the other members. Without a log,
-// an array with parity that was being written restarts its rebuild, because updates interrupted by
-// the cut would stay inconsistent. Mirrors resume, and are compared afterwards.
+// A prewrite log is also replayed onto the noted part, as onto the other members. Without a log, an
+// array with parity that was being written restarts its rebuild, because updates interrupted by the
+// cut would stay inconsistent. A mirror resumes its rebuild; its copies are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +30,8 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::uint32_t kChunkSectors = 128;  // of each member, like md's resync window of 64 KiB
+// sectors of each member, like md's resync window of 64 KiB
+constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;
 
@@ -85,8 +87,9 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// Stripes below must be on the medium before the superblocks record them. Host writes in a
-/// volatile cache leave the array dirty, and the record is then not trusted.
+/// Records the progress of a rebuild in the superblocks. The stripes below the recorded position
+/// must be on the medium first. Host writes in a volatile cache leave the array dirty, and the
+/// recorded progress is then not trusted.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
   const std::uint64_t step =
@@ -150,8 +153,8 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   if (unclean_ && !any_lost()) check_stripes(Background::resync, true);
 }
 
-/// Another member may fail or prove unreadable during the rebuild: each stripe is computed from the
-/// members that answer.
+/// Rebuilds a chunk of stripes. Another member may fail or have unreadable sectors during the
+/// rebuild, so each stripe is computed from the members that answer.
 Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
                                     std::uint32_t stripes) {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -348,7 +351,7 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // A failed member ends the check anyway: any_lost().
+  // If a member failed, any_lost() ends the check anyway.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

@@ -1,4 +1,4 @@
-// Rebuild, resync and scrub during host requests. They must not answer from, or compute with,
+// Tests rebuild, resync and scrub during host requests. Neither reads nor parity may be based on
 // incomplete data.
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Rebuilding {
     expected = stamped(all, seed);
     EXPECT_EQ(b.write(0, expected), Status::ok);
     EXPECT_EQ(b.finish(b.submit(Op::flush)).status,
-              Status::ok);  // else the data would be in the new drive's cache
+              Status::ok);  // otherwise the data would be in the new drive's cache
     member = static_cast<std::uint32_t>(seed % p.members);
     EXPECT_TRUE(b.array->fail_member(member));
     *b.stores[member] = bench::MemoryStore(kMemberLength);
@@ -68,10 +68,10 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
                  {.delay_ns = kMillisecondNs / 10, .jitter_ns = 6 * kMillisecondNs});
     std::mt19937_64 random(seed);
-    // Single blocks of the rebuilding member: a direct read takes no lock.
+    // Reads single blocks of the rebuilding member, because a direct read takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // around the chunk in progress
+      // blocks around the chunk in progress
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -89,7 +89,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    r.b.run_for(5 * kMillisecondNs);  // and the superblocks record it
+    r.b.run_for(5 * kMillisecondNs);  // long enough for the superblocks to record it, too
     r.b.array->power_cut();
     r.b.run_for(0);
     r.b.array->power_on();
@@ -99,8 +99,8 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// Flushed data is also on the new mirror. After a cut the rebuild resumes, and the copies are
-/// compared without knowledge of which one is older.
+/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes, and the copies
+/// are compared without knowing which one is older.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -125,7 +125,7 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   }
 }
 
-/// The superblock written at power-on must not carry the progress of its predecessor.
+/// The superblock written at power-on must not contain the progress of the replaced drive.
 TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -171,7 +171,7 @@ TEST(ArrayRebuild, ItsEndIsRecorded) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
-/// Cuts the power when `chunks` of the rebuild are done and recorded in the superblocks.
+/// Cuts the power when `chunks` chunks of the rebuild are complete and recorded in the superblocks.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
   while (r.b.array->status().background_done < chunks * chunk)
@@ -196,7 +196,7 @@ TEST(ArrayRebuild, ResumesAfterACut) {
         p.rebuild_bytes_per_second = 100 * kSectorBytes;
         Rebuilding r(p, 2, {.volatile_cache = volatile_cache});
         r.b.finish(r.b.submit(Op::flush));
-        r.b.run_for(kSecondNs / 2);  // the array is clean
+        r.b.run_for(kSecondNs / 2);  // long enough for the array to become clean
         cut_after_chunks(r, 2);
         if (new_server) {
           ASSERT_TRUE(r.b.open());
@@ -280,7 +280,7 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // of an active or the rebuilding member
+                   fresh);  // data of an active member or of the rebuilding one
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);

@@ -4,8 +4,8 @@
 //   host -> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish()
 //
 // The controller does one thing at a time (command_ns, parity_sector_ns); member commands run
-// concurrently. Completions are delivered to the host only while every coroutine waits, since the
-// host may then submit requests or cut the power.
+// concurrently. Completions are delivered to the host only while every coroutine waits, because the
+// host may submit requests or cut the power in its callback.
 #include "plugin/model/array/array_controller.h"
 
 #include <fmt/core.h>
@@ -201,7 +201,7 @@ void ArrayController::on_event(std::uint64_t tag) {
 
 // ---- power
 
-/// Members stop first. Then all pending work of the controller is dropped.
+/// Members stop first. Then all pending work of the controller is discarded.
 void ArrayController::power_cut() {
   if (!intake_.powered()) return;
   intake_.power_cut();
@@ -252,7 +252,7 @@ void ArrayController::shut_down() {
   for (const auto& member : members) member->shut_down();
 }
 
-// ---- what operators ask for
+// ---- operator commands
 
 ArrayStatus ArrayController::status() const {
   ArrayStatus s;

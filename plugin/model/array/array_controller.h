@@ -196,7 +196,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// The records of one update found in the members' logs; keyed by sequence number.
+  /// An update found in the members' logs; the map's key is its sequence number.
   struct FoundUpdate {
     std::uint64_t seen = 0;   ///< mask of members that have a record
     std::uint64_t whole = 0;  ///< mask of members with an intact record
@@ -241,7 +241,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   ArrayRunner runner_;
   MemberCommands commands_;
   const std::uint64_t seed_;
-  bool volatile_ = false;    ///< some member has a volatile cache
+  bool volatile_ = false;    ///< at least one member has a volatile cache
   std::uint32_t align_ = 1;  ///< largest physical sector of a member
 
   BufferPool buffers_;
@@ -258,7 +258,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::vector<MemberState> states_;
   std::uint32_t lost_members_ = 0;     ///< members that are not active
   std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below this are valid on a rebuilding member
-  /// rebuilt stripes recorded in the superblocks, thus on its medium
+  /// number of rebuilt stripes recorded in the superblocks, whose data is therefore on the medium
   std::uint64_t noted_stripes_ = 0;
   StripeLocks locks_;
   StripeCache cache_;
@@ -275,15 +275,16 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
   ArrayRunner::Waiters region_waiters_;
   bool age_scheduled_ = false, ageing_ = false;
-  std::uint64_t updates_inside_ = 0;  ///< writes in flight
+  std::uint64_t updates_inside_ = 0;  ///< number of writes in flight
   std::uint64_t updates_begun_ = 0;
   TimeNs last_update_at_ = 0;
   bool idle_scheduled_ = false, cleaning_ = false;
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
-  std::uint64_t adopted_tail_ = 0;    ///< from the superblocks at power-on
-  bool before_roll_forward_ = false;  ///< superblocks must keep that tail
+  std::uint64_t adopted_tail_ = 0;  ///< log tail read from the superblocks at power-on
+  /// superblocks must keep adopted_tail_ until the roll-forward is complete
+  bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 
   Background background_ = Background::none;

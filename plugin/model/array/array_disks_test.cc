@@ -1,5 +1,5 @@
-// Arrays of real drive models instead of the simple members of the other tests. Times follow from
-// head positions and do not depend on bytes; losses are tolerated as well.
+// Tests arrays of real drive models instead of the simple members used by other tests. Times follow
+// from head positions and must not depend on bytes. Lost members must be tolerated, too.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/array.h"
@@ -41,7 +41,7 @@ struct DisksFixture {
     array = made->get();
     machine.add_device("array", *std::move(made));
   }
-  /// Without bytes only the length matters.
+  /// Writes `data`. If the array stores no bytes, only the length matters.
   Completion write(std::uint64_t lba, const std::vector<std::byte>& data) {
     Request request;
     request.op = Op::write;
@@ -84,7 +84,8 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Assembly moves arms only if there are superblocks: bring all arms to one place at one time.
+      // Assembly moves the arms only if there are superblocks, so bring all arms to the same
+      // position at the same time.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, DiskFixture::pattern(1, 1));

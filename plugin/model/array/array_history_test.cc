@@ -1,11 +1,11 @@
-// Random histories of arrays against a reference model, per sector:
+// Runs random histories of arrays against a reference model with these rules for each sector:
 //
 //   allowed       results of a read: the last completed write, and those in flight
 //   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
-// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any
-// time. Afterwards the stores are examined directly: parity must be consistent wherever the profile
-// promises it.
+// Members fail, are rebuilt and have unreadable sectors while requests run, and the power is cut at
+// any time. Afterwards the stores are examined directly: parity must be consistent wherever the
+// profile promises it.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/number_from_environment.h"
@@ -95,7 +95,7 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    // slow, so that cuts hit the rebuild
+    // slow enough that cuts hit the rebuild
     if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }
@@ -105,7 +105,8 @@ class ArrayHistory final : public Initiator {
   static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
     bench::fill_with(bytes, stamp);
   }
-  /// Returns true if the sector has this stamp as one of its stamps (two if torn, at any byte).
+  /// Returns true if the sector contains this stamp. A torn sector contains two stamps, split at
+  /// any byte.
   static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
     return bench::is_filled_with(sector, stamp);
   }
@@ -189,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // its data stays possible until after the cut
+      return;  // the request's data may appear until after the cut
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -239,7 +240,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // far into the rebuild, and sometimes clean
+          // a time until far into the rebuild, or long enough for the array to be clean
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
@@ -273,7 +274,7 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Completes all requests, restores all members, and checks that everything is clean and
+  /// Completes all requests, restores all members, and checks that all sectors and parity are
   /// consistent.
   void settle() {
     bench_.drain();
@@ -296,7 +297,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Members lost at a cut may cause a dirty start to be refused, which has its own test.
+  /// Cuts the power. If members are lost at a cut, the array may refuse a dirty start, which has
+  /// its own test.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
@@ -309,7 +311,7 @@ class ArrayHistory final : public Initiator {
     bench_.run_for(0);
     EXPECT_TRUE(pending_.empty()) << "every request must be answered";
     const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
-    if (pick(3) == 0) {  // again, during recovery
+    if (pick(3) == 0) {  // another cut during recovery
       bench_.array->power_on();
       bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
       bench_.array->power_cut();
@@ -412,7 +414,7 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
-/// Number of seeds; set HEADCRASH_ARRAY_SEEDS=1000 in the environment for more.
+/// Returns the number of seeds; HEADCRASH_ARRAY_SEEDS=1000 in the environment increases it.
 std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }

@@ -33,8 +33,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Each start numbers updates from a new base: a member that was absent may still hold records with
-/// numbers unknown to the others.
+/// Returns the first sequence number after a start. Each start uses a new range of numbers, because
+/// a member that was absent may still hold records with numbers unknown to the others.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
@@ -260,7 +260,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   co_await batch;
   if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
-  // A slot made unreadable by the last cut must not hide the other one.
+  // A superblock slot made unreadable by the last cut must not hide the other slot.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
     Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -331,7 +331,8 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // neither of two is trustworthy
+  // neither of two rebuilding members can be trusted
+  bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
     const bool rebuilding = (newest.rebuilding >> m & 1) != 0;
@@ -358,7 +359,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // the value in the superblocks: adopt()
+  if (bytes_) noted_stripes_ = 0;  // value in the superblocks; see adopt()
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
@@ -388,7 +389,7 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-/// Recovers before requests are served, and decides whether to serve them.
+/// Recovers the array before it serves requests, and decides whether it may serve requests.
 Task ArrayController::recover() {
   if (broken()) {
     refuse("more members are lost than the array tolerates");

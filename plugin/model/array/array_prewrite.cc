@@ -1,4 +1,4 @@
-// Logging an update before its home writes, and rolling complete updates forward at power-on.
+// Logs an update before its home writes, and rolls complete updates forward at power-on.
 // prewrite_log.h describes the format.
 //
 //   small write, 6 commands   read old data, old parity | log data, log parity -> answer |
@@ -19,7 +19,7 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Logs an update. Fails if the remaining members cannot compensate for all lost ones, including
+/// Logs an update. Fails if the remaining members cannot compensate for all lost members, including
 /// those lost while logging.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
@@ -76,8 +76,9 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// Reads the whole log area of a member, and lists its unreadable sectors (torn by the last cut).
-/// Replacing them with zeroes would be wrong: a record of zeroes would look intact.
+/// Reads the whole log area of a member and lists its unreadable sectors (torn by the last cut).
+/// These sectors must not be replaced by zeroes, because a record whose payload is zeroes would
+/// then look intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
@@ -129,15 +130,15 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update, which determined the members that have a record of it.
+/// Returns the first stripe of an update; it determines which members have a record of the update.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
-/// Writes an update home on all members. A member whose record has become unreadable has old bytes
-/// there, and counts as failed; the others compensate for it.
+/// Writes an update home on all members. A member whose record has become unreadable holds old
+/// bytes and counts as failed; the other members compensate for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);

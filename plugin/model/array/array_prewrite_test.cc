@@ -27,7 +27,7 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, IsReusedOnlyAfterATailBeyondItIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // 5 sectors with its header: four records fit
+  // Each record takes 5 sectors with its header, so four records fit.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {
@@ -49,8 +49,8 @@ TEST(PrewriteRoom, IsReusedOnlyAfterATailBeyondItIsOnTheMedium) {
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// Two sectors of an old record at the front are free, and the next record is longer than the space
-/// at the end. It must not overlap records still in use.
+/// Two sectors of an old record at the front are free, and the next record does not fit at the end
+/// of the ring. The new record must not overlap records still in use.
 TEST(PrewriteRoom, SkipsTheEndOfTheRingAndCountsIt) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
@@ -71,7 +71,7 @@ TEST(PrewriteRoom, SkipsTheEndOfTheRingAndCountsIt) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail that a start would find.
+/// Returns the newest tail that the next start would find.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -129,8 +129,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// A member's log becomes unreadable at any moment of a start; the member then has old bytes at
-/// home.
+/// A member's log becomes unreadable at any time during a start. The member's home locations then
+/// hold old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -161,7 +161,7 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
 }
 
 /// A member is missing at power-on, so superblocks are written before the roll-forward. The power
-/// is cut again at any moment of that.
+/// is cut again at any time during this start.
 TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
@@ -193,7 +193,8 @@ TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
     ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
   b.array->shut_down();
   ASSERT_TRUE(b.open());
-  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
+  // logged but not yet home
+  ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);
   for (auto* drive : b.drives) drive->stall_writes = true;
   b.array->power_cut();
   b.run_for(0);
@@ -231,7 +232,7 @@ TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
   const auto before = counted(l.stripe_sectors() * 20, 1);
   ASSERT_EQ(b.write(0, before), Status::ok);
   b.run_for(50 * kMillisecondNs);
-  // A copy of a record that a host has read or forged, with a future sequence number.
+  // A copy of a record, read or forged by a host, with a future sequence number.
   const std::uint32_t m = l.member_of(9, 0);
   const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
   ASSERT_TRUE(superblock.has_value());

@@ -12,9 +12,9 @@ enum class RaidLevel : std::uint8_t { raid0, raid1, raid4, raid5, raid6 };
 
 /// Recovery at power-on after an unclean shutdown.
 enum class ArrayRecovery : std::uint8_t {
-  none,           ///< none; leaves the write hole open
+  none,           ///< no recovery; leaves the write hole open
   resync,         ///< recomputes all parity in the background
-  dirty_regions,  ///< recomputes the parity of regions marked as being written
+  dirty_regions,  ///< recomputes the parity of regions that were marked dirty before the power cut
   prewrite,       ///< completes logged prewrites (needs prewrite_sectors)
 };
 
@@ -25,7 +25,7 @@ struct ArrayProfile {
   std::uint32_t stripe_unit_sectors = 0;  ///< ignored for raid1
   bool synchronised_spindles =
       false;                    ///< false: each member's start angle is derived from the seed
-  TimeNs command_ns = 0;        ///< controller time for one host request
+  TimeNs command_ns = 0;        ///< controller time per host request
   TimeNs parity_sector_ns = 0;  ///< time to compute one sector of parity from one sector of data
   std::uint32_t stripe_cache_stripes =
       0;  ///< number of stripes whose old data and parity are cached; 0: none

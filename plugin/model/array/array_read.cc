@@ -4,9 +4,9 @@
 //   request  | D0 D1 D2 | D3 D4 ...  pieces that adjoin on a member are one command, then scattered
 //
 // A healthy read takes no stripe lock: a data column is written by one command, and concurrent
-// requests have no order. A reconstruction does take it, because the parity is inconsistent between
-// the writes of data and parity. With a prewrite log a write is acknowledged before it is home, so
-// a read waits for updates of its stripes.
+// requests have no order. A reconstruction takes the lock, because the stripe is inconsistent
+// between the writes of data and parity. With a prewrite log, a write is acknowledged before it is
+// home, so a read waits for updates of its stripes.
 #include <bit>
 #include <cstring>
 
@@ -26,8 +26,8 @@ TimeNs ArrayController::parity_ns(std::uint64_t data_sectors) const {
   return profile.parity_sector_ns * static_cast<TimeNs>(data_sectors);
 }
 
-/// Chooses the least busy mirror; ties go to the one nearest to its last command's end, then to the
-/// first.
+/// Chooses the least busy mirror. Ties go to the mirror whose last command ended nearest to `lba`,
+/// then to the first mirror.
 std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t lba) const {
   std::uint32_t best = layout.members;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -74,7 +74,7 @@ Task ArrayController::read(HostRequest& host) {
   co_return co_await read_pieces(host);
 }
 
-/// Not for RAID-1, where every member has all data.
+/// Reads the data columns of the request. Not used for RAID-1, where every member has all data.
 Task ArrayController::read_pieces(HostRequest& host) {
   const Request r = host.request;
   std::byte* const into = r.into.empty() ? nullptr : r.into.data();
@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the units of the request on these members by other means: reconstructs them if the member
-/// is lost, else repairs unreadable sectors.
+/// Reads the units of the request that are on `failed_members`. Reconstructs them if the member is
+/// lost; otherwise repairs the unreadable sectors.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
@@ -195,10 +195,10 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows of an active member, some of them unreadable, one physical sector at a time.
-/// Unreadable rows are reconstructed and rewritten. Rows that cannot be reconstructed stay
-/// unreadable and are marked in `unknown`, unless it is null. The status is then medium_error, and
-/// their bytes are undefined. The caller holds the stripe's lock.
+/// Reads rows of an active member, some of which are unreadable, one physical sector at a time.
+/// Reconstructs and rewrites unreadable rows. Rows that cannot be reconstructed stay unreadable and
+/// are marked in `unknown`, unless it is null; the status is then medium_error, and the bytes of
+/// these rows are undefined. The caller holds the stripe's lock.
 Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                              std::byte* into, UnknownRows* unknown) {
   const std::uint32_t m = layout.member_of(stripe, role);

@@ -1,6 +1,6 @@
-// The order of metadata writes, and their interpretation after a cut: superblocks, lost members,
-// locks. Region maps are in array_regions_test.cc, the log in array_prewrite_test.cc. Each test
-// covers a deliberate defect that no other test had detected.
+// Tests the order of metadata writes, and their interpretation after a cut: superblocks, lost
+// members, locks. Region maps are tested in array_regions_test.cc, the log in
+// array_prewrite_test.cc. Each test detects a seeded defect that no earlier test had detected.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -25,7 +25,7 @@ ArrayProfile with_prewrites(ArrayProfile p) {
   return p;
 }
 
-// ---- records that a cut has torn
+// ---- torn metadata records
 
 template <typename Record>
 void expect_every_byte_is_checked(const Record& record) {
@@ -97,7 +97,7 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
 
 // ---- a member that missed a write
 
-/// A write that a failing member missed is acknowledged; then the power goes, and the member
+/// A write that a failing member missed is acknowledged. Then the power is cut, and the member
 /// returns without a fault.
 void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
   SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));
@@ -112,7 +112,7 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   b.drives[m]->dead = true;
   const auto fresh = counted(sectors, 2);
   ASSERT_EQ(b.write(lba, fresh), Status::ok);
-  for (auto* drive : b.drives) drive->stall_writes = true;  // commands in flight are never done
+  for (auto* drive : b.drives) drive->stall_writes = true;  // commands in flight never complete
   b.array->power_cut();
   b.run_for(0);
   ASSERT_TRUE(b.open());  // a new server: all members answer
@@ -138,7 +138,7 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    b.run_for(50 * kMillisecondNs);  // home, superblocks settled, not yet clean
+    b.run_for(50 * kMillisecondNs);  // home, superblocks written, not yet clean
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
     b.drain();
@@ -167,7 +167,7 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// Otherwise the sector is unreadable again after a cut, when another member may be lost.
+/// Otherwise, the sector would be unreadable again after a cut, when another member may be lost.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -280,8 +280,8 @@ TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector; a cut makes the surrounding physical sectors of data and parity
-/// unreadable. The log has everything needed to restore them.
+/// The host writes one sector. A cut makes the surrounding physical sectors of data and parity
+/// unreadable. The log must contain everything needed to restore them.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;

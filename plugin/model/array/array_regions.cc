@@ -2,8 +2,8 @@
 //
 // One coroutine at a time writes pages. A coroutine that needs a bit on the members increments
 // `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
-// region_idle_ns. An array that is never idle as a whole therefore keeps only the bits of regions
-// in use.
+// region_idle_ns. Even if the array as a whole is never idle, only the bits of regions in use
+// therefore stay set.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -81,7 +81,8 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Ages bits, but not while parity may be inconsistent in regions not written since power-on.
+/// Clears the bits of idle regions, but not while parity may be inconsistent in regions that have
+/// not been written since power-on.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

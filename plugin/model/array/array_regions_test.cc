@@ -1,4 +1,5 @@
-// Region maps of an array: stored before the writes they cover, used after a cut, and aged.
+// Tests that region bits are stored before the writes that they cover, used after a cut, and
+// cleared later.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/dirty_regions.h"
@@ -19,7 +20,8 @@ ArrayProfile with_regions(ArrayProfile p) {
   return p;
 }
 
-/// Leaves data home and parity not: the array is dirty, one stripe inconsistent, the power off.
+/// Writes the data of a stripe home but not its parity. The array is then dirty, one stripe is
+/// inconsistent, and the power is off.
 void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
@@ -41,7 +43,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   const RaidLayout l = b.layout();
   b.observer.log.clear();
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe, so nothing is read first
-  std::set<std::string> map_writes;                     // "device id" of those in flight
+  std::set<std::string> map_writes;                     // "device id" of map writes in flight
   std::size_t maps = 0;
   std::size_t writes = 0;
   for (const std::string& line : b.observer.log) {
@@ -97,7 +99,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // the superblocks record it, too
+    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to record it, too
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();
@@ -159,7 +161,7 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Writes of regions removed from the map must have left the members' caches.
+/// Writes to regions removed from the map must have been flushed from the members' caches.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

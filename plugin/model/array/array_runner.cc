@@ -1,4 +1,3 @@
-// See array_runner.h.
 #include "plugin/model/array/array_runner.h"
 
 #include <algorithm>

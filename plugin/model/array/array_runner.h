@@ -5,10 +5,10 @@
 //                           Waiters       wake_all()          -->
 //                           Join          the last arrive()   -->
 //
-// run() resumes ready coroutines until all of them wait, delivers one completion to the host, and
-// repeats until there is neither. The host may therefore submit requests or cut the power only
-// while every coroutine waits. Nothing runs inside submit() or an operator command: drain_later()
-// schedules an event for it.
+// run() resumes ready coroutines until all of them wait, and then delivers one completion to the
+// host. It repeats this until no coroutine is ready and no completion is left. The host may
+// therefore submit requests or cut the power only while every coroutine waits. Coroutines never run
+// inside submit() or an operator command; drain_later() schedules an event that runs them.
 
 #include <cstdint>
 #include <vector>
@@ -22,7 +22,7 @@ namespace headcrash::model {
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;
-  virtual void deliver_finished() = 0;  ///< delivers the oldest one
+  virtual void deliver_finished() = 0;  ///< delivers the oldest completion
 
  protected:
   ~FinishedRequests() = default;
@@ -30,7 +30,7 @@ class FinishedRequests {
 
 class ArrayRunner final : public CoroutineScope, private EventTarget {
  public:
-  /// Both must outlive the runner.
+  /// `simulation` and `finished` must outlive the runner.
   ArrayRunner(Simulation& simulation, FinishedRequests& finished)
       : simulation_(simulation), finished_(finished) {}
 
@@ -54,7 +54,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     ArrayRunner& runner;
     std::uint32_t running = 0;
     Status status = Status::ok;
-    Breakdown breakdown;  ///< of the last one to arrive
+    Breakdown breakdown;  ///< breakdown of the last coroutine to arrive
     std::coroutine_handle<> waiter;
 
     void arrive(Status s, const Breakdown& b);
@@ -64,9 +64,10 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   };
 
   Sleep until(TimeNs at) { return Sleep{*this, at}; }
-  /// Waits for an event at the current time, so that work does not end within the caller.
+  /// Waits for an event at the current time, so that the work never completes inside the caller.
   Sleep until_event() { return until(simulation_.now()); }
-  /// Waits for controller time, which is used serially.
+  /// Waits until the controller has worked for `ns`. The controller does one such piece of work at
+  /// a time.
   Sleep work(TimeNs ns);
   void wake_all(Waiters& list);
   using CoroutineScope::cancel_all;
@@ -81,7 +82,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    std::uint32_t turn = 0;  ///< voids events of an earlier sleep
+    std::uint32_t turn = 0;  ///< increased when a sleep ends; voids events of earlier sleeps
   };
 
   void on_event(std::uint64_t tag) override;

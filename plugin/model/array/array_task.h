@@ -5,9 +5,9 @@
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
 //   Task       started by `co_await`, owned by its awaiter; returns a Status
 //
-// They are member functions of a class that is a CoroutineScope or converts to one; their frames
-// come from its pool. A coroutine is never resumed from within another one: a coroutine that
-// becomes ready enters the scope's queue.
+// Coroutines are member functions of a class that is a CoroutineScope or converts to one; the
+// frames come from the scope's pool. A coroutine never resumes another coroutine directly. A
+// coroutine that becomes ready enters the scope's queue.
 
 #include <array>
 #include <coroutine>
@@ -88,7 +88,7 @@ class CoroutineScope {
  protected:
   void make_ready(std::coroutine_handle<> waiting) { ready_.push_back(waiting); }
   bool has_ready() const { return !ready_.empty(); }
-  /// Runs all ready coroutines, and those that become ready in the process.
+  /// Runs all ready coroutines, including those that become ready while it runs.
   void run_ready() {
     for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i].resume();
     ready_.clear();

@@ -1,5 +1,5 @@
-// Arrays: member commands of each kind of write, degraded operation, metadata, the write hole and
-// its remedies.
+// Tests the member commands of each kind of write, degraded operation, metadata, the write hole and
+// the measures against it.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
   return out << c.reads << " reads, " << c.writes << " writes";
 }
 
-/// Returns the member commands of one write, with the array already marked dirty.
+/// Returns the member commands of one write to an array that is already marked dirty.
 Commands commands_of_write(ArrayFixture& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
-  b.run_for(50 * kMillisecondNs);  // a prewrite goes home after the answer
+  b.run_for(50 * kMillisecondNs);  // a prewrite is written home after the answer
   const DeviceCounters after = b.member_totals();
   return {after.reads - before.reads, after.writes - before.writes};
 }
@@ -197,7 +197,8 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, counts requests whatever their outcome, except those lost to a power cut.
+/// Like a drive, an array counts requests whatever their outcome, except requests lost to a power
+/// cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -359,8 +360,8 @@ TEST(ArraySizes, AreInverseFunctions) {
 
 // ---- the write hole
 
-/// Two data blocks of stripe 9 are known. One is rewritten, and the power goes when its data is
-/// home and its parity is not (or the reverse). Then the member of the other block fails.
+/// Two data blocks of stripe 9 are known. One block is rewritten, and the power is cut when its
+/// data is home and its parity is not (or the reverse). Then the member with the other block fails.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);
@@ -422,8 +423,8 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
 }
 
 TEST(WriteHole, PrewriteLogClosesIt) {
-  // The log record of the stalled member is stalled, too, so the cut comes after the log: stall
-  // only home writes.
+  // Only home writes may stall. If the log record of the stalled member stalled, too, the cut would
+  // come before the update is logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();

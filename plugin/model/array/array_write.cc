@@ -3,10 +3,10 @@
 //   host request = partial stripe, run of full stripes, partial stripe; concurrently, each:
 //     lock the stripes -> read as planned -> compute parity -> [log] -> write both -> unlock
 //
-// Before the first write after an idle time the members are marked dirty. With a prewrite log a
-// write is acknowledged when it is logged, and the stripes stay locked until it is home. If a
-// member fails during a write, the plan changes: reads start again, and a write succeeds as long as
-// the others can compensate for the loss.
+// Before the first write after an idle time, the members are marked dirty. With a prewrite log, a
+// write is acknowledged when it is logged, and its stripes stay locked until it is home. If a
+// member fails during a write, a new plan is made and reads start again. The write succeeds as long
+// as the other members can compensate for the loss.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,9 +19,10 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kFullRunSectorsMax =
-    2048;                                  // of each member: 1 MiB, the limit of one command
-constexpr std::uint32_t kSegmentsMax = 8;  // of one request, concurrently
-constexpr std::uint32_t kPlansMax = 8;     // each failure makes a new plan
+    2048;  // sectors of each member: 1 MiB, the limit of one command
+// maximum number of segments of one request in progress together
+constexpr std::uint32_t kSegmentsMax = 8;
+constexpr std::uint32_t kPlansMax = 8;  // each failure makes a new plan
 
 }  // namespace
 
@@ -43,7 +44,7 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
-/// Checks this before any change of the stripes on the members.
+/// Checks that the members are marked dirty, before any change to the stripes.
 void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
@@ -51,7 +52,8 @@ void ArrayController::expect_marked(const Request& request) const {
             "array: the regions are marked before a stripe is written");
 }
 
-/// Returns the host's status for a set of member writes, after lost members have been recorded.
+/// Returns the host's status for a set of member writes, after failed members have been recorded in
+/// the superblocks.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
   if (layout.level == RaidLevel::raid0) return batch.dead != 0 ? Status::device_failed : Status::ok;
@@ -89,8 +91,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// A rebuilding member receives every write; data beyond the rebuild's position is copied again
-/// later.
+/// Writes to all mirrors, including a rebuilding one. The rebuild copies data beyond its position
+/// again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -216,7 +218,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // The rebuild rewrites the rest of a run that it has passed only in part.
+    // If the rebuild has passed only a part of a run, it rewrites the remaining stripes later.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -436,8 +438,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims where parity stays consistent: everywhere without parity, else whole stripes, which then
-/// read as zeroes on every member.
+/// Trims only where parity stays consistent: everywhere in levels without parity, otherwise whole
+/// stripes, whose members then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

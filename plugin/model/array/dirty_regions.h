@@ -1,13 +1,13 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have inconsistent
-// parity after a power cut. A bit is on the members before the first write to its region. All bits
-// are cleared when the array has been idle, and single bits when their regions have been idle for
-// longer:
+// parity after a power cut. A bit is stored on the members before the first write to its region.
+// All bits are cleared when the whole array has been idle. A single bit is cleared when its region
+// has been idle for a longer time:
 //
 //   first write -> bit on members | writes in it ... last one ends | age passes | flush | clear bit
 //                                                           a write in this time keeps the bit
 //
-// The flush is for members with volatile caches: a completed write may still be in one of them.
+// The flush is needed for members with volatile caches, which may still hold completed writes.
 //
 // The map is written in pages of 8 sectors. A torn page is harmless: a write waits until its bit is
 // stored, and a bit is removed only after it is no longer needed.
@@ -49,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write that began with the same sectors: its data is on the members or in their caches.
-  /// REQUIRES: one call for each begin().
+  /// Ends a write that began with the same sectors. Its data is then on the members or in their
+  /// caches. REQUIRES: one call for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
@@ -59,8 +59,8 @@ class DirtyRegions {
       use.ended_at = now;
     }
   }
-  /// Returns regions without writes inside whose last write ended at `then` or earlier, with that
-  /// time.
+  /// Returns the regions without writes in flight whose last write ended at `then` or earlier, with
+  /// the time at which it ended.
   std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
     std::map<std::uint64_t, TimeNs> unused;
     for (const auto& [region, use] : uses_) {
@@ -69,7 +69,7 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of those regions, except the ones written since.
+  /// Clears the bits of `unused`, except those of regions written since.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);
@@ -80,7 +80,7 @@ class DirtyRegions {
       changed_.insert(region / 8 / kPageBytes);
     }
   }
-  /// Drops all writes inside, after a power cut.
+  /// Drops all writes in flight, after a power cut.
   void forget_writes() { uses_.clear(); }
   /// Starts the ageing of bits found on the members. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
@@ -88,7 +88,7 @@ class DirtyRegions {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});
     }
   }
-  /// Returns true if all regions of these data sectors are marked and have a write inside.
+  /// Returns true if all regions of these data sectors are marked and have a write in flight.
   bool written(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       const auto use = uses_.find(r);
@@ -103,7 +103,7 @@ class DirtyRegions {
     }
     return false;
   }
-  /// Clears all bits. REQUIRES: there are no writes inside.
+  /// Clears all bits. REQUIRES: there are no writes in flight.
   void clear() {
     for (const auto& [region, use] : uses_)
       invariant(use.inside == 0, "regions are cleared while no write is in them");
@@ -113,7 +113,7 @@ class DirtyRegions {
       bits_[i] = std::byte{0};
     }
   }
-  /// Adds the bits stored on a member. For unreadable maps call mark_all().
+  /// Adds the bits stored on a member. If a member's map is unreadable, call mark_all() instead.
   void merge(std::size_t offset, std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) bits_[offset + i] |= bytes[i];
   }

@@ -21,7 +21,7 @@ namespace headcrash::model {
 class MemberCommands {
  public:
   using Members = std::vector<std::unique_ptr<Device>>;
-  /// All of them must outlive this object.
+  /// All three arguments must outlive this object.
   MemberCommands(Simulation& simulation, ArrayRunner& runner, Members& members)
       : simulation_(simulation),
         runner_(runner),
@@ -45,10 +45,10 @@ class MemberCommands {
     void await_resume() const {}
 
     std::uint32_t pending = 0;
-    std::uint64_t dead = 0;        ///< mask of members that failed, or failed a write
+    std::uint64_t dead = 0;        ///< mask of members that are dead or failed a write
     std::uint64_t unreadable = 0;  ///< mask of members with a medium error on a read
     bool store_error = false;
-    Breakdown breakdown;  ///< of the last command
+    Breakdown breakdown;  ///< breakdown of the last command
 
    private:
     friend class MemberCommands;

@@ -1,4 +1,3 @@
-// Records and rings of the prewrite log (prewrite_log.h).
 #include "plugin/model/array/prewrite_log.h"
 
 #include <algorithm>
@@ -63,8 +62,8 @@ void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t
 }
 
 std::uint64_t PrewriteLog::payload_max(std::uint64_t area_sectors, std::uint32_t align) {
-  // A quarter of the area: one record is written home, one is logged, one is skipped at the end of
-  // the ring, and one waits for a tail.
+  // A record may take a quarter of the area: while one record is logged, one may be waiting for its
+  // home writes, one may be skipped at the end of the ring, and one may be waiting for a tail.
   const std::uint64_t quarter = area_sectors / 4 / align * align;
   return quarter > align ? quarter - align : 0;
 }

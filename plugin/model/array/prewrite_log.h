@@ -1,17 +1,17 @@
 #pragma once
-// The prewrite log. New data and new parity of a stripe update are logged before they are written
-// home, so a power cut between the home writes leaves no stripe half updated (Solstice DiskSuite's
-// RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
+// The prewrite log. The new data and parity of a stripe update are logged before they are written
+// to their home locations. A power cut between the home writes therefore leaves no stripe half
+// updated (Solstice DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
 //
 //   member 1, prewrite area, a ring         one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |
 //
 // All records of an update carry its sequence number, its stripe and the mask of members with a
-// record. The update is complete if all of them, except those of failed members, have correct
-// checksums. Each header also carries the *tail*: every update with a lower number was home when
-// the header was written. At power-on the complete updates from the highest tail on are written
-// home in order. Space is reused only after a tail beyond it is on the medium; otherwise an old
-// complete update could outlive a newer one of the same stripe.
+// record. The update is complete if all its records, except those of failed members, have correct
+// checksums. Each header also carries the *tail*: when the header was written, every update with a
+// lower number had been written home. At power-on, the complete updates from the highest tail on
+// are replayed in order. Log space is reused only after a tail beyond it is on the medium.
+// Otherwise a replay could apply an old update of a stripe after a newer one.
 
 #include <array>
 #include <cstddef>
@@ -35,7 +35,7 @@ struct PrewriteHeader {
   std::uint64_t home = 0;   ///< LBA on this member
   std::uint32_t sectors = 0;
   std::uint32_t member = 0;
-  std::uint64_t at = 0;  ///< LBA of the header, so that a copy elsewhere is invalid
+  std::uint64_t at = 0;  ///< LBA of this header; a copy of the header at another LBA is invalid
   std::uint32_t payload_crc = 0;
 
   void encode(std::span<std::byte> sector) const;
@@ -45,8 +45,8 @@ struct PrewriteHeader {
 /// Allocation of log space. Does no I/O.
 class PrewriteLog {
  public:
-  /// Sets up the rings. `align` is the physical sector: records do not share one, which could tear
-  /// both.
+  /// Sets up the rings. `align` is the physical sector size. Records never share a physical sector,
+  /// because a torn write would then damage both.
   void open(std::uint32_t members, std::uint64_t first, std::uint64_t sectors, std::uint32_t align,
             std::uint64_t next_sequence);
 
@@ -58,12 +58,12 @@ class PrewriteLog {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Allocates space on every member of `parts`. Returns nullopt without space; retry when an
-  /// update has been retired.
+  /// Allocates space on every member of `parts`. Returns nullopt if a ring is full; the caller
+  /// retries after an update has been retired.
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
-  /// Notes that a header or superblock with this tail is on the medium.
+  /// Notes that a header or superblock with this tail has reached the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }
   std::size_t live() const { return live_.size(); }

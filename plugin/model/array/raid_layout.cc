@@ -1,4 +1,3 @@
-// Sizes of an array's areas (raid_layout.h).
 #include "plugin/model/array/raid_layout.h"
 
 namespace headcrash::model {
@@ -6,7 +5,7 @@ namespace {
 
 constexpr std::uint64_t kBitsPerSector = 4096;
 constexpr std::uint64_t kAreaAlignment =
-    8;  // in sectors: a physical sector of 4 KiB belongs to one area
+    8;  // in sectors: a physical sector of 4 KiB belongs to a single area
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;

@@ -25,7 +25,7 @@ namespace headcrash::model {
 inline constexpr std::uint32_t kArrayMembersMax = 32;
 inline constexpr std::uint32_t kSuperblockSectors = 8;
 inline constexpr std::uint32_t kSuperblockSlots = 2;
-/// RAID-1 has no stripe unit; locks, resync and rebuild use pieces of this size.
+/// Unit of locks, resync and rebuild for RAID-1, which has no stripe unit.
 inline constexpr std::uint32_t kMirrorUnitSectors = 128;
 
 struct RaidLayout {
@@ -39,8 +39,8 @@ struct RaidLayout {
   std::uint64_t data_first = 0;  ///< LBA of stripe 0 on every member
   std::uint64_t stripes = 0;
 
-  /// Computes the layout. REQUIRES: a valid profile (Array::create checks it). Has zero stripes if
-  /// the members are too small.
+  /// Computes the layout. REQUIRES: a valid profile (Array::create checks it). The layout has zero
+  /// stripes if the members are too small.
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 
   bool mirrored() const { return level == RaidLevel::raid1; }

@@ -36,7 +36,7 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. Rows cached before are kept if they adjoin.
+  /// Caches rows. Previously cached rows are kept if the new ones adjoin them.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

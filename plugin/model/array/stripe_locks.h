@@ -1,8 +1,8 @@
 #pragma once
 // Locks on stripes. An update of a stripe takes several member commands, and two concurrent updates
 // would leave inconsistent parity. A lock covers a run of stripes and is granted as a whole, in
-// arrival order among overlapping requests. A coroutine therefore never waits for a lock while it
-// holds another.
+// arrival order among overlapping requests. Because a run is locked as a whole, a coroutine never
+// waits for a lock while it holds another.
 
 #include <algorithm>
 #include <coroutine>

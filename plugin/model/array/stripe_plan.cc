@@ -1,4 +1,4 @@
-// Choosing the write method for part of a stripe (stripe_plan.h).
+// Chooses the write method for part of a stripe (stripe_plan.h).
 #include "plugin/model/array/stripe_plan.h"
 
 #include <algorithm>

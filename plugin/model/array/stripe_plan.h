@@ -6,10 +6,11 @@
 //   reconstruct-write   the columns that do not change                P' = sum of all
 //   recover-write       everything that survives, if both of the above need a lost column
 //
-// The method with the fewest reads wins; ties go to read-modify-write, which keeps fewer arms busy.
+// The plan uses the method with the fewest reads. Ties go to read-modify-write, which keeps fewer
+// arms busy.
 //
-// Members are read and written in whole physical sectors, even if the host writes less. A cut can
-// make a whole physical sector unreadable, and the log must then restore all of it.
+// Members are read and written in whole physical sectors, even if the host writes less. A power cut
+// can make a whole physical sector unreadable, and the log must then restore the whole sector.
 //
 //   data column   |....|##..|....|....|   # the host's sectors   between | and |: a physical sector
 //   read, written      |----|

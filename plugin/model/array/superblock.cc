@@ -1,4 +1,3 @@
-// Superblocks of array members (superblock.h).
 #include "plugin/model/array/superblock.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // The superblock on each member of an array. It restores the array's state when a store is opened
 // again.
 //
-// There are two slots at the start of each member. A write goes to the slot without the member's
-// newest superblock, so a power cut leaves one intact. The slot with the higher event count and a
-// correct checksum is valid. A member with fewer events than `settled` has missed updates and is an
-// old copy. Numbers are little-endian.
+// There are two slots at the start of each member. A write replaces the older of the two
+// superblocks, so a power cut leaves at least one intact. The slot with the higher event count and
+// a correct checksum is valid. A member with fewer events than `settled` has missed updates and is
+// an old copy. Numbers are little-endian.
 //
 //   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty     96 settled
 //   8 array id           40 events            72 prewrite tail: older  104 rebuilt stripes (0: as
@@ -32,7 +32,7 @@ struct Superblock {
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;
   std::uint64_t events = 0;
-  std::uint64_t settled = 0;  ///< every member that had not failed has at least these events
+  std::uint64_t settled = 0;  ///< every member that had not failed has at least this event count
   std::uint64_t failed = 0, rebuilding = 0;  ///< bit masks of members
   std::uint64_t rebuilt = 0;  ///< stripes below this are on the medium of the rebuilding member
   bool dirty = false;

@@ -1,8 +1,8 @@
-// The transfer of read data to the host.
+// Computes when the bus has sent read data to the host.
 //
-// The drive requests the bus when a given share of the request, the watermark, is in its buffer. It
-// then sends without a pause unless it catches up with the medium. Sector i is sent no earlier than
-// it was read, so
+// The drive requests the bus when a given share of the request, the watermark, is in its buffer.
+// The bus then transfers without a pause unless it catches up with the medium. Sector i is never
+// sent before it has been read, so
 //
 //   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
 //
@@ -27,14 +27,14 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
   const auto watermark = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share));
   const std::uint32_t tail = std::min(overhead.read_tail_sectors, sectors);
   OffsetPs sent_ps = tail > 0 ? planned.end_ps + bus_ps * tail : 0;
-  std::uint32_t done = 0;  // read so far, in any order
+  std::uint32_t done = 0;  // number of sectors read so far, in any order
   for (const TrackTransfer& pass : planned.passes) {
     if (done < watermark && watermark <= done + pass.sectors) {
       const OffsetPs on_bus_ps = pass.after_ps(watermark - done, revolution_ps) + to_bus_ps;
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // sectors to send, from the first of this pass on
+    // number of sectors to send, from the first sector of this transfer on
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

@@ -1,5 +1,5 @@
 #pragma once
-// The bus between drive and host, as it affects the completion of reads.
+// The transfer over the bus between drive and host, which delays the completion of reads.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 namespace headcrash::model {
 
 /// Returns when the last of the `sectors` read by `planned` has crossed the bus, as an offset from
-/// planned.base. `segment_sectors` is the size of the buffer that holds them (0: as large as any
+/// planned.base. `segment_sectors` is the size of the buffer segment (0: large enough for any
 /// request).
 OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned,
                       std::uint32_t sectors, std::uint32_t segment_sectors,

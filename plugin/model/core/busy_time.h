@@ -1,5 +1,6 @@
 #pragma once
-// Busy time of a device: time with at least one request inside, or with the mechanism moving.
+// The busy time of a device: the time with at least one request in flight, or with the mechanism
+// moving.
 
 #include <optional>
 
@@ -9,7 +10,7 @@ namespace headcrash::model {
 
 class BusyTime {
  public:
-  /// Sets the state from `now` on. Has no effect if unchanged.
+  /// Sets the state from `now` on. Has no effect if the state is unchanged.
   void set(bool busy, TimeNs now) {
     if (busy == since_.has_value()) return;
     if (busy) {

@@ -8,18 +8,18 @@
 //
 // Every device keeps these rules:
 //  * submit() accepts the request at simulation.now() and never completes it before it returns. The
-//    completion comes from an event, exactly once, even if the power goes (Status::power_lost) or
-//    the device is off.
-//  * The buffers of a request stay valid until its completion. A device copies what it needs
-//    longer.
+//  completion comes from an event, exactly once, even after a power cut (Status::power_lost) or if
+//  the device is off.
+//  * The buffers of a request stay valid until its completion. A device that needs the bytes longer
+//  copies them.
 //  * A read sees every write whose completion came before the read was submitted. Overlapping
 //    requests in flight may be served in any order, as on real hardware.
 //  * A flush completes when every write and trim that completed before its submission is durable. A
-//    write with FUA completes when it is durable itself.
+//  write with FUA completes when that write is durable.
 //  * A trim is as durable as a write of zeroes: until a flush covers it, a power cut may undo it,
 //    wholly or in part, because real drives keep such mapping changes in volatile memory for a
 //    while. The emulated drives apply a trim to the medium at its completion, which is allowed.
-//    Crash states by writes (w...) of a recording lose unflushed trims, too.
+//    In crash states built from the host's writes (w...), unflushed trims may be lost, too.
 //  * Each device, including each array member, reports its submissions, acknowledgements and media
 //    writes to the Observer under its own DeviceId. A recording can therefore rebuild every medium
 //    at any instant.
@@ -39,7 +39,7 @@
 
 namespace headcrash::model {
 
-using DeviceId = std::uint16_t;  ///< index into the machine's device list, which includes members
+using DeviceId = std::uint16_t;  ///< index in the machine's device list, which includes members
 using RequestId =
     std::uint64_t;  ///< unique in a machine, ascending in submission order; 0 if unset
 
@@ -79,20 +79,20 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< model time; a shim compares its clock with it
+  TimeNs completed_at = 0;  ///< model time; the server compares its clock with it
   Breakdown breakdown;
 };
 
-/// An issuer of requests. It must outlive its requests. completed() is called once per request,
-/// from an event. It may submit requests and may cut the power, but must not block.
+/// An issuer of requests. It must outlive its requests. An event calls completed() once per
+/// request. completed() may submit requests and cut the power, but must not block.
 class Initiator {
  public:
   virtual ~Initiator() = default;
   virtual void completed(const Completion& completion) = 0;
 };
 
-/// One run of sectors written to the medium, completely or in part. If `outcome` is `written`, the
-/// bytes are those of the source at the same LBAs (zeroes for a trim or write_zeroes). For any
+/// A run of sectors written to the medium, completely or in part. If `outcome` is `written`, the
+/// medium holds the source's bytes for these LBAs (zeroes for a trim or write_zeroes). For any
 /// other outcome, `bytes` has the contents.
 struct MediaWrite {
   enum class Outcome : std::uint8_t {
@@ -111,18 +111,18 @@ struct MediaWrite {
       bytes;  ///< contents of the medium; empty for zeroes, or if only times matter
 };
 
-/// Receives all events in the order of model time. Calls come from submit(), events and power
+/// Receives all events in the order of model time. The calls come from submit(), events and power
 /// changes, on the thread that drives the simulation. An observer must outlive the devices that
 /// report to it. It must not submit requests or change the power. Spans and texts are valid only
-/// during the call. It cannot refuse an event: an observer that fails to record keeps the error
-/// until its owner asks for it.
+/// during the call. An observer cannot reject an event: if it fails to record one, it keeps the
+/// error until its owner asks for it.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void submitted(DeviceId device, TimeNs at, const Request& request) = 0;
   virtual void acknowledged(DeviceId device, const Completion& completion) = 0;
   virtual void media_written(DeviceId device, TimeNs at, const MediaWrite& media) = 0;
-  /// Reports an event that is not a request, in one line: a fault fires, a member fails, a rebuild
+  /// Reports an event other than a request in one line: a fault fires, a member fails, a rebuild
   /// begins or ends, a battery runs low.
   virtual void incident(DeviceId device, TimeNs at, std::string_view text) = 0;
 };
@@ -149,7 +149,7 @@ struct DeviceCounters {
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
 
-  /// Counts one request of the host by its kind and length.
+  /// Counts a host request by its kind and length.
   void count(const Request& request) {
     switch (request.op) {
       case Op::read:
@@ -183,14 +183,14 @@ struct DeviceCounters {
 class Device {
  public:
   virtual ~Device() = default;
-  /// Constant and valid as long as the device.
+  /// The value is constant, and the reference is valid as long as the device.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
   /// Copies the request and starts it. REQUIRES: a new id (Simulation::new_request_id), and buffers
   /// that are empty or match the request's length. The caller checks the range (Machine::submit
   /// does).
   virtual void submit(const Request& request, Initiator& initiator) = 0;
-  /// Cuts the power at simulation.now(). Has no effect if it is off.
+  /// Cuts the power at simulation.now(). Has no effect if the power is off.
   virtual void power_cut() = 0;
   /// Restores the power. Requests are accepted at once but wait for the device's recovery.
   /// REQUIRES: the power is off.
@@ -201,14 +201,14 @@ class Device {
   virtual std::optional<TimeNs> quiet_since() const = 0;
 
   /// Shuts down cleanly: writes back battery-backed memory and marks an array clean. Runs the
-  /// simulation until that is done, so it must not be called from an event. Does not flush volatile
-  /// caches; the host does. The device remains usable. Has no effect while the power is off. Stops
-  /// early if the simulation runs out of events.
+  /// simulation until that is complete, so it must not be called from an event. Does not flush
+  /// volatile caches; that is the host's task. The device remains usable. Has no effect while the
+  /// power is off. Stops early if the simulation runs out of events.
   virtual void shut_down() {}
 
   /// Calls `target.on_event(tag)` whenever a write reaches the middle of sector `lba` on the medium
-  /// (the sector is under the head). Replaces an earlier watch and ends at a power cut. Returns
-  /// false if the device has no medium or no head.
+  /// (the sector is under the head). A new watch replaces the previous one; a power cut ends it.
+  /// Returns false if the device has no medium or no head.
   virtual bool watch_media(std::uint64_t /*lba*/, EventTarget& /*target*/, std::uint64_t /*tag*/) {
     return false;
   }

@@ -23,7 +23,7 @@
 namespace headcrash::model {
 
 struct Machine::State {
-  /// The initiator that devices see.
+  /// The initiator that devices see for one request.
   struct PendingRequest final : Initiator {
     explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }
@@ -41,8 +41,8 @@ struct Machine::State {
     std::uint64_t sectors;
   };
 
-  /// Event tags. 0 delivers the oldest rejected request; any other tag is the arming number of a
-  /// timed cut or a watch.
+  /// Event tags. Tag 0 delivers the oldest rejected request. Any other tag is the arming number of
+  /// a timed cut or a watch.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
   State(Machine& owner, MachineObserver& w) : machine(owner), observer(w) {}
@@ -64,7 +64,8 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // The host may arm again from within its callback; the new trigger must not count this request.
+    // The host may arm a trigger again in its callback. The new trigger must not count this
+    // request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;

@@ -1,10 +1,10 @@
 #pragma once
-// A machine: named devices that share one clock, one recording and one power cord.
+// A machine: named devices that share a clock, a recording and a power cord.
 //
-// The machine is the entry point for its users. It numbers requests, passes them to devices,
-// triggers an armed cut, and cuts the power of all devices at once. A device's index is its
-// position among the named devices; it differs from its DeviceId, which also counts members. Like
-// the devices, a machine has no threads and reads no wall clock.
+// All host requests go through the machine. It numbers requests, passes them to devices, fires an
+// armed cut, and cuts the power of all devices at once. A device's index is its position among the
+// named devices. It differs from the DeviceId, which also counts members. Like the devices, a
+// machine has no threads and reads no wall clock.
 
 #include <cstdint>
 #include <memory>
@@ -58,8 +58,9 @@ class MachineObserver : public Observer {
   virtual void power_changed(TimeNs at, PowerState state) = 0;
 };
 
-/// Owns its simulation and devices; the caller owns the observer, which must outlive it. Not
-/// thread-safe: calls come from one thread at a time, which also runs the simulation's events.
+/// The machine owns its simulation and devices. The caller owns the observer, which must outlive
+/// the machine. Not thread-safe: calls come from one thread at a time, which also runs the
+/// simulation's events.
 class Machine : public EventTarget {
  public:
   explicit Machine(MachineObserver& observer);
@@ -71,15 +72,15 @@ class Machine : public EventTarget {
   /// Adds a device. REQUIRES: no request has been submitted. The first device is the default
   /// export.
   void add_device(std::string name, std::unique_ptr<Device> device);
-  /// Names a device below an added one ("hd0.3"), so that a cut can refer to it. The device above
-  /// owns it.
+  /// Names a device below an added device ("hd0.3"), so that a cut trigger can refer to it. The
+  /// device above owns `part`.
   void name_part(std::string name, Device& part);
   std::size_t device_count() const;
   const std::string& device_name(std::size_t index) const;
   Device& device(std::size_t index);
 
-  /// Submits a request to a device and returns its new id. `initiator` is called once. If the power
-  /// is off, the request completes with power_lost in the next event.
+  /// Submits a request to a device and returns the request's new id. `initiator` is called once. If
+  /// the power is off, the request completes with power_lost in the next event.
   RequestId submit(std::size_t device_index, Request request, Initiator& initiator);
 
   void mark(std::string_view text);
@@ -87,13 +88,13 @@ class Machine : public EventTarget {
   PowerState power() const;
   std::uint64_t power_cuts() const;  ///< number of cuts so far
   std::optional<TimeNs> last_cut_at() const;
-  /// Arms a trigger and replaces an armed one. Fails, and leaves none armed, if at_lba names an
-  /// unknown device, a sector beyond its end, or a device without a head.
+  /// Arms a trigger, which replaces an armed one. Fails and leaves no trigger armed if at_lba names
+  /// an unknown device, a sector beyond the device's end, or a device without a head.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;
-  void power_cut();  ///< no effect if off
-  void power_on();   ///< no effect if on
+  void power_cut();  ///< no effect if the power is off
+  void power_on();   ///< no effect if the power is on
 
   void on_event(std::uint64_t tag) override;
 

@@ -1,4 +1,4 @@
-// Machine: power, exact instants of triggers, the text form of triggers.
+// Tests power, the exact instants of triggers, and the text form of triggers.
 #include "plugin/model/core/machine.h"
 
 #include <gtest/gtest.h>

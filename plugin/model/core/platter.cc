@@ -1,16 +1,17 @@
-// Bytes on the medium, torn sectors at a power cut, and write faults.
+// Writes and reads the medium's bytes, tears sectors at a power cut, and applies write faults.
 //
-// A physical sector is written from its first byte on. If the power goes in the middle, a prefix is
-// new and the rest is old:
+// A physical sector is written from its first byte on. If the power is cut in the middle, a prefix
+// of the sector is new and the remaining bytes are old:
 //
 //   extents      |....passed....|..under the head..|....never written....|
 //   new                         |new bytes|old bytes|                       Tear::silent
 //                               |   medium_error    |                       Tear::unreadable
 //
 // A real drive would detect a wrong checksum and fail the read, which a file system notices. The
-// silent mix is the harder case, and the default. No frequencies are published: the shares in Tear
-// are estimates. A drive that writes part of a physical sector reads it first and writes it whole,
-// so an unreadable one includes its neighbours.
+// silent mix is harder for a file system and is the default. No frequencies are published: the
+// shares in Tear are estimates. A drive that writes part of a physical sector first reads the
+// sector and then writes the whole of it. An unreadable physical sector therefore includes logical
+// sectors that were not being written.
 //
 // Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write
 // interrupted by a power cut never hits a write fault.
@@ -50,7 +51,7 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Reports that the extent's place now holds bytes other than the extent's.
+/// Reports that the sectors of `extent` now hold bytes other than the extent's.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
@@ -138,7 +139,8 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
   const Tear tear =
-      faults_ == nullptr ? Tear::silent : tear_;  // else the sector could not be marked unreadable
+      // without faults, the sector could not be marked unreadable
+      faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:
       return eighth == 0 ? Left::old_bytes : eighth == 1 ? Left::new_bytes : Left::mix;
@@ -184,7 +186,7 @@ void Platter::write_cut_short(TimeNs at, std::span<const Extent> extents, std::u
   }
 }
 
-/// Writes the first `new_bytes` of the extent; the rest stays unchanged.
+/// Writes the first `new_bytes` of the extent; the remaining bytes stay unchanged.
 void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
                    MediaWrite::Outcome outcome) {
   changed_.clear();
@@ -201,7 +203,8 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
   store_changed(at, extent, outcome, changed_);
 }
 
-/// Makes the rest of an unreadable physical sector unreadable, outside the write itself.
+/// Makes the other sectors of an unreadable physical sector unreadable, too, although they were not
+/// being written.
 void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
                                std::uint64_t end) {
   if (begin >= end) return;

@@ -5,8 +5,8 @@
 //               \                                  power cut: lose() -> event -> power_lost
 //                `-> power off: lose()
 //
-// The observer is notified when a request enters and when it is answered. A lost request is
-// answered by an event at the same instant, in the order of the calls: nothing completes inside
+// The observer is notified when a request enters and when it is answered. An event at the same
+// instant answers lost requests, in the order of the lose() calls, so no request completes inside
 // submit() or power_cut().
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace headcrash::model {
 
-/// A request inside a device. The devices' commands derive from it.
+/// A request that a device is processing. The devices' command types derive from it.
 struct HostCommand {
   Request request{};
   Initiator* initiator = nullptr;
@@ -27,22 +27,23 @@ struct HostCommand {
 
 class RequestIntake final : private EventTarget {
  public:
-  /// Both must outlive it.
+  /// `simulation` and `observer` must outlive this object.
   RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
       : simulation_(simulation), observer_(observer), device_(device) {}
 
-  /// Accepts a request. Its range must be within `sectors` (an invariant). Returns false if the
-  /// power is off: the request is then lost.
+  /// Accepts a request. Its range must be within `sectors` (an invariant). If the power is off,
+  /// loses the request and returns false.
   bool enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
   /// Returns a command for a request that arrived at this instant.
   HostCommand command(const Request& request, Initiator& initiator) const {
     return {request, &initiator, simulation_.now(), {}};
   }
   void lose(const HostCommand& command);
-  /// Counts the request and answers it. The host may submit or cut the power from its callback; a
+  /// Counts the request and answers it. The host's callback may submit requests or cut the power; a
   /// cut changes generation().
   void answer(const HostCommand& command, Status status);
-  /// Counts answered requests, not lost ones. The device adds its other counters.
+  /// Counters of answered requests; lost requests are not counted. The device adds its other
+  /// counters.
   DeviceCounters& counters() { return counters_; }
   const DeviceCounters& counters() const { return counters_; }
 
@@ -64,7 +65,7 @@ class RequestIntake final : private EventTarget {
   std::deque<HostCommand> lost_;
 };
 
-// Inline: every request of every device enters here.
+// Defined inline because every request of every device calls enter() and answer().
 
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {

@@ -1,4 +1,3 @@
-// See run_request.h.
 #include "plugin/model/core/run_request.h"
 
 #include <memory>
@@ -6,8 +5,8 @@
 namespace headcrash::model {
 namespace {
 
-/// An initiator that outlives the caller if the device does not answer in time; it is freed by the
-/// answer.
+/// An initiator that outlives the caller if the device does not answer in time. The answer then
+/// frees it.
 class Answer final : public Initiator {
  public:
   void completed(const Completion& completion) override {

@@ -1,4 +1,4 @@
-// A request through a machine ends with its answer, or when no event is left.
+// Tests that a request through a machine ends with its answer, or when no event is left.
 #include "plugin/model/core/run_request.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// A set of sectors, stored as disjoint ranges that do not adjoin. It grows only by splitting, one
-// range for each removal inside a range, so the device's sectors bound its size.
+// A set of sectors, stored as disjoint ranges that do not adjoin. Only a removal inside a range
+// increases the number of ranges, so that number is bounded by the device's sectors.
 
 #include <algorithm>
 #include <cstdint>

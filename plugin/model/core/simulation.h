@@ -1,13 +1,13 @@
 #pragma once
 // Model time and its event queue.
 //
-// Time is a 64-bit count of nanoseconds since the machine was first switched on. It never goes back
-// and continues across power cuts: the platters keep turning, so the angle after a power-on is
-// still a function of absolute time. Events of equal time run in the order of scheduling, so equal
-// inputs give equal runs.
+// Time is a 64-bit count of nanoseconds since the machine was first switched on. Time never goes
+// back and continues across power cuts. The model's platters keep turning in the meantime, so the
+// angle after a power-on is still a function of absolute time. Events of equal time run in the
+// order of scheduling, so equal inputs give equal runs.
 //
 // The queue is independent of the clock that drives it. `simulate` runs it as fast as it can. The
-// NBD shim lets it follow the wall clock (clock=real) or runs it until one request is done
+// NBD server lets it follow the wall clock (clock=real) or runs it until a request is complete
 // (clock=off).
 
 #include <cstdint>
@@ -43,14 +43,15 @@ class Simulation {
   /// the event.
   void schedule(TimeNs at, EventTarget& target, std::uint64_t tag);
 
-  /// Returns a request id that is unique in this machine, ascending from 1. Every issuer uses it:
-  /// the machine for the host, an array for its member requests, a cache for its write-backs.
+  /// Returns a request id that is unique in this machine, ascending from 1. All issuers take their
+  /// ids from here: the machine for the host, an array for its member requests, a cache for its
+  /// write-backs.
   std::uint64_t new_request_id() { return ++last_request_id_; }
 
   /// Returns the time of the next event; nullopt if none is scheduled.
   std::optional<TimeNs> next_event() const;
 
-  /// Advances time to the next event and runs it. Returns false without an event.
+  /// Advances time to the next event and runs it. Returns false if there is no event.
   bool run_next();
 
   /// Runs all events up to and including `until`, then sets now() to `until`.

@@ -1,8 +1,8 @@
 #pragma once
-// The storage for the bytes of a medium. The model decides when bytes reach the medium; a store
-// keeps them: memory, a sparse file (plugin/media), a log with an extent index, an overlay, or
-// nothing if only times matter. The contents of a volatile cache belong to its device and are never
-// in the store.
+// The storage for the bytes of a medium. The model decides when bytes reach the medium; the store
+// holds them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an
+// overlay; a run that needs only times has no store. The contents of a volatile cache belong to its
+// device and are never in the store.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kSectorBytes = 512;
 ///    contents of the range are undefined, the device reports store_error, and the results are
 ///    invalid.
 ///  * Threads: calls for one store must not overlap, unless the implementation says otherwise.
-///  * TRIM: there is no such call. A device implements a trim, or a write of zeroes, with
+///  * Trim: there is no separate call. A device implements a trim, or a write of zeroes, with
 ///    write_zeroes().
 ///  * Durability: contents outlive the store only if the implementation says so. No store promises
 ///    to survive a crash of the host.
@@ -40,7 +40,7 @@ class SectorStore {
   /// Fills `into` from sector `lba` on. Sectors never written read as zeroes.
   virtual Result<void> read(std::uint64_t lba, std::span<std::byte> into) const = 0;
   virtual Result<void> write(std::uint64_t lba, std::span<const std::byte> data) = 0;
-  /// Equals write() of `count` sectors of zeroes; may release the host's space.
+  /// Has the effect of write() with `count` sectors of zeroes; may release the host's space.
   virtual Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) = 0;
 };
 

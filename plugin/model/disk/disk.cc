@@ -1,4 +1,4 @@
-// The disk: commands in sequence, one mechanism, and a cache between them.
+// The disk executes commands in sequence, with one mechanism and a cache between them.
 //
 //   read, not buffered   |command|==== seek ====|rotation|sector|sector|sector|sector|
 //                                                         watermark ^ |reselect|bus bus bus
@@ -8,21 +8,22 @@
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
-// OverheadProfile has the time of each phase. The drive accepts as many commands as its queue is
-// deep and serves them by its policy (drive_queue.cc). The host limits how many wait outside
-// (nbdkit by its threads). With the cache on, the destage also uses the mechanism. It starts when
-// the host has been idle for a while, when the cache is above its high-water mark, or when a
-// command waits for it (a flush, or a write that needs room). The queue's policy also selects the
-// extents to destage. A host command that needs the mechanism gets it at the end of the media write
-// in flight.
+// OverheadProfile has the time of each phase. The drive accepts as many commands as its queue depth
+// and serves them by its policy (drive_queue.cc). The host limits the number of commands waiting
+// outside the drive (nbdkit by its threads). With the cache on, the destage also uses the
+// mechanism. It starts when the host has been idle for a while, when the cache is above its
+// high-water mark, or when a command waits for it (a flush, or a write that needs room). The
+// queue's policy also selects the extents to destage. A host command that needs the mechanism gets
+// it at the end of the media write in flight.
 //
 // Durability:
-//  * A flush waits until the cache is clean. Under every policy it comes after all writes submitted
-//    earlier and before all later ones, so a clean cache covers at least what was promised. A
+//  * A flush waits until the cache is clean. Under every policy, a flush follows all writes
+//  submitted earlier and precedes all later ones, so a clean cache includes at least the writes
+//  that the flush must cover. A
 //    sector whose older version is being destaged counts as clean only when the newer one is on the
 //    medium.
 //  * A write with FUA, or one larger than the cache, goes straight to the medium. Cached data of
-//    the same sectors is dropped then: it is older, and no flush has covered it.
+//  the same sectors is then dropped, because it is older and no flush has covered it.
 //  * With the cache off every write goes straight to the medium.
 //
 // Read-ahead after the last command does not count as busy time. Write-back is in
@@ -97,8 +98,8 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   update_busy();
 }
 
-/// Accepts commands from the host's part of the queue up to the drive's depth. `served` counts the
-/// current command, if any.
+/// Accepts commands from the waiting part of the queue, up to the drive's depth. `served` counts
+/// the current command, if any.
 void Disk::accept_commands(std::size_t served) {
   while (first_waiting_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *first_waiting_;
@@ -149,7 +150,7 @@ void Disk::begin_command() {
   if (moves_data) last_was_write_ = is_write(request);
 }
 
-/// Returns 0 for a command that was decoded while it waited in the drive's queue.
+/// Returns the cost of a command, or 0 if it was decoded while it waited in the drive's queue.
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
@@ -252,7 +253,7 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // The extents in flight make room while the data arrives.
+    // Extents in flight will make room while the data arrives.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;
@@ -279,7 +280,7 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // A flush that waited has been decoded in the meantime; only the completion is left.
+  // A flush that waited has been decoded in the meantime; only the completion time remains.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
@@ -326,8 +327,8 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// Returns when the arm may move for the current command, `command_ns` after it became current. A
-/// head switch of the read-ahead that is in progress then finishes first (as in DiskSim's results).
+/// Returns when the arm may move for the current command, `command_ns` after it became current. If
+/// a head switch of the read-ahead is in progress, it finishes first (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
@@ -342,8 +343,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills the breakdown of a command that ends at `done`. Time waiting for the mechanism is not
-/// attributed.
+/// Fills in the breakdown of a command that ends at `done`. The time waiting for the mechanism
+/// belongs to no part.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;
@@ -445,7 +446,7 @@ std::span<const Extent> Disk::extents_in_flight() const {
   return media_user_ == MediaUser::host_write ? std::span(&through_, 1) : std::span<const Extent>();
 }
 
-// ---- events and accounts
+// ---- events and statistics
 
 void Disk::schedule(TimeNs at, Tag tag) {
   const std::uint64_t era = tag == Tag::idle ? idle_epoch_ : intake_.generation();

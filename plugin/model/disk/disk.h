@@ -21,7 +21,7 @@
 
 namespace headcrash::model {
 
-/// Options of a disk. References must outlive the disk.
+/// Options of a disk. Referenced objects must outlive the disk.
 struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
@@ -56,13 +56,14 @@ class Disk final : public Device, private EventTarget {
 
  private:
   struct Command : HostCommand {
-    TimeNs begun_at = 0;          ///< when it became the current command
-    TimeNs accepted_at = kNever;  ///< when the scheduler accepted it; it is decoded while it waits
-    bool after_write = false;     ///< the preceding command was a write
+    TimeNs begun_at = 0;  ///< when this command became the current one
+    /// when the scheduler accepted the command; decoding happens while it waits
+    TimeNs accepted_at = kNever;
+    bool after_write = false;  ///< the preceding command was a write
     Status status = Status::ok;
     bool lies = false;  ///< acknowledges a flush without doing it
   };
-  /// Event that the current command waits for.
+  /// The event for which the current command waits.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
@@ -122,10 +123,10 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The front is the current command. Next come those the scheduler may choose from, in the order
-  /// of candidates_, then those not yet accepted.
+  /// The first command is the current one. After it come the commands that the scheduler may
+  /// choose, in the order of candidates_, and then the commands not yet accepted.
   std::list<Command> queue_;
-  std::list<Command> free_commands_;  ///< pool of reusable commands, so none is allocated
+  std::list<Command> free_commands_;  ///< pool of reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;
   std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] belongs to candidates_[i]
   std::list<Command>::iterator first_waiting_;  ///< the oldest command not yet accepted, or end()
@@ -137,7 +138,7 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
   bool last_was_write_ = false;
 
-  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< end of the host's last write
+  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< sector after the host's last write
   bool streaming_ = false;                ///< the last write began where the one before it ended
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
   /// the destage continues until the cache is clean or a command needs the mechanism

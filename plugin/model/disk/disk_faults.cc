@@ -14,8 +14,8 @@
 namespace headcrash::model {
 namespace {
 
-/// Time from command to answer of a drive with only its interface alive. An estimate: SCSI allows a
-/// target 250 ms to answer a selection; dead electronics return an error at once.
+/// Time from command to answer of a drive of which only the interface works. Origin: estimate. SCSI
+/// allows a target 250 ms to answer a selection; dead electronics return an error at once.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
@@ -54,9 +54,9 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Fills the buffer of the read that ends now. A sector in the write cache is served from there,
-/// even if the medium is bad. Any other bad sector fails the whole command, like a check condition.
-/// The read buffer has positions without bytes (read_segments.h), so a sector that went bad after
+/// Completes a read that ends now. For a sector in the write cache, the cache's bytes are used even
+/// if the medium is bad. Any other bad sector fails the whole command, like a check condition. The
+/// read buffer holds positions without bytes (read_segments.h), so a sector that became bad after
 /// buffering is reported, too.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;

@@ -1,4 +1,4 @@
-// A disk with faults: what the host sees, the medium's contents, and the observer's events.
+// Tests a disk with faults: the host's results, the medium's contents, and the observer's events.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -221,7 +221,7 @@ TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
   }
 }
 
-/// Results of cutting the power in the middle of each sector of a write, for some seeds.
+/// Results of cutting the power in the middle of each sector of a write, for several seeds.
 struct CutCounts {
   int old_bytes = 0, new_bytes = 0, mixed = 0, unreadable = 0;
 };

@@ -1,6 +1,6 @@
 // Random histories of a drive (history_check.h): with and without cache, small and large physical
-// sectors, few and many requests in flight, every kind of tearing. Then the same with each fault
-// that a host cannot detect at once, which the check must find.
+// sectors, few and many requests in flight, every kind of tearing. Each fault that a host cannot
+// detect at once is then added to such histories, and the check must detect it.
 //
 // A failure prints its seed, which determines the history.
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
   return options;
 }
 
-/// Totals over many seeds, to detect histories that test nothing.
+/// Totals over many seeds, to detect histories that do not exercise the device.
 struct Sum {
   void add(const HistoryReport& r) {
     violations += r.violation_count;

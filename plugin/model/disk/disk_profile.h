@@ -14,8 +14,8 @@ namespace headcrash::model {
 /// Cylinders with the same number of sectors per track.
 struct ZoneProfile {
   std::uint32_t first_cylinder = 0;
-  std::uint32_t cylinders = 0;           ///< cylinders with data; 0: up to the next zone
-  std::uint32_t track_sectors = 0;       ///< sectors on one track
+  std::uint32_t cylinders = 0;      ///< cylinders with data; 0: all cylinders up to the next zone
+  std::uint32_t track_sectors = 0;  ///< sectors on one track
   std::uint32_t track_skew_sectors = 0;  ///< skew from one head to the next in a cylinder
   std::uint32_t cylinder_skew_sectors =
       0;  ///< skew from the last head of a cylinder to the first of the next
@@ -24,22 +24,24 @@ struct ZoneProfile {
   std::uint32_t front_unused_sectors = 0;  ///< at the start of the zone, without an LBN
   std::uint32_t spare_tracks = 0;          ///< tracks without an LBN unless a track is slipped
   std::vector<std::uint32_t>
-      /// bad tracks, counted from the zone's first; later data moves on by one track
+      /// bad tracks, counted from the zone's first track; the data of each and of all later tracks
+      /// moves on by one track
       slipped_tracks;
   std::uint32_t spare_sectors = 0;             ///< at the end of each spare area (Sparing)
   std::vector<std::uint32_t> slipped_sectors;  ///< bad sectors, counted from the zone's first
 };
 
-/// The unit of the medium with spare sectors at its end. The spares take the data displaced by bad
-/// sectors.
+/// The unit of the medium that has spare sectors at its end. The spare sectors take the data
+/// displaced by bad sectors.
 enum class Sparing : std::uint8_t { zone, track, cylinder, cylinder_range };
 
 /// The order of heads. Serpentine goes up in one cylinder and down in the next, so a change of
 /// cylinder keeps the head.
 enum class HeadOrder : std::uint8_t { rising, serpentine };
 
-/// Seek time by distance d in cylinders: either measured points with linear interpolation, or a
-/// table for short distances, then a square root (acceleration), then a line (coast).
+/// Seek time as a function of the distance d in cylinders. The function is either a linear
+/// interpolation of measured points, or a table for short distances, followed by a square root
+/// (acceleration) and a line (coast).
 struct SeekProfile {
   std::vector<std::uint32_t> distances;     ///< ascending, from 1; empty: use the curve below
   std::vector<TimeNs> times_ns;             ///< [i] belongs to distances[i]
@@ -49,7 +51,7 @@ struct SeekProfile {
   TimeNs root_factor_ns = 0;
   TimeNs linear_base_ns = 0;  ///< linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
-  TimeNs head_switch_ns = 0;  ///< to another head of the same cylinder
+  TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
   TimeNs write_settle_ns =
       0;  ///< added to a seek or head switch before a write; extracted values may be negative
 };
@@ -86,25 +88,25 @@ struct OverheadProfile {
       0;  ///< the last N sectors are sent only when all of them have been read
 };
 
-/// The end of read-ahead, in addition to the limits in sectors.
+/// Additional condition that ends read-ahead, besides the limits in sectors.
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {
-  /// size of a segment; 0: the buffer does not outlive a request
+  /// size of a segment; 0: data stays in the buffer only during its request
   std::uint32_t segment_sectors = 0;
   std::uint32_t read_ahead_sectors_max = 0;  ///< beyond the end of the request; 0: no read-ahead
-  std::uint32_t segments = 1;                ///< for data that was read
-  std::uint32_t write_segments = 0;          ///< for written data that may be read again
+  std::uint32_t segments = 1;                ///< number of segments for data that was read
+  std::uint32_t write_segments = 0;  ///< number of segments for written data that may be read again
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< sent data stays readable; false: only read-ahead data does
   bool writes_take_over = false;  ///< a write uses the whole buffer and discards read data
   bool after_sequential =
       false;  ///< read-ahead only after a read that begins where the preceding one ended
-  /// Read-ahead begins when the head arrives and lasts one revolution, so sectors of the track
-  /// before the request are kept, too.
+  /// Read-ahead begins when the head arrives at the track and lasts one revolution, so the sectors
+  /// before the request are buffered, too.
   bool whole_track = false;
-  /// A read that begins with the sector arriving under the head joins the read-ahead. If false, it
-  /// is a miss: it stops the read-ahead and waits for a revolution.
+  /// A read joins the read-ahead if it begins with the sector that is arriving under the head. If
+  /// false, such a read is a miss: it stops the read-ahead and waits for a revolution.
   bool joins_at_head = false;
   bool resumes_on_hit =
       true;  ///< after a hit, the arm returns and resumes an interrupted read-ahead
@@ -114,13 +116,14 @@ struct ReadBufferProfile {
 enum class QueuePolicy : std::uint8_t { fcfs, sstf, c_look, sptf, aged_sptf };
 
 struct QueueProfile {
-  std::uint32_t depth = 1;  ///< number of commands that the drive schedules; others wait in order
+  /// number of commands that the drive schedules; further commands wait in arrival order
+  std::uint32_t depth = 1;
   QueuePolicy policy = QueuePolicy::fcfs;
   /// aged_sptf: share of the waiting time subtracted from the positioning time
   std::uint32_t aging_permille = 0;
 };
 
-/// The write cache, used only with write-cache=on.
+/// The write cache, used only if the device is configured with write-cache=on.
 struct WriteCacheProfile {
   std::uint32_t capacity_sectors = 0;
   std::uint32_t high_water_sectors =
@@ -132,7 +135,7 @@ struct WriteCacheProfile {
 
 struct DiskProfile {
   std::string name;   ///< "hp-c2447"
-  std::string title;  ///< full name, for reports
+  std::string title;  ///< full name of the drive, for reports
   std::uint32_t heads = 0;
   std::uint32_t cylinders = 0;
   std::uint64_t capacity_sectors = 0;  ///< as printed on the drive; must match the zones
@@ -144,7 +147,7 @@ struct DiskProfile {
   Sparing sparing = Sparing::zone;
   std::uint32_t sparing_cylinders = 1;  ///< for Sparing::cylinder_range
   HeadOrder head_order = HeadOrder::rising;
-  bool zero_latency = false;  ///< a track transfer starts at any sector
+  bool zero_latency = false;  ///< a transfer of a track may start at any of its sectors
   bool trim = false;  ///< trimmed sectors read as zeroes; if false, a trim completes without effect
   Tear tear = Tear::silent;  ///< unless DiskOptions override it
   std::vector<ZoneProfile> zones;

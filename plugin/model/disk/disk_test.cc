@@ -1,5 +1,5 @@
-// Disk: times of single commands, durability of each kind of write, and the medium after a power
-// cut.
+// Tests the times of single commands, the durability of each kind of write, and the medium after a
+// power cut.
 #include "plugin/model/disk/disk.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
       << "the head has not reached it";
 }
 
-/// Returns true if a read of eight sectors is served without the medium.
+/// Returns true if a read of eight sectors at `lba` is served without the medium.
 bool is_hit(DiskFixture& b, std::uint64_t lba) {
   return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
 }
@@ -90,8 +90,8 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
   EXPECT_FALSE(is_hit(b, 312)) << "near but not sequential";
 }
 
-/// The first track has LBN 0 in slot 4, and the head arrives at slot 8. Returns true if `lba` is a
-/// hit, `later` after a read of two sectors at `first`.
+/// The first track has LBN 0 in slot 4, and the head arrives at slot 8. Reads two sectors at
+/// `first`. Returns true if a read of `lba` is a hit when `later` has passed.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -287,7 +287,7 @@ TEST(Disk, AReadEndsAWriteStream) {
 }
 
 TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
-  DiskFixture b(kCacheOff, 2);  // with a seed that tears into a mix
+  DiskFixture b(kCacheOff, 2);  // a seed that tears into a mix of old and new bytes
   const auto data = DiskFixture::pattern(12, 9);
   b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms per sector
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);

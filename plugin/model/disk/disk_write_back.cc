@@ -1,4 +1,4 @@
-// The write-back of a disk's cache.
+// Writes a disk's cache back to the medium.
 //
 //   dirty sectors  0 ............ high water ...... capacity
 //                  | when idle    | at once         | writes wait for room
@@ -28,8 +28,8 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Returns where the next media write begins: chosen by the drive's policy among the next dirty
-/// extents upwards, or the next one (C-LOOK) if the policy does not reorder.
+/// Returns the LBN at which the next media write begins. The drive's policy chooses among the next
+/// dirty extents upwards; if the policy does not reorder, the next extent is used (C-LOOK).
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
@@ -51,7 +51,7 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The head is there, to the picosecond.
+    // The head has reached this position, to the picosecond.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

@@ -9,7 +9,7 @@
 namespace headcrash::model {
 
 /// A command as seen by the scheduler. Its position is computed once, on acceptance, so choosing
-/// among a thousand commands costs a thousand table lookups.
+/// among a thousand commands takes a thousand table lookups.
 struct Candidate {
   std::uint64_t number = 0;  ///< arrival order; identifies the command to the caller
   std::uint64_t lbn = 0;
@@ -34,7 +34,7 @@ class DriveScheduler {
   Candidate candidate(std::uint64_t lbn, Access access) const;
 
   /// Returns the index of the best of `candidates`, which are in arrival order. The arm may move
-  /// from `ready` on; C-LOOK continues upwards from `last_lbn`.
+  /// from time `ready` on. C-LOOK continues upwards from `last_lbn`.
   std::size_t choose(const std::vector<Candidate>& candidates, TimeNs ready,
                      std::uint64_t last_lbn) const;
 

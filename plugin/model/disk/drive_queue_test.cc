@@ -1,4 +1,4 @@
-// The drive's queue: each policy's order, rules common to all policies, and bounded waiting with
+// Tests the order of each policy, the rules common to all policies, and bounded waiting with
 // ageing.
 #include "plugin/model/disk/drive_queue.h"
 
@@ -57,7 +57,7 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
 }
 
 TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
-  // The drive holds three commands: the current one and two to choose from.
+  // The drive holds three commands: the current one, and two from which it can choose.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);
@@ -137,8 +137,8 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
 
 TEST(DriveQueue, AgeingBoundsStarvation) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
-  // No positioning takes 20 ms, so a command that has waited 20 ms / 0.1 longer than another one
-  // precedes it.
+  // No positioning takes 20 ms. A command that has waited 20 ms / 0.1 longer than another command
+  // therefore precedes it.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 

@@ -1,4 +1,4 @@
-// LBN -> cylinder, head, slot.
+// Maps an LBN to cylinder, head and slot.
 //
 // LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track is
 // later on the platter than that of the preceding track by the track skew (at a change of cylinder,
@@ -9,10 +9,10 @@
 // with c the cylinder counted from the zone's first and t the position of the track in its
 // cylinder.
 //
-// A zone leaves `front_unused_sectors` at its start. The rest is divided into spare areas (the
-// whole zone, a track, a cylinder, a range of cylinders), each with spare sectors at its end. A bad
-// sector (or track) is slipped: it holds no data, and all later data of the area moves on, into the
-// spares:
+// A zone leaves `front_unused_sectors` at its start. The remaining sectors are divided into spare
+// areas (the whole zone, a track, a cylinder, a range of cylinders), each with spare sectors at its
+// end. A bad sector (or track) is slipped: it holds no data, and all later data of the area moves
+// on, into the spares:
 //
 //   area 0                           area 1
 //   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . unused spare

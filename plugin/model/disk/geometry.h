@@ -25,9 +25,9 @@ class Geometry {
   TrackRun locate(std::uint64_t lbn) const;  ///< REQUIRES: lbn < sectors()
 
  private:
-  /// A bad sector or track. Later data of the spare area moves on.
+  /// A bad sector or track. Later data in the same spare area moves on.
   struct Slip {
-    std::uint32_t from = 0;  ///< first logical sector of the zone after it
+    std::uint32_t from = 0;  ///< first logical sector of the zone after the bad one
     /// total displacement, including earlier slips of the same spare area
     std::uint32_t moved = 0;
     std::uint32_t stretch = 0;  ///< index of the spare area

@@ -1,5 +1,5 @@
-// Sector sparing, head order, zones with a gap. Zones, skews and slipped tracks are in
-// mechanism_test.cc.
+// Tests sector sparing, head order, and zones with a gap. Zones, skews and slipped tracks are
+// tested in mechanism_test.cc.
 #include "plugin/model/disk/geometry.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ namespace {
 
 using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Two zones of 4 heads without skew, so a slot is a physical sector of its track.
+/// Returns a profile with two zones of 4 heads and no skew, so that a slot is a physical sector of
+/// its track.
 DiskProfile plain_profile(Sparing sparing, std::uint32_t spare_sectors,
                           std::vector<std::uint32_t> slipped_sectors) {
   DiskProfile p = bench::small_profile();

@@ -1,4 +1,4 @@
-// Planning one operation of the mechanism.
+// Plans one operation of the mechanism.
 //
 //   ready --position--> on track --rotation--> |sector|...| --switch--> --rotation--> |sector|...
 //
@@ -64,8 +64,8 @@ OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& b
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackTransfer rest = track;
   for (;;) {
-    // Data arrival and slot times are both linear in i. The first late sector, if any, is the first
-    // of the pass, or the one where the slower bus falls behind the faster medium.
+    // Data arrival and slot times are both linear in i. The first late sector, if any, is either
+    // the first of the transfer, or the sector at which a bus slower than the medium falls behind.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
       return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >
@@ -96,10 +96,11 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The slots of this track passed one revolution before `start`; find those still ahead.
+  // The slots of this track passed one revolution before `start`; find the slots that are still
+  // ahead of the head.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
-  // A physical sector is written whole, so begin with the next one.
+  // A physical sector is written as a whole, so begin with the next one.
   const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
   gone = (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ -
          into_physical;

@@ -1,8 +1,8 @@
 #pragma once
 // Arm, heads and platters: computes when each sector of a transfer passes under its head.
 //
-// Times within an operation are picoseconds from its start (`base`). Sector boundaries, which are
-// not whole nanoseconds, therefore add up without drift.
+// Times within an operation are picoseconds from its start (`base`). A sector's duration is not a
+// whole number of nanoseconds; with picoseconds, rounding errors do not add up to a drift.
 
 #include <cstdint>
 #include <optional>
@@ -36,8 +36,9 @@ class Rotation {
     shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
   }
 
-  /// Emulates DiskSim, whose platters lose about two thirds of a nanosecond with each sector that
-  /// passes under a head. A profile that reproduces DiskSim sets the amount; otherwise it is 0.
+  /// Emulates DiskSim, whose platters fall behind by about two thirds of a nanosecond with each
+  /// sector that passes under a head. Only profiles that reproduce DiskSim set this lag; it is
+  /// otherwise 0.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
@@ -45,10 +46,10 @@ class Rotation {
         (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
   }
 
-  /// Returns the angle at `at`, as the time since the index mark passed the heads.
+  /// Returns the angle at time `at`, expressed as the time since the index mark passed the heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions take exactly revolution_ps nanoseconds. Reducing first keeps all products
-    // within 64 bits.
+    // 1000 revolutions take exactly revolution_ps nanoseconds. Reducing `at` first keeps all
+    // products within 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
@@ -68,13 +69,13 @@ struct TrackTransfer {
   std::uint32_t track_sectors = 0;
   std::uint32_t first = 0;  ///< index of the first sector within the transfer
 
-  /// Returns when `count` sectors of the pass have passed.
+  /// Returns when the first `count` sectors of this transfer have passed.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
     return start_ps + revolution_ps * count / track_sectors;
   }
 };
 
-/// A planned operation of the mechanism, with the time of each pass.
+/// A planned operation of the mechanism, with the time of each track transfer.
 struct MediaAccess {
   TimeNs base = 0;           ///< origin of all offsets
   OffsetPs seek_ps = 0;      ///< first positioning, including write settling
@@ -88,9 +89,9 @@ struct MediaAccess {
 
   struct Progress {
     std::uint64_t passed = 0;  ///< sectors that have passed
-    bool under_head = false;   ///< the next one is being transferred
+    bool under_head = false;   ///< the next sector is being transferred
   };
-  /// REQUIRES: the passes are in LBN order
+  /// REQUIRES: the transfers are in LBN order
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
   bool in_order =
       true;  ///< LBN order; false if zero-latency access begins in the middle of a track
@@ -124,7 +125,7 @@ class Mechanism {
   const Rotation& rotation() const { return rotation_; }
   Rotation& rotation() { return rotation_; }
 
-  /// Returns the position of the arm, or its position at the end of the operation in flight.
+  /// Returns the position of the arm; during an operation, the position at its end.
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
@@ -132,14 +133,14 @@ class Mechanism {
   void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
-  /// Returns the first offset from `ready_ps` on at which `slot` begins to pass. `base_angle_ps` is
-  /// the angle at offset 0.
+  /// Returns the first offset, at or after `ready_ps`, at which `slot` begins to pass.
+  /// `base_angle_ps` is the angle at offset 0.
   OffsetPs slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the passes for one track: more than one if the bus data is late and a revolution is
-  /// lost.
+  /// Appends the transfers for one track. There is more than one if the bus data is late and a
+  /// revolution is lost.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
   /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, between the

@@ -1,4 +1,4 @@
-// Geometry, seek curve, rotation and passes of a transfer, on a drive small enough to verify by
+// Tests geometry, seek curve, rotation and track transfers, on a drive small enough to verify by
 // hand.
 #include "plugin/model/disk/mechanism.h"
 

@@ -1,10 +1,10 @@
 // Read-ahead, evaluated lazily.
 //
-// The data read behind a request is a pure function of time until the next command stops it, so no
-// events are needed. Track reads are planned as far as a query reaches and evaluated at the time of
-// the query. The buffer holds positions only. The bytes come from the store when a request
-// completes, which is equivalent because every write to buffered sectors also changes what a read
-// of the store (or of the cache) returns.
+// The data read after a request is a pure function of time until the next command stops the
+// read-ahead, so no events are needed. Track reads are planned as far as a query reaches and
+// evaluated at the time of the query. The buffer holds positions only. The bytes come from the
+// store when a request completes, which is equivalent because every write to buffered sectors also
+// changes what a read of the store (or of the cache) returns.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
 //   in the segment   under the head   next tracks     request end + read_ahead_sectors_max, at most
@@ -41,7 +41,7 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   running_ = true;
 }
 
-/// Returns how many sectors, at most `most`, precede `lbn` contiguously on its track.
+/// Returns how many sectors of the track, at most `most`, directly precede `lbn`.
 std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
   const TrackRun first = mechanism_.geometry().locate(lbn);
   const auto in_line = [&](std::uint64_t count) {
@@ -119,7 +119,7 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All of it was read long ago; a new base keeps picoseconds within 64 bits.
+    // All of it was read long ago; with a new base, picoseconds stay within 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -149,7 +149,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // The next read of a stream whose bus is faster than the medium.
+  // True for the next read of a stream if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -174,8 +174,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus may have to wait for the first sector of this read or, if the bus is faster, for the
-    // last one; the rest of the request follows.
+    // The bus may have to wait for the first sector of this read. If the bus is faster than the
+    // medium, it waits for the last one instead. All other sectors then follow without a wait.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;
@@ -200,7 +200,7 @@ std::optional<ReadAhead::Halt> ReadAhead::halt(TimeNs now) {
   result.sectors_passed = read_ - reported_;
   reported_ = read_;
   for (const Stretch& s : stretches_) {
-    if (s.depart_ps > now_ps) break;  // planned but not begun
+    if (s.depart_ps > now_ps) break;  // planned, but not started yet
     result.arm = s.arm;
     if (s.arrive_ps > now_ps)
       result.arm_free_at = base_ + (s.arrive_ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;

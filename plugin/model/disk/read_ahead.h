@@ -1,6 +1,6 @@
 #pragma once
-// The read buffer: one segment with the data read last. While the mechanism is idle, reading
-// continues behind it.
+// The read buffer: one segment with the most recently read data. While the mechanism is idle, the
+// drive continues to read after it.
 
 #include <cstdint>
 #include <optional>
@@ -14,27 +14,27 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// Starts read-ahead at the end of a request that has been planned as `planned`.
+  /// Starts read-ahead at the end of the request planned as `planned`.
   void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
-  /// Returns true if a read at `now` starts in the buffer. The rest may still be ahead of the
-  /// heads.
+  /// Returns true if a read at `now` starts in the buffer. Later sectors of the read may not have
+  /// been read from the medium yet.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// Serves a read for which holds_start() is true: reading continues to its end, plus the usual
-  /// read-ahead. Returns when the bus has sent all sectors, as an offset from `now`. The bus can
-  /// start at `bus_start_ps` and needs `bus_sector_ps` per sector.
+  /// Serves a read for which holds_start() is true: reading continues to the end of the request,
+  /// plus the usual read-ahead. Returns when the bus has sent all sectors, as an offset from `now`.
+  /// The bus can start at `bus_start_ps` and needs `bus_sector_ps` per sector.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
   struct Halt {
     ArmPosition arm;
-    TimeNs arm_free_at = 0;            ///< a seek or head switch in progress is finished
+    TimeNs arm_free_at = 0;            ///< time at which a seek or head switch in progress ends
     std::uint64_t sectors_passed = 0;  ///< read ahead since the start or the last halt
   };
   /// Stops read-ahead at `now`, because the next command takes the mechanism. Buffered data stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// The buffered range, as of the last call.
+  /// The first buffered sector, and the end of the buffered range, as of the last call.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }
 
@@ -55,7 +55,7 @@ class ReadAhead {
   bool reads_ahead_of(std::uint64_t lbn) const {
     return !profile_.after_sequential || lbn == asked_to_;
   }
-  /// Returns where reading stops for a request [lbn, end); at least `end`.
+  /// Returns the LBN at which reading stops for a request [lbn, end); at least `end`.
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);
@@ -68,14 +68,14 @@ class ReadAhead {
   std::uint64_t begin_ = 0;        ///< first buffered LBN
   std::uint64_t track_begin_ = 0;  ///< value of begin_ from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
-  std::uint64_t read_ = 0;      ///< everything before it had been read at the last settle()
+  std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
   std::uint64_t planned_ = 0;   ///< end of the planned reads
   std::uint64_t goal_ = 0;      ///< reading stops here
   std::uint64_t asked_to_ = 0;  ///< end of the last read
   std::uint64_t reported_ =
       0;                  ///< sectors before it are reported by halt() or belong to the request
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
-  ArmPosition arm_;       ///< its track
+  ArmPosition arm_;       ///< arm position at the end of the planned reads
   bool running_ = false;  ///< read-ahead still has the mechanism
   std::vector<Stretch> stretches_;
 };

@@ -1,23 +1,23 @@
 #pragma once
-// The segments of the drive's buffer, apart from the one used for read-ahead.
+// The segments of the drive's buffer, except the segment used for read-ahead.
 
 #include <cstdint>
 #include <vector>
 
 namespace headcrash::model {
 
-/// Ranges of sectors in LRU order. They hold positions only: the bytes of a hit come from the
-/// medium or the cache, which is equivalent because every write drops the ranges it touches.
+/// Ranges of sectors in LRU order. Only positions are stored. The bytes of a hit come from the
+/// medium or the cache; they are the same, because every write drops the ranges that it overlaps.
 class ReadSegments {
  public:
-  /// `segments` is the number of ranges, `segment_sectors` the maximum length of each; 0: none.
+  /// `segments` is the number of ranges (0: none), `segment_sectors` the maximum length of each.
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or its tail if longer than a segment. Extends a range that ends where this
-  /// one begins.
+  /// Keeps [lbn, end), or the end of that range if it is longer than a segment. If the new range
+  /// begins at the end of a kept range, that range is extended.
   void keep(std::uint64_t lbn, std::uint64_t end);
-  /// Returns true if one segment holds the whole range, and marks it as used.
+  /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);
   /// Drops sectors overwritten by a write.
   void invalidate(std::uint64_t lbn, std::uint32_t sectors);

@@ -1,6 +1,7 @@
-// The seek curve: measured points with linear interpolation, or three parts (Ruemmler and Wilkes,
-// "An introduction to disk drive modeling", 1994): short seeks as measured, then the square root of
-// an arm that accelerates throughout, then the line of an arm that coasts.
+// Seek curves. A curve is either a linear interpolation of measured points, or has three parts
+// (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): measured times for short
+// seeks, then a square root for an arm that accelerates throughout, then a line for an arm that
+// coasts.
 #include "plugin/model/disk/seek.h"
 
 #include <algorithm>

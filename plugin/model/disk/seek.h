@@ -18,8 +18,8 @@ class SeekCurve {
  public:
   SeekCurve(const SeekProfile& profile, std::uint32_t cylinders);
 
-  /// Returns the time between two tracks, without write settling. A head switch is a seek of zero
-  /// cylinders.
+  /// Returns the time to move between two tracks, without write settling. A head switch is a seek
+  /// of zero cylinders.
   TimeNs seek_ns(ArmPosition from, ArmPosition to) const {
     if (from.cylinder == to.cylinder) return from.head == to.head ? 0 : head_switch_ns_;
     return by_distance_ns_[from.cylinder < to.cylinder ? to.cylinder - from.cylinder
@@ -27,7 +27,8 @@ class SeekCurve {
   }
   TimeNs distance_ns(std::uint32_t cylinders) const { return by_distance_ns_.at(cylinders); }
 
-  /// Returns the mean over two independent uniform cylinders, as printed in data sheets.
+  /// Returns the mean seek time between two independent, uniformly distributed cylinders, as
+  /// printed in data sheets.
   TimeNs average_ns() const;
 
  private:

@@ -1,4 +1,4 @@
-// The extents of the volatile cache.
+// Manages the extents of the volatile cache.
 //
 // A newer write removes the part of older dirty extents that it covers, so each sector is dirty at
 // most once. An extent whose media write has begun leaves the dirty map. A newer version of its
@@ -83,7 +83,7 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       return e.lba <= lba && lba < e.end();
     });
     if (going == in_flight_.end()) return false;
-    // A newer extent may begin inside this one; only coverage matters here.
+    // A newer extent may begin inside this one; here it only matters that every sector is covered.
     lba = going->end();
   }
   return true;

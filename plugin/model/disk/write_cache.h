@@ -12,7 +12,7 @@
 
 namespace headcrash::model {
 
-/// Consecutive sectors from one write.
+/// Consecutive sectors of one write.
 struct Extent {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
@@ -27,11 +27,11 @@ struct Extent {
   Extent slice(std::uint64_t from, std::uint64_t to) const;
 };
 
-/// Dirty extents, which newer writes replace, and extents in flight to the medium, which they do
-/// not change.
+/// Dirty extents and extents in flight to the medium. A newer write replaces dirty extents but does
+/// not change extents in flight.
 class WriteCache {
  public:
-  /// Inserts a copy of `extent`. Drops older dirty data it overlaps.
+  /// Inserts a copy of `extent`. Drops the older dirty data that it overlaps.
   void insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint32_t sectors);
 
@@ -44,9 +44,9 @@ class WriteCache {
   /// change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba`, or from the lowest if none is above (C-LOOK), and
-  /// those that adjoin. The total is at most `sectors_max`, unless the first alone is longer. They
-  /// are in flight until write_completed().
+  /// Takes the next extents upwards from `lba` (or from the lowest extent if there is none above,
+  /// as in C-LOOK), together with extents that adjoin. The total is at most `sectors_max`, unless
+  /// the first extent alone is longer. The extents are in flight until write_completed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 

@@ -1,4 +1,4 @@
-// Zero-latency access, spindle phase, DiskSim's lag, and read segments.
+// Tests zero-latency access, spindle phase, DiskSim's lag, and read segments.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -51,7 +51,7 @@ TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
 TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
-  DiskFixture b(kCacheOff, 2, profile);  // with a seed whose tear mixes old and new
+  DiskFixture b(kCacheOff, 2, profile);  // a seed whose tear mixes old and new bytes
   const auto data = DiskFixture::pattern(12, 9);
   // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command comes at 4.2 ms with its data,
   // and the arm is ready at 4.8 ms, in slot 7. Writing begins with slot 8.

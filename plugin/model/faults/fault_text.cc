@@ -1,4 +1,4 @@
-// The text form of faults (grammar in faults.h).
+// Parses and formats the text form of faults (grammar in faults.h).
 //
 //   lost-write:hd0.1,lba=4096+8,times=2
 //   ^kind      ^device ^options, each KEY=VALUE; kKinds lists the options of each kind

@@ -2,9 +2,9 @@
 //
 //   add ----after_ns----> begun ---skip matching operations---> fires, at most `times` ---> gone
 //
-// A latent error keeps the set of bad sectors. Writes heal them one by one; the fault ends when
-// none is left. The random numbers of write faults come from the seed (splitmix64), in the order of
-// firing.
+// A latent error keeps its set of bad sectors. Writes heal the sectors one by one; the fault ends
+// when all sectors are healed. The random numbers of write faults come from the seed (splitmix64),
+// in the order of firing.
 #include "plugin/model/faults/faults.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,8 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Returns true if firings of this kind are reported only at certain counts.
+/// Returns true if a fault of this kind can fire at every command, so that only some firings are
+/// reported.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;
@@ -44,8 +45,8 @@ struct DeviceFaults::State {
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-    /// Returns true if the payload matches `data`. A fault whose range is fixed (below) matches any
-    /// payload.
+    /// Returns true if the payload matches `data`. After the range of a fault has been fixed
+    /// (stay_at()), any payload matches.
     bool wants(const Request& request) const {
       return spec.data.empty() ||
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),

@@ -13,29 +13,30 @@
 //   slow              lba after times delay-ms op  every command takes delay-ms longer
 //   torn-write        lba after times              the write stops within its last physical
 //                                                  sector, silently
-//   lost-write        lba after times              ... never reaches the medium but is answered
-//   misdirected-write lba after times to           ... is stored at `to` instead
-//   corrupted-write   lba after times              ... has some bytes of one sector changed
+//   lost-write        lba after times              the write is acknowledged but never stored
+//   misdirected-write lba after times to           the write is stored at `to` instead
+//   corrupted-write   lba after times              the write changes some bytes of one sector
 //   lying-flush       after times                  flush and FUA are acknowledged without effect
 //   write-error       lba data after times         a write fails (medium_error), nothing is written
 //   flush-error       after times                  a flush fails (medium_error), nothing is written
-//   battery-low, battery-dead                      of a battery-backed cache
+//   battery-low, battery-dead                      the battery of a cache is low or dead
 //
-// `lba` restricts a fault to operations that overlap the range. `after-ms` delays it, in model time
-// from when it was added. `after=N` skips the first N matching operations. `times` limits how often
-// it fires (default: once for write faults, else without limit). `delay-ms` and `to` are required
-// where allowed. `op=read`, `write`, `flush` or `trim` restricts `slow` to such commands; `write`
-// includes write_zeroes. `data=HEX` makes write-error wait for the first write whose payload
-// contains these bytes (1 to 64 of them, at any offset). That write's range then becomes the faulty
-// range: with times=1 it fails once, without `times` every later write there fails too.
+// `lba` restricts a fault to operations that overlap the range. `after-ms` delays the fault by this
+// model time, counted from when the fault is added. `after=N` skips the first N matching
+// operations. `times` limits how often the fault fires (default: once for write faults, without
+// limit for others). `delay-ms` and `to` are required where allowed. `op=read`, `write`, `flush` or
+// `trim` restricts `slow` to such commands; `write` includes write_zeroes. `data=HEX` makes
+// write-error wait for the first write whose payload contains these bytes (1 to 64 bytes, at any
+// offset). The range of that write then becomes the faulty range. With times=1 only that write
+// fails; without `times`, every later write to the range fails, too.
 //
-// Each write fault and each lying flush is an incident of the recording. Faults that may fire at
-// every command (latent-error, dead, slow, write-error, flush-error) are reported at the 1st, 2nd,
-// 4th, 8th, ... firing, with the count.
+// Each write fault and each lying flush is an incident of the recording. For faults that may fire
+// at every command (latent-error, dead, slow, write-error, flush-error), only the 1st, 2nd, 4th,
+// 8th, ... firing is reported, with the count.
 //
 // Sectors made unreadable by a power cut are also kept here, because their reads fail in the same
-// way. They exist in memory only: if another server opens the store again, they read as the torn
-// bytes.
+// way. This state exists in memory only: if another server opens the store, such sectors read as
+// the torn bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +72,7 @@ struct FaultSpec {
   std::string device;
   std::uint64_t lba = 0;
   std::uint64_t sectors = 0;  ///< 0: no restriction
-  TimeNs after_ns = 0;        ///< delay from when it is added
+  TimeNs after_ns = 0;        ///< delay in model time from when the fault is added
   std::uint64_t skip = 0;     ///< matching operations to skip
   std::uint64_t times = 0;    ///< 0: the kind's default
   TimeNs delay_ns = 0;        ///< slow
@@ -90,17 +91,17 @@ Result<FaultSpec> parse_fault(std::string_view text);
 /// Returns a text that parse_fault() parses to an equal FaultSpec.
 std::string to_text(const FaultSpec& fault);
 
-/// A fault that applies to a media write.
+/// A write fault that applies to a write to the medium.
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< the part of the write within the fault's range
+  std::uint64_t lba = 0;  ///< first sector of the write inside the fault's range
   std::uint32_t sectors = 0;
   std::uint64_t random = 0;  ///< determines where the write tears or which bytes change
 };
 
-/// The faults of one leaf device or battery. The device queries them where they could occur; each
-/// firing is reported to the observer as an incident.
+/// The faults of one leaf device or battery. The device queries each fault at the point where it
+/// could occur. Each firing is reported to the observer as an incident.
 class DeviceFaults {
  public:
   static constexpr std::size_t kFaultsMax = 1000;  ///< maximum number at a time
@@ -112,22 +113,22 @@ class DeviceFaults {
 
   /// Fails if kFaultsMax faults exist.
   Result<void> add(const FaultSpec& fault);
-  /// Removes the faults of one kind, or all. Sectors made unreadable by a power cut stay
+  /// Removes all faults, or those of one kind. Sectors made unreadable by a power cut stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
   bool any() const { return any_; }  ///< false: no other query is needed
 
-  bool dead(const Request& request);  ///< call once per command, since it counts
-  /// Returns true if the next command of any kind would find the device dead; background work then
+  bool dead(const Request& request);  ///< call once per command, because the call counts
+  /// Returns true if the next command of any kind would find the device dead. Background work then
   /// stops, too.
   bool is_dead() const;
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);
-  /// Returns true if a write or flush must end with medium_error and write nothing. Call once per
-  /// command.
+  /// Returns true if a write or flush must fail with medium_error and write nothing. Call once per
+  /// command, because the call counts.
   bool fails(const Request& request);
-  /// Returns the first unreadable sector of the range, except sectors for which `cached` is true:
-  /// those are not read from the medium.
+  /// Returns the first unreadable sector of the range. Sectors for which `cached` is true are
+  /// ignored, because they are not read from the medium.
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);

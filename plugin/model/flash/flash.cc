@@ -1,4 +1,4 @@
-// The flash device: the phases of a command. LUNs, programs and power are in flash_nand.cc.
+// Executes the commands of a flash device. LUNs, programs and power are in flash_nand.cc.
 //
 //   read    |command|== NAND to register ==|channel|host link|      one such row for each page
 //                    \ waits while its LUN is busy  \ ... is taken   \ ... is taken
@@ -17,8 +17,8 @@
 //
 // Durability: a write with FUA, or any write when the cache is off, completes when it is
 // programmed. With power-loss protection the buffer is durable, and no command waits. A trim takes
-// effect on the medium at its completion. It waits for programs of the same sectors in flight, and
-// drops dirty data of them.
+// effect on the medium at its completion. A trim first waits for programs in flight that include
+// its sectors, and it drops their dirty data.
 #include "plugin/model/flash/flash.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// Returns when `sectors` more sectors have crossed the host link.
+/// Returns when the host link will have transferred `sectors` more sectors.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);
@@ -166,7 +166,7 @@ void Flash::State::finish(std::uint32_t index) {
   update_busy();
 }
 
-/// Fills the buffer of a read that ends now.
+/// Fills the buffers of a read that completes now.
 Status Flash::State::read_medium(const Request& request) {
   const auto buffered = [this](std::uint64_t lba) { return buffer.covers(lba, 1); };
   if (platter.read(request.lba, request.sectors, request.into, buffered))
@@ -226,7 +226,7 @@ void Flash::State::delivered(std::uint32_t index) {
 
 // ---- writes
 
-/// Moves writes into the buffer while there is room, in arrival order of their data.
+/// Moves writes into the buffer in the order in which their data arrived, while there is room.
 void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();
@@ -242,8 +242,8 @@ void Flash::State::admit_all() {
   consider_programs();
 }
 
-/// Admits as many whole physical sectors as there is room for. Returns true if the buffer holds the
-/// whole write.
+/// Moves as many whole physical sectors of a write into the buffer as there is room for. Returns
+/// true if the buffer then holds the whole write.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];
   const Extent whole = extent_of(command.request);
@@ -286,7 +286,7 @@ void Flash::State::trim(std::uint32_t index) {
   finish(index);
 }
 
-// ---- events and accounts
+// ---- events and statistics
 
 namespace {
 constexpr unsigned kFlashEventBits = 4;

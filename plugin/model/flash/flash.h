@@ -4,7 +4,7 @@
 //
 // Not modelled: the mapping is fixed for reads (page p is on LUN p mod LUNs), while programs go to
 // any free LUN. Cleaning and wear cost nothing beyond the share of an erase that each program pays.
-// A program is not suspended for a read. There is no read-ahead. The host link carries one
+// A program is not suspended for a read. There is no read-ahead. The host link transfers in one
 // direction at a time.
 
 #include <memory>
@@ -17,15 +17,16 @@
 
 namespace headcrash::model {
 
-/// Options of a flash device. References must outlive the device.
+/// Options of a flash device. Referenced objects must outlive the device.
 struct FlashOptions {
   const FlashProfile& profile;  ///< copied; must pass validate()
   Simulation& simulation;
   Observer& observer;
   SectorStore* store = nullptr;  ///< null if only times matter
   DeviceId device = 0;
-  std::uint64_t seed = 0;     ///< determines the state of interrupted pages after a power cut
-  bool write_cache = true;    ///< false: a write completes when it is programmed (or protected)
+  std::uint64_t seed = 0;  ///< determines the state of interrupted pages after a power cut
+  /// false: a write completes when it is programmed (or protected against power loss)
+  bool write_cache = true;
   std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0: all
   DeviceFaults* faults = nullptr;
   std::optional<Tear> tear = {};  ///< nullopt: the profile's value

@@ -1,4 +1,4 @@
-// The write buffer (flash_buffer.h).
+// Keeps the dirty units in order (flash_buffer.h).
 //
 // A unit has at most one dirty version and at most one that is being programmed. A rewrite of a
 // dirty unit changes it in place and keeps its position in the order. A rewrite of a unit being
@@ -90,7 +90,7 @@ void FlashBuffer::forget_if_empty(std::uint64_t index) {
 
 void FlashBuffer::drop(std::uint64_t lba, std::uint64_t sectors) {
   const std::uint64_t end = lba + sectors;
-  // A trim may be much longer than the buffer: iterate over the shorter of the two.
+  // A trim may be much longer than the buffer, so iterate over the shorter of the two.
   std::vector<std::uint64_t> hit;
   if (sectors / unit_sectors_ < units_.size()) {
     for (std::uint64_t i = lba / unit_sectors_; i * unit_sectors_ < end; ++i) {

@@ -17,25 +17,26 @@ struct FlashProgram {
   std::vector<Extent> extents;
   std::uint32_t sectors = 0;
   std::uint64_t oldest = 0;  ///< lowest sequence number of its units
-  bool partial = false;      ///< some unit is incomplete: the rest of it must be read first
+  bool partial = false;      ///< some unit is incomplete: its other sectors must be read first
 };
 
 class FlashBuffer {
  public:
   explicit FlashBuffer(std::uint32_t unit_sectors) : unit_sectors_(unit_sectors) {}
 
-  /// Copies the bytes of `extent`; a newer version replaces dirty data. Returns the sequence number
-  /// of the insertion, which is completely programmed when oldest() is higher.
+  /// Copies the bytes of `extent` into the buffer; they replace older dirty data. Returns the
+  /// insertion's sequence number. The insertion is completely programmed once oldest() is higher
+  /// than this number.
   std::uint64_t insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint64_t sectors);  ///< drops dirty data only
 
-  /// Takes the oldest dirty units, at most `sectors_max` in total, except units already being
-  /// programmed. They are in flight until program_completed().
+  /// Takes the oldest dirty units, at most `sectors_max` sectors in total, but no unit that is
+  /// already being programmed. The units are in flight until program_completed().
   FlashProgram take(std::uint32_t sectors_max);
   void program_completed(const FlashProgram& program);
 
   bool covers(std::uint64_t lba, std::uint64_t sectors) const;
-  /// true if any of it is in flight
+  /// Returns true if any part of the range is in flight.
   bool in_flight(std::uint64_t lba, std::uint64_t sectors) const;
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 

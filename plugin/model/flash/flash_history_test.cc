@@ -1,5 +1,5 @@
-// Random histories of small flash devices: volatile buffer, protected buffer, no cache, no trim,
-// and buffers smaller than a request.
+// Runs random histories of small flash devices: with a volatile buffer, a protected buffer, no
+// cache, no trim, and buffers smaller than a request.
 #include <gtest/gtest.h>
 
 #include "plugin/model/flash/flash.h"
@@ -50,7 +50,7 @@ FlashProfile small_flash(const FlashShape& shape) {
   return p;
 }
 
-/// A machine with one such device.
+/// A machine with one small flash device.
 struct FlashRig {
   FlashRig(const FlashShape& shape, std::uint64_t seed) : store(256) {
     const FlashProfile profile = small_flash(shape);

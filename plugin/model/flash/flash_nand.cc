@@ -1,8 +1,8 @@
-// LUNs, channels, programs, and their state after a power cut. flash.cc has the commands.
+// Models LUNs, channels and programs, and their state after a power cut. flash.cc has the commands.
 //
-// A LUN does one operation at a time: a read from sensing the page until its register is empty, a
-// program from filling the register on. Reads and programs of a LUN run in arrival order. A channel
-// carries one register at a time, the host link one page at a time.
+// A LUN executes one operation at a time. A read occupies the LUN from sensing the page until the
+// register is empty, a program from filling the register until its end. Reads and programs of a LUN
+// run in arrival order. A channel carries one register at a time, the host link one page at a time.
 //
 //   LUN 0  |sense|out|            |in|======== program ========|
 //   LUN 1  |sense|...|out|                                        (same channel: waits)
@@ -18,7 +18,7 @@
 
 namespace headcrash::model {
 
-/// Returns when the LUN's channel has carried `sectors` more sectors.
+/// Returns when the LUN's channel will have transferred `sectors` more sectors.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -34,7 +34,7 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // A program with part of a physical sector needs the rest from its old place.
+  // A program that has only part of a physical sector reads the other part from its old location.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }
@@ -71,7 +71,8 @@ bool Flash::State::program_wanted() const {
   });
 }
 
-/// Returns the next idle LUN in turn, else the next one without a pending program.
+/// Returns the next idle LUN in turn. If no LUN is idle, returns the next one without a pending
+/// program.
 std::optional<std::uint32_t> Flash::State::lun_for_program() {
   std::optional<std::uint32_t> found;
   const auto count = static_cast<std::uint32_t>(luns.size());
@@ -141,7 +142,7 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Resumes commands that waited for buffer space. Completes none of them at once.
+/// Resumes commands that wait for buffer space. None of these commands completes inside the call.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();
   const std::deque<std::uint32_t> waiting = std::move(program_waiting);

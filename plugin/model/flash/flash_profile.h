@@ -32,10 +32,10 @@ struct FlashProfile {
   TimeNs host_sector_ns = 0;          ///< host interface
   std::uint32_t buffer_sectors = 0;   ///< write buffer, at least one page
   TimeNs buffer_write_ns = 0;         ///< firmware time of a write
-  TimeNs buffer_sector_ns = 0;        ///< ... and for each of its sectors
+  TimeNs buffer_sector_ns = 0;        ///< additional firmware time for each sector of a write
   TimeNs buffer_idle_ns =
       0;  ///< a partial page is programmed after this time without another write; 0: at once
-  TimeNs flush_ns = 0;  ///< in addition to programming buffered data
+  TimeNs flush_ns = 0;  ///< time of a flush, in addition to programming buffered data
   TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
   /// the buffer survives a power cut, so no flush is needed for durability
   bool power_loss_protection = false;
@@ -43,7 +43,7 @@ struct FlashProfile {
   Tear tear = Tear::silent;  ///< unless FlashOptions override it
 };
 
-/// Returns an error for the first invalid number, named as in a profile file: "[buffer] sectors".
+/// Returns an error for the first invalid value, named as in a profile file: "[buffer] sectors".
 Result<void> validate(const FlashProfile& profile);
 
 }  // namespace headcrash::model

@@ -29,9 +29,10 @@ struct Flash::State final : EventTarget {
   struct Command : HostCommand {
     bool active = false;
     Status status = Status::ok;
-    bool lies = false;             ///< acknowledges a flush or FUA without doing it
-    std::uint32_t parts_left = 0;  ///< read: pages and the buffered part not yet delivered
-    std::uint32_t admitted = 0;    ///< write: sectors in the buffer
+    bool lies = false;  ///< acknowledges a flush or FUA without doing it
+    /// read: number of pages (and of buffered parts) not yet delivered
+    std::uint32_t parts_left = 0;
+    std::uint32_t admitted = 0;  ///< write: sectors in the buffer
     std::uint64_t sequence = 0;  ///< write, flush: waits until the buffer's oldest number is higher
   };
   /// A page read for one command.
@@ -50,7 +51,7 @@ struct Flash::State final : EventTarget {
 
   explicit State(const FlashOptions& options);
 
-  // flash.cc
+  // ---- flash.cc: commands
   void submit(const Request& request, Initiator& initiator);
   void start_commands();
   void start(std::uint32_t index);
@@ -68,7 +69,7 @@ struct Flash::State final : EventTarget {
   Extent extent_of(const Request& request) const;
   TimeNs over_host_link(std::uint64_t sectors);
 
-  // flash_nand.cc
+  // ---- flash_nand.cc: LUNs, programs, power
   void start_lun(std::uint32_t index);
   void sensed(std::uint32_t read);
   void sent(std::uint32_t read);
@@ -112,7 +113,7 @@ struct Flash::State final : EventTarget {
   std::uint32_t next_lun = 0;  ///< programs are distributed round robin
   std::uint32_t programs = 0;  ///< running or queued on LUNs
 
-  bool quiet = false;            ///< no write for a while: program partial pages
+  bool quiet = false;            ///< no recent write: program partial pages, too
   std::uint64_t idle_epoch = 0;  ///< increases with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
   BusyTime busy;

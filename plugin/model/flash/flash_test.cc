@@ -1,4 +1,4 @@
-// Figures of three modelled devices within broad bounds, and single rules.
+// Tests that the figures of three modelled devices are within broad bounds, and tests single rules.
 #include "plugin/model/flash/flash.h"
 
 #include <gtest/gtest.h>

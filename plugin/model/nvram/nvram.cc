@@ -1,4 +1,4 @@
-// The battery-backed cache (nvram.h): the phases of a request.
+// Executes requests to the battery-backed cache (nvram.h).
 //
 //   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
 //
@@ -11,16 +11,17 @@
 //     write through           if there is no conflict: sent below; else waits
 //     outside the range       forwarded unchanged
 //
-// Writes wait in one queue (`waiting`), so a long one that needs much room cannot starve; reads
-// pass it.
+// Writes wait in one queue (`waiting`), so a long write that needs much room cannot starve. Reads
+// do not wait in this queue.
 //
-// Coherence. A write through holds its range while it is below. No write-back of these sectors is
-// in flight when it starts or begins before it ends, no data is copied into them, and no other
-// write goes through them. Clean copies are dropped when it starts. Dirty ones, which were
-// promised, stay until it is durable, and are dropped when it is acknowledged.
+// Coherence. A write-through locks its range while it is in flight in the device below. When it
+// starts, no write-back of these sectors is in flight. Until it ends, no write-back of these
+// sectors begins, no data is copied into them, and no other write-through of them starts. Clean
+// copies are dropped when the write-through starts. Dirty copies, which were acknowledged as
+// durable, are kept until the write-through is durable, and are dropped when it is acknowledged.
 //
-// The order of versions below is therefore decided only here: two writes of the same sector are
-// never below together.
+// Two writes of the same sector are therefore never in flight together in the device below, and
+// only this code determines their order.
 #include "plugin/model/nvram/nvram.h"
 
 #include <algorithm>
@@ -195,7 +196,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Resumes writes at the head of the queue that have no conflict any longer.
+/// Resumes writes at the head of the queue whose conflicts have ended.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -241,7 +242,7 @@ void Nvram::State::pump() {
   update_busy();
 }
 
-// ---- requests that need what is below
+// ---- requests that need the device below
 
 Nvram::State::BackendRequest& Nvram::State::take_backend_request(Job job) {
   if (free_backend_requests.empty()) {
@@ -303,9 +304,9 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// Handles a read error below. A sector whose newest version is cached must stay readable, so the
-/// uncached parts are read piece by piece. An unreadable piece fails the whole request, as in a
-/// drive. Returns true if another piece has been requested.
+/// Handles a read error of the device below. A sector whose newest version is cached must stay
+/// readable, so the uncached parts are read piece by piece. If a piece is unreadable, the whole
+/// request fails, as in a drive. Returns true if another piece has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;
@@ -366,7 +367,7 @@ void Nvram::State::send_flush(Command command) {
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
   if (backend.generation !=
-      intake.generation()) {  // the power was cut, and the host has its answer
+      intake.generation()) {  // the power was cut, and the host has received its answer
     backend.busy = false;
     free_backend_requests.push_back(&backend);
     return;
@@ -406,7 +407,7 @@ void Nvram::State::backend_request_done(BackendRequest& backend, const Completio
 
 void Nvram::State::through_done(BackendRequest& backend, Status status) {
   through.erase(std::find(through.begin(), through.end(), &backend));
-  if (status != Status::ok) return;  // data promised before is still cached
+  if (status != Status::ok) return;  // data acknowledged earlier is still cached
   blocks.drop(backend.range);
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
@@ -472,7 +473,8 @@ void Nvram::shut_down() {
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
-    // Blocks that the device below rejects stay: they are not retried before the next power-on.
+    // Blocks rejected by the device below stay in the cache; they are retried only at the next
+    // power-on.
     const auto working = [&] {
       return state.current || state.backend_requests.size() > state.free_backend_requests.size();
     };

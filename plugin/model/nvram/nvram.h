@@ -6,12 +6,13 @@
 //                        +--destage (joined neighbours, FUA for a volatile backend cache)--> below
 //
 // Durability. A write inside the range is durable when it is acknowledged: its copy survives a
-// power cut for battery_hold_ns and is written back at power-on. It leaves the cache only when the
-// device below has stored it durably. A write, trim or write_zeroes that bypasses the cache (longer
-// than the cache, partly outside the range, or while the battery is not ok) is also durable at its
-// acknowledgement. It is sent with FUA, a trim followed by a flush, if the device below has a
-// volatile cache. A flush therefore has nothing to do if the range is the whole device
-// (characteristics().volatile_cache is then false). Otherwise it is forwarded.
+// power cut for battery_hold_ns and is written back at power-on. The data leaves the cache only
+// when the device below has stored it durably. A write, trim or write_zeroes that bypasses the
+// cache (longer than the cache, partly outside the range, or while the battery is not ok) is also
+// durable at its acknowledgement. If the device below has a volatile cache, such a write is sent
+// with FUA, and such a trim is followed by a flush. If the range is the whole device, a flush
+// therefore has no work to do (characteristics().volatile_cache is false). Otherwise flushes are
+// forwarded.
 //
 // Battery and state, in Prestoserve's terms:
 //
@@ -29,12 +30,13 @@
 // block is left. (In Prestoserve the operator does that.)
 //
 // Recordings. Requests of the cache to the device below are recorded under that device's id. Under
-// the cache's id, MEDIA says that sectors of its range have become durable: at the end of the copy
-// into the memory, or when a write that bypassed the cache is complete below. The durable content
-// of a sector of the range is therefore the newest such event, or the content below if there is
-// none, until a later power-on. Two things end that: a power cut during a write that bypasses the
-// cache (acknowledged with power_lost: the device below shows how far it came), and an incident
-// "contents lost" (only the device below counts).
+// the cache's id, a MEDIA event records that sectors of the range have become durable: when the
+// copy into the memory ends, or when a write that bypassed the cache completes in the device below.
+// The newest such event therefore gives the durable content of a sector in the range; without such
+// an event, the content of the device below applies. There are two exceptions. After a power cut
+// during a write that bypasses the cache (acknowledged with power_lost), the device below shows how
+// much of the write is stored. After an incident "contents lost", only the content of the device
+// below counts.
 //
 // If the range is not the whole device, requests outside it are forwarded unchanged.
 
@@ -48,7 +50,7 @@
 
 namespace headcrash::model {
 
-/// Options of a cache. References must outlive the cache.
+/// Options of a cache. Referenced objects must outlive the cache.
 struct NvramOptions {
   const NvramProfile& profile;  ///< copied; must pass validate(), and its range must be on `below`
   Simulation& simulation;
@@ -63,34 +65,35 @@ struct NvramOptions {
 enum class BatteryState : std::uint8_t { ok, low, dead };
 enum class NvramState : std::uint8_t { up, down, error };
 
-/// Counters of a cache. A write counts once for each block that it touches.
+/// Counters of a cache. Unless stated otherwise, a write counts once for each block that it
+/// touches.
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< blocks written in the cache
-  std::uint64_t write_hits = 0;     ///< ... that were present
+  std::uint64_t write_hits = 0;     ///< writes to blocks that were present
   std::uint64_t dirty_hits =
-      0;  ///< ... and dirty in the written sectors: each saves one write below
+      0;  ///< writes to blocks in which a written sector was dirty: each saves one write below
   std::uint64_t read_hits = 0;  ///< requests served without the device below
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
   std::uint64_t write_throughs =
       0;                         ///< battery not ok, longer than the cache, or not inside the range
-  std::uint64_t room_waits = 0;  ///< writes that had to wait for room
+  std::uint64_t room_waits = 0;  ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
   std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
   std::uint64_t dirty_sectors = 0;     ///< current number, including those in flight below
 };
 
-/// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (a
-/// file system: inodes, data, its log). The cache does not interpret it.
+/// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (for
+/// a file system: inodes, data, its log). The cache does not interpret the number.
 using NvramKindOf = std::function<std::uint8_t(std::uint64_t lba)>;
 inline constexpr std::size_t kNvramKindsMax = 16;
 
-/// Counters as in NvramCounters, for one kind.
+/// Counters for one kind of data; see NvramCounters.
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
-  std::uint64_t block_hits = 0;  ///< ... to blocks that were dirty in any sector
-  std::uint64_t dirty_hits = 0;  ///< ... and dirty in the written sectors
+  std::uint64_t block_hits = 0;  ///< writes to blocks with at least one dirty sector
+  std::uint64_t dirty_hits = 0;  ///< writes to blocks in which a written sector was dirty
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;
 
@@ -106,13 +109,13 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
-  /// Starts counting written blocks by kind. `kind_of` is called at the end of the copy for the
-  /// first sector written of each block, and must outlive the cache's last event. An empty function
-  /// stops the counting.
+  /// Starts counting written blocks by kind. At the end of each copy, the cache calls `kind_of` for
+  /// the first written sector of each block. `kind_of` must outlive the cache's last event. An
+  /// empty function stops the counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
-  /// Returns when the cache became idle; nullopt while busy. Dirty data below the water mark does
-  /// not count if the profile has no idle delay.
+  /// Returns when the cache became idle; nullopt while busy. If the profile has no idle delay,
+  /// dirty data below the water mark does not make the cache busy.
   std::optional<TimeNs> quiet_since() const override;
   void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change

@@ -8,8 +8,8 @@
 // Dirty blocks are in the order of their last write: a rewrite moves the block to the newest end,
 // so frequently rewritten blocks are written back last. Clean blocks are in the order of their last
 // use; new blocks take their memory from the oldest. A write-back moves sectors from dirty to
-// leaving. A rewrite in this time also makes them dirty again; they are not sent a second time
-// before the first write-back completes.
+// leaving. A rewrite during the write-back makes the sectors dirty again. They are not sent a
+// second time before the first write-back completes.
 #include "plugin/model/nvram/nvram_blocks.h"
 
 #include <algorithm>
@@ -165,8 +165,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean goes to the newest end: it was written later than other clean
-    // blocks, even if those were read since.
+    // A block that becomes clean goes to the newest end of the list. It was written later than
+    // other clean blocks, even if those have been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -189,7 +189,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // prevents the reuse of its blocks below
+  renew(range);  // protects its blocks from being reused below
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

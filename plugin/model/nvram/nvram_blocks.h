@@ -22,7 +22,7 @@ using SectorMask = std::uint64_t;
 
 class NvramBlocks {
  public:
-  /// Counts of blocks and sectors that a write found in the cache.
+  /// Numbers of blocks and sectors that a write found in the cache.
   struct Hits {
     std::uint32_t blocks = 0, present = 0, dirty = 0;
     std::uint32_t absorbed_sectors = 0;  ///< dirty sectors that were overwritten
@@ -49,33 +49,35 @@ class NvramBlocks {
     bool sector_dirty = false;  ///< any written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
-  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). REQUIRES: there is
-  /// room. Calls `seen`, unless it is empty, for each block.
+  /// Marks the range as dirty with `data` (empty: zeroes, or only times matter). Calls `seen`,
+  /// unless it is empty, for each block. REQUIRES: has_room_for(range).
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
-  /// Copies the present part of the range over `into`, which begins at range.lba.
+  /// Copies the part of the range that is present to `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
   void drop_clean(const SectorRange& range);  ///< drops clean copies
-  void drop(const SectorRange& range);        ///< drops all of it, including dirty data
-  void renew(const SectorRange& range);       ///< marks its clean blocks as recently read
+  void drop(const SectorRange& range);   ///< drops all sectors of the range, including dirty data
+  void renew(const SectorRange& range);  ///< marks its clean blocks as recently read
 
   // ---- write-back
   /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
-  /// Returns false while part of the block is in flight, or after a failed write-back.
+  /// Returns true if the block may be written back: no part of it is in flight, and its last
+  /// write-back has not failed.
   bool may_leave(std::uint32_t slot) const {
     return blocks_[slot].leaving == 0 && !blocks_[slot].failed;
   }
   /// Returns the range from the first dirty sector of the block to the last dirty sector reachable
   /// without absent sectors. Clean sectors in between are included: one write instead of two.
   SectorRange first_run(std::uint32_t slot) const;
-  /// Returns the run of another block if it adjoins.
+  /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, a block boundary;
+  /// nullopt if there is none.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent
-  /// Completes a write-back: sectors not rewritten since it was sent become clean. Returns how many
+  /// Completes a write-back. Sectors not rewritten since it was sent become clean. Returns how many
   /// of the sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
-  /// the write-back failed or was lost: all of it is dirty again
+  /// Marks the sectors of a failed or lost write-back as dirty again.
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power
@@ -125,8 +127,8 @@ class NvramBlocks {
   std::vector<Block> blocks_;
   std::vector<Order> filed_;  ///< the list of each slot
   std::vector<List::iterator> place_;
-  /// Oldest first. Every slot is in one list: free; clean (reusable); going (not dirty, but in
-  /// flight below); dirty.
+  /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (reusable); going
+  /// (not dirty, but in flight to the device below); dirty.
   std::array<List, 4> lists_;
   struct Scattered {  ///< hash for indices a power of two apart, since the map uses the low bits
     std::size_t operator()(std::uint64_t index) const {

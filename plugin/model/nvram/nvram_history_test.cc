@@ -1,5 +1,5 @@
-// Random histories of a cache over a small drive: with and without a volatile cache below, over all
-// or part of the drive, with more and less memory than the requests need.
+// Runs random histories of a cache over a small drive. The variants have a volatile cache below or
+// none, cover all or part of the drive, and have more or less memory than the requests need.
 #include <gtest/gtest.h>
 
 #include "plugin/model/nvram/nvram.h"

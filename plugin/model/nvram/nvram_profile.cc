@@ -1,4 +1,3 @@
-// Validation of NVRAM profiles (nvram_profile.h).
 #include "plugin/model/nvram/nvram_profile.h"
 
 #include <fmt/core.h>

@@ -31,7 +31,7 @@ struct NvramProfile {
   TimeNs battery_hold_ns = 0;       ///< contents survive a power-off this long
 };
 
-/// Returns an error for the first invalid number, named as in a profile file: "[nvram]
+/// Returns an error for the first invalid value, named as in a profile file: "[nvram]
 /// block-sectors".
 Result<void> validate(const NvramProfile& profile);
 

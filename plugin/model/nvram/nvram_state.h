@@ -18,12 +18,13 @@ struct Nvram::State final : EventTarget {
   enum class Event : std::uint64_t { serviced, idle };
   static constexpr unsigned kEventBits = 1;
   struct Command : HostCommand {
-    bool decoded = false;  ///< its command_ns has passed
+    bool decoded = false;  ///< command_ns has passed for this command
     bool waited = false;
   };
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
   enum class Job : std::uint8_t { destage, read, through, pass };
-  /// A request to the device below. Pooled; never moves, and keeps its buffers until it completes.
+  /// A request to the device below. Requests are pooled and never move, because the device uses
+  /// their buffers until it completes them.
   struct BackendRequest final : Initiator {
     explicit BackendRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override {
@@ -39,13 +40,13 @@ struct Nvram::State final : EventTarget {
     SectorRange hull;               ///< read: range requested from below
     std::vector<SectorRange> kept;  ///< read: cached parts of the hull; `bytes` holds them
     bool in_pieces = false;         ///< read: the hull could not be read as a whole
-    std::deque<SectorRange> gaps;   ///< ... and these uncached parts are still to be read
+    std::deque<SectorRange> gaps;   ///< read: uncached parts still to be read, if in_pieces
     std::vector<std::byte> bytes;
   };
 
   explicit State(NvramOptions&& options);
 
-  // nvram.cc: requests
+  // ---- nvram.cc: requests
   void submit(const Request& request, Initiator& initiator);
   Route route(const Request& request) const;
   SectorRange inside(const Request& request) const;
@@ -65,21 +66,21 @@ struct Nvram::State final : EventTarget {
   void finish(const Command& command, Status status);
   void pump();
 
-  // ... and backend requests to what is below
+  // ---- nvram.cc: requests to the device below
   BackendRequest& take_backend_request(Job job);
   void send(BackendRequest& backend, const Request& request);
   void backend_request_done(BackendRequest& backend, const Completion& completion);
   void through_done(BackendRequest& backend, Status status);
   bool locked(const SectorRange& range) const;
 
-  // nvram_write_back.cc: write-back
+  // ---- nvram_write_back.cc: write-back
   bool destage_wanted();
   void consider_destage();
   std::optional<SectorRange> next_destage() const;
   SectorRange joined(SectorRange run) const;
   void destage_done(const SectorRange& range, Status status);
 
-  // ... battery and power, events
+  // ---- nvram_write_back.cc: battery, power, events
   void refresh_battery();
   void power_cut();
   void power_on();
@@ -112,7 +113,7 @@ struct Nvram::State final : EventTarget {
   std::deque<Command> flushes;     ///< waiting for an empty cache (battery dead)
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
-  std::vector<BackendRequest*> through;  ///< requests that hold their range
+  std::vector<BackendRequest*> through;  ///< bypassing requests, which lock their range
   std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;

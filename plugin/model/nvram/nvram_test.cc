@@ -1,4 +1,4 @@
-// Single rules of the cache, over a small drive.
+// Tests single rules of the cache, over a small drive.
 #include "plugin/model/nvram/nvram.h"
 
 #include <gtest/gtest.h>
@@ -165,8 +165,8 @@ TEST(Nvram, CountsHitsByKind) {
 TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   NvramFixture b;
   for (std::uint64_t i = 0; i < 60; ++i) {
-    b.write(0, 8, 7);                      // hot
-    b.write(100 + (i * 16) % 1500, 8, 9);  // cold, each once
+    b.write(0, 8, 7);                      // rewritten often
+    b.write(100 + (i * 16) % 1500, 8, 9);  // each written once
     b.run_for(30 * kMillisecondNs);
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);
@@ -196,7 +196,7 @@ TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
   EXPECT_EQ(b.counters().destages, 2U) << "from 6 blocks down to 4";
 }
 
-/// Sectors 0 to 23, with 9, 10 and 20 in the cache.
+/// Returns sectors 0 to 23 after caching sectors 9, 10 and 20.
 std::vector<std::byte> fill_in_part(NvramFixture& b) {
   std::vector<std::byte> expected = DiskFixture::pattern(24, 3);
   EXPECT_TRUE(b.store.write(0, expected).has_value());
@@ -236,7 +236,8 @@ TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   p.idle_delay_ns = 1;
   NvramFixture b(p);
   b.write(100, 8, 4);
-  // Sector 104 is cached, 99 is not: the read goes below for 99..104 while the block is in flight.
+  // Sector 104 is cached, but 99 is not: the read of 99..104 goes to the device below while the
+  // block is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
@@ -386,7 +387,7 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
-  b.write(60, 8, 3);  // across the end of the range: through, and durable
+  b.write(60, 8, 3);  // across the end of the range: bypasses the cache, and is durable
   EXPECT_EQ(b.counters().write_throughs, 2U);
   EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "still in the drive's volatile cache";
   EXPECT_EQ(b.below(60, 8), DiskFixture::pattern(8, 3));

@@ -1,15 +1,15 @@
-// Write-back, battery and power of the cache. nvram.cc has the requests.
+// Handles write-back, battery and power of the cache. nvram.cc has the requests.
 //
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
 //                        |  idle   | continues, if begun | writes back |
 //
 // The write-back runs until nothing is dirty when the host has been idle for idle_delay_ns, when
-// the battery is not ok, and for data dirty at power-on. It runs until there is room when a write
-// waits for it. The least recently written block goes first, with adjoining neighbours. A block
-// just rewritten goes last, ideally never.
+// the battery is not ok, and for data dirty at power-on. When a write waits for room, the
+// write-back runs until there is enough. The least recently written block is written first,
+// together with adjoining blocks. A frequently rewritten block is written last, ideally never.
 //
-// A write-back sends a copy. Its sectors stay in the cache as leaving. If a power cut tears them
-// below, they are written again at power-on.
+// A write-back sends a copy. Its sectors stay in the cache as leaving. If a power cut tears these
+// sectors in the device below, they are written again at power-on.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -143,7 +143,8 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// Stops the copy at `now`. Whole sectors are kept; the sector being copied is kept at random.
+/// Stops the copy at `now`. Sectors copied completely are kept. Whether the sector being copied is
+/// kept is random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
     return;
@@ -187,7 +188,7 @@ void Nvram::State::lose_contents(const char* why) {
                     fmt::format("contents lost: {} sectors, {}", sectors, why));
 }
 
-// ---- events and accounts
+// ---- events and statistics
 
 void Nvram::State::schedule(TimeNs at, Event event) {
   const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();

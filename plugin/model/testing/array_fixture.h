@@ -26,13 +26,13 @@ struct MemberTraits {
   bool volatile_cache = false;
   bool trim = false;
   TimeNs delay_ns = kMillisecondNs;
-  TimeNs jitter_ns = 0;                ///< maximum additional delay, from the seed
+  TimeNs jitter_ns = 0;                ///< maximum additional delay, drawn from the seed
   bool cut_leaves_unreadable = false;  ///< some torn sectors become unreadable
   std::uint32_t physical_sectors = 1;  ///< unit that becomes unreadable
 };
 
-/// An array member that runs requests concurrently. At a power cut, none, some or all sectors of
-/// each write in flight are stored, and the next one is torn.
+/// An array member that serves requests concurrently. At a power cut, none, some or all sectors of
+/// each write in flight are stored, and the next sector is torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
@@ -320,8 +320,8 @@ struct ArrayFixture {
   }
   RaidLayout layout() const { return RaidLayout::of(profile, stores[0]->sectors()); }
 
-  /// Returns the number of stripes whose parity (or copies) on the stores is wrong, by independent
-  /// arithmetic.
+  /// Returns the number of stripes whose parity (or copies) on the stores is wrong. The check does
+  /// not use the array's own parity code.
   std::uint64_t wrong_stripes() const {
     const RaidLayout l = layout();
     std::uint64_t wrong = 0;
@@ -341,7 +341,7 @@ struct ArrayFixture {
     finish_background();
   }
 
-  /// Multiplies each of eight bytes by x in GF(2^8).
+  /// Multiplies each of the eight bytes in `v` by x in GF(2^8).
   static std::uint64_t twice(std::uint64_t v) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     return (v & kOnes * 0x7f) << 1 ^ (v >> 7 & kOnes) * 0x1d;

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a random history of requests, faults and power cuts on a device or a stack of devices, and
-// checks every answer against the rules of device.h. For tests. It reports violations instead of
-// asserting, so a test can also require that a faulty device is detected.
+// checks every answer against the rules of device.h. For tests. The check reports violations
+// instead of asserting, so a test can also require that a faulty device is detected.
 //
 //   auto rig = ...;                          // a machine with the device, made from the seed
 //   HistoryOptions options;
@@ -11,7 +11,8 @@
 //
 // The rules, for each sector. A write (write_zeroes, trim) has two instants: its submission and its
 // acknowledgement. An unacknowledged write may or may not have happened. W is *overtaken* by V if W
-// was acknowledged before V was submitted. Of writes in flight together, any may be the last.
+// was acknowledged before V was submitted. If several writes are in flight together, any of them
+// may be the last.
 //
 //   submit   |--W1--|     |--W2--|                 W1 is overtaken by W2
 //   a read       |---------R1--------|             R1: base, W1 or W2;  R2: only W2 or W3
@@ -22,7 +23,7 @@
 //   durable            a version acknowledged with FUA, or before an acknowledged flush, or by a
 //                      device without a volatile cache
 //   after a power cut  there is a version not overtaken by a durable one, or the first part of one
-//                      such version and the rest of another (torn), or, if the options allow it,
+//                      such version and the end of another (torn), or, if the options allow it,
 //                      medium_error if a write was in flight in the same physical sector
 //   medium_error       only if a sector is known to be bad and no later write was acknowledged
 //
@@ -82,7 +83,8 @@ class HistoryCheck final : public Initiator {
     return report_;
   }
 
-  /// Notes that a fault has made sectors bad: reads may fail until they are written.
+  /// Marks sectors as bad because of a fault: reads of these sectors may fail until they are
+  /// written.
   void expect_bad(std::uint64_t lba, std::uint64_t count) {
     ++clock_;
     for (std::uint64_t at = lba; at < lba + count; ++at) {
@@ -103,8 +105,8 @@ class HistoryCheck final : public Initiator {
     Instant submitted = 0;
     Instant acknowledged = 0;
     RequestId write = 0;
-    std::uint64_t stamp = 0;       ///< 0: zeroes
-    std::vector<std::byte> bytes;  ///< contents after a cut; else derived from the stamp
+    std::uint64_t stamp = 0;       ///< stamp of the version; 0: zeroes
+    std::vector<std::byte> bytes;  ///< contents after a cut; otherwise derived from the stamp
     bool unreadable = false;
     bool durable = true;
   };
@@ -123,7 +125,7 @@ class HistoryCheck final : public Initiator {
 
   bool may_continue() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
-  /// Runs the next event. Returns false without an event, or if the limit is reached.
+  /// Runs the next event. Returns false if there is no event or the limit is reached.
   bool step() {
     if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
     ++events_;
@@ -328,7 +330,7 @@ class HistoryCheck final : public Initiator {
   }
 
   /// Fixes the order of writes that were in flight together, once a read has seen the result while
-  /// nothing was being written. (Not if two versions look alike.)
+  /// no write was in flight. (Does nothing if two versions have equal contents.)
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Pending& pending) {
     Version* last = nullptr;

@@ -22,22 +22,22 @@ struct HistoryOptions {
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
-  std::uint32_t large_request_sectors = 0;  ///< occasionally; 0: never
+  std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0: none
   std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first N sectors; 0: none
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;            ///< from a cut to power-on
   bool power_returns_soon = false;  ///< in half of the cuts, before the losses are reported
   bool may_tear = true;             ///< false: a cut leaves whole versions only
-  /// Returns true if an acknowledged write of the sector is durable. Empty: if the device has no
-  /// volatile cache.
+  /// Returns true if an acknowledged write of the sector is durable without a flush. Empty: only if
+  /// the device has no volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< for Tear::any or Tear::unreadable
-  bool may_fail = false;              ///< requests may complete with device_failed, done or not
+  bool may_fail = false;              ///< requests may complete with device_failed, executed or not
   /// Called every few steps to add faults, fail members, ...
   std::function<void(HistoryCheck&, Random&)> mischief;
-  /// Called before all sectors are read back, which must succeed: after each power_on(), and at the
-  /// end.
+  /// Called before the history reads all sectors back, after each power_on() and at the end. The
+  /// read must succeed.
   std::function<void()> before_read_back;
 };
 

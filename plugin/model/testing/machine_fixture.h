@@ -17,7 +17,7 @@
 
 namespace headcrash::model::bench {
 
-/// 2 zones, 4 heads, 40 cylinders, 2060 sectors, 10 ms per revolution.
+/// A drive with 2 zones, 4 heads, 40 cylinders, 2060 sectors and 10 ms per revolution.
 inline DiskProfile small_profile() {
   DiskProfile p;
   p.name = "small";

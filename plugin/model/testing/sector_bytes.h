@@ -1,6 +1,6 @@
 #pragma once
-// For tests: sectors filled with one word, and comparisons. They use memcpy and memcmp, since loops
-// over bytes dominate a test's time in instrumented builds.
+// For tests: sectors filled with one word, and comparisons of sectors. The functions use memcpy and
+// memcmp, because loops over bytes dominate a test's time in instrumented builds.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace headcrash::model::bench {
 
-/// Fills `bytes` with `word`. Whole words only.
+/// Fills `bytes`, whose size must be a multiple of the word's, with `word`.
 template <typename Word>
 void fill_with(std::span<std::byte> bytes, Word word) {
   std::memcpy(bytes.data(), &word, sizeof word);

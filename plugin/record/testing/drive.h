@@ -1,7 +1,7 @@
 #pragma once
 // For tests: a simple drive with a write cache. Writes are acknowledged at once and destaged later,
 // in any order, in pieces, with occasional faults. Stores and observer receive the same calls as
-// from the model's drives. The seed determines everything.
+// from the model's drives. The seed determines the whole run.
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,3 @@
-// See answer.h.
 #include "plugin/servers/emulation/answer.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The result of a request, for its client and for the log.
+// The result of a request, as sent to the client and written to the log.
 
 #include <cstdint>
 #include <functional>
@@ -19,12 +19,12 @@ struct Answer {
   const char* cause = "";  ///< a constant text; empty without an error
 };
 
-/// Limits log lines: a guest that continues on a failed disk sends thousands of requests. For each
-/// cause on each disk, the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
+/// Limits log lines, because a guest that continues on a failed disk sends thousands of requests.
+/// Per cause and disk, only the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
 class FailureLog {
  public:
-  /// Counts a failure and returns its log line if it is to be logged: "hd0: read of 8 sectors at 64
-  /// failed: cause (number 4)".
+  /// Counts a failure. Returns its log line, or nullopt if the failure is not logged: "hd0: read of
+  /// 8 sectors at 64 failed: cause (number 4)".
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
   /// Passes the log line, if any, to `log`, and returns the answer's error.

@@ -1,4 +1,3 @@
-// See clock.h.
 #include "plugin/servers/emulation/clock.h"
 
 #include <cmath>

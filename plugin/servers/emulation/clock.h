@@ -1,5 +1,6 @@
 #pragma once
-// Conversion between model time and the host's monotonic clock, which may run K times faster.
+// Conversion between model time and the host's monotonic clock. With slowdown K, one unit of model
+// time takes K units of wall time.
 
 #include <ctime>
 

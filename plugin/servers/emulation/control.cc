@@ -136,7 +136,7 @@ Result<Command> parse_array_command(const json& object) {
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
-  // Reports a key that the verb does not support under its own name.
+  // Lists only the keys of this verb, so that any other key is reported by name.
   TRY(only_keys(object, {"array", "device", of_member ? "member" : "array",
                          of_rate ? "bytes_per_second" : "array"}));
   TRY(auto device,

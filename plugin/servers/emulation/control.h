@@ -1,6 +1,6 @@
 #pragma once
 // The requests of the control socket (CONTROL.md): one line of JSON each way. Parsing is separate
-// from execution, so hostile input meets a function without side effects.
+// from execution, so only a function without side effects handles untrusted input.
 
 #include <functional>
 #include <string>

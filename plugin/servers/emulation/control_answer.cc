@@ -147,7 +147,7 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Executes commands; one overload for each type.
+/// Executes commands; it has an overload for each type.
 struct Handler {
   Emulation& emulation;
   const std::function<bool()>& given_up;

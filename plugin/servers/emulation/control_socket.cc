@@ -1,4 +1,3 @@
-// See control_socket.h.
 #include "plugin/servers/emulation/control_socket.h"
 
 #include <fmt/core.h>
@@ -58,7 +57,7 @@ void ControlSocket::accept_clients() {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
       std::this_thread::sleep_for(
-          std::chrono::milliseconds(100));  // the client stays in the backlog
+          std::chrono::milliseconds(100));  // the client stays in the backlog in the meantime
     }
   }
 }
@@ -97,7 +96,7 @@ void ControlSocket::serve(Client& client) {
     while (open && wait_for(client.fd, POLLIN)) {
       open = receive(client.fd, pending);
       if (!open && !pending.empty() && pending.back() != '\n')
-        pending += '\n';  // a last line without a newline
+        pending += '\n';  // the last line may lack its newline
       if (!answer_lines(client, pending)) break;
     }
   } catch (const std::exception&) {  // out of memory: only this client loses its connection
@@ -106,7 +105,7 @@ void ControlSocket::serve(Client& client) {
   client.finished = true;
 }
 
-/// Appends received bytes; returns false at the end of the stream.
+/// Appends received bytes to `pending`; returns false at the end of the stream.
 bool ControlSocket::receive(int fd, std::string& pending) const {
   std::array<char, 4096> bytes;
   const ssize_t n = recv(fd, bytes.data(), bytes.size(), 0);
@@ -114,8 +113,8 @@ bool ControlSocket::receive(int fd, std::string& pending) const {
   return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/// Answers every complete line in `pending` and keeps the rest. Returns false if the client must be
-/// disconnected.
+/// Answers every complete line in `pending` and keeps an incomplete last line. Returns false if the
+/// client must be disconnected.
 bool ControlSocket::answer_lines(Client& client, std::string& pending) const {
   const auto given_up = [&] {
     pollfd peer = {client.fd, 0, 0};

@@ -1,6 +1,7 @@
 #pragma once
-// The Unix socket of the control requests: one thread per client, a line in, a line out. It does
-// not interpret the lines. A clean end removes its file.
+// The Unix socket of the control requests. Each client has a thread, which reads a line, passes it
+// to a function and sends the function's line as the answer. An orderly stop removes the socket's
+// file.
 
 #include <atomic>
 #include <filesystem>

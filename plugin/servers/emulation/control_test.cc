@@ -1,4 +1,4 @@
-// Control requests: which are accepted and rejected, and robustness of the socket.
+// Tests which control requests are accepted and rejected, and the robustness of the socket.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,8 @@ TEST_F(ControlAnswer, StatisticsHaveTheDocumentedKeys) {
     EXPECT_EQ(device["latency"][kind].size(), 6U) << kind;
 }
 
-/// A hole asserts that a range reads as zeroes.
+/// A hole guarantees that its range reads as zeroes, so corrupted zeroes must not be reported as a
+/// hole.
 TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
   ASSERT_NE(emulation_->written(0), nullptr);
   ASSERT_FALSE(emulation_->written(0)->run(0, 8).written);
@@ -164,7 +165,8 @@ TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   }
 }
 
-/// A server with a full backlog is alive, and detecting that must not wait until it accepts.
+/// A server with a full backlog is alive. Detecting it must not wait until the server accepts a
+/// connection.
 TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto path = folder / "busy";
@@ -186,7 +188,7 @@ TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   });
   const bool answered = refusal.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
   EXPECT_TRUE(answered) << "the check must not wait for the backlog";
-  close(listener);  // ends such a wait
+  close(listener);  // ends a wait for the server
   for (const int client : clients) close(client);
   if (answered) {
     EXPECT_NE(refusal.get().find("another server listens"), std::string::npos);

@@ -1,4 +1,4 @@
-// The parts of one emulation server (emulation.h).
+// Combines storage, recording, machine and pacer of one emulation (emulation.h).
 #include "plugin/servers/emulation/emulation.h"
 
 #include <fmt/core.h>
@@ -74,7 +74,8 @@ void Emulation::make_written_maps(bool fresh) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
-    // Behind an array, unwritten sectors may become nonzero when rebuilt from inconsistent parity.
+    // Behind an array, unwritten sectors may become nonzero when they are rebuilt from inconsistent
+    // parity.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }

@@ -1,6 +1,7 @@
 #pragma once
 // One emulated machine with its storage, its recording, its pacer, and the statistics since the
-// last `take`. Clients and the control socket use it; it is independent of protocols.
+// last `take`. Clients and the control socket use this class; it does not depend on their
+// protocols.
 
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ struct PowerStatus {
   std::optional<std::string> armed;  ///< text of the trigger
 };
 
-/// A fault that was added and not cleared since; it may be exhausted.
+/// A fault that was added and has not been cleared. It may be exhausted, i.e. unable to fire again.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;
@@ -55,11 +56,11 @@ class Emulation {
   /// statistics; 0: unknown.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
-  /// Aborts all waits and shuts a powered machine down cleanly (volatile caches reach the medium).
-  /// Then writes the recording to the kernel. Fails if the recording is incomplete.
+  /// Aborts all waits. If the power is on, shuts the machine down cleanly (volatile caches reach
+  /// the medium). Then writes the recording to the kernel. Fails if the recording is incomplete.
   Result<void> stop();
 
-  // The devices that clients see:
+  // ---- the devices that clients see
   std::size_t device_count() const { return built_.machine->device_count(); }
   const std::string& device_name(std::size_t index) const {
     return built_.machine->device_name(index);
@@ -68,15 +69,17 @@ class Emulation {
     return built_.machine->device(index).characteristics();
   }
   const std::string& title(std::size_t index) const { return plan_.devices.at(index).stack->title; }
-  const std::string& instance() const { return instance_; }  ///< 16 hex digits, new for each server
+  /// 16 hex digits, different for each server
+  const std::string& instance() const { return instance_; }
   /// Regions that may be nonzero; null if unknown.
   const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
   /// Serves one request in the clock's time.
   Answer serve(std::size_t device_index, const model::Request& request);
-  /// Returns true if serve() does not wait (clock=off). The clock may have changed before the call.
+  /// Returns true if serve() does not wait (clock=off). The result may be outdated when serve() is
+  /// called, because the clock can change in between.
   bool answers_at_once() const { return pacer_->answers_at_once(); }
-  // For virtual time (Clock::Kind::virtual_time): one thread advances the time (pacer.h).
+  // ---- for virtual time (Clock::Kind::virtual_time): one thread advances the time (pacer.h)
   void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
   bool step(model::TimeNs until) { return pacer_->step(until); }
   std::optional<model::TimeNs> next_event() const { return pacer_->next_event(); }
@@ -84,15 +87,15 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h) and shares the power cord. Reads return
-  /// instance().
+  /// Serves the disk that accepts marks (mark_disk.h). The disk shares the machine's power cord.
+  /// Reads return instance().
   Answer serve_marks(const model::Request& request);
 
-  /// at most kMarkBytesMax bytes; returns the model time
+  /// Records a mark of at most kMarkBytesMax bytes and returns its model time.
   model::TimeNs mark(std::string_view text);
   model::TimeNs cut_power();
   model::TimeNs power_on();
-  /// Fails if the trigger names an object that the machine does not have.
+  /// Arms a power cut. Fails if the trigger names an object that the machine does not have.
   Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
@@ -102,12 +105,13 @@ class Emulation {
     return pacer_->wait_power_off(timeout);
   }
   bool wait_for_long_request() { return pacer_->wait_for_long_request(); }
-  /// Fails in virtual time, which only the guest advances.
+  /// Fails in virtual time, because only the guest advances that time.
   Result<void> set_clock(const Clock& clock);
 
-  // Faults and operator commands (operator.cc).
+  // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Clears faults of one device or all, and of one kind or all. Returns their number.
+  /// Clears the faults of one device or of all devices, and of one kind or of all kinds. Returns
+  /// the number of cleared faults.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();
@@ -122,7 +126,7 @@ class Emulation {
 
  private:
   Emulation() = default;
-  /// Returns false, without a mark, if the power is off.
+  /// Records a guest's mark. Returns false without recording it if the power is off.
   bool mark_of_guest(std::string_view text);
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
@@ -135,7 +139,7 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// by id: index among the machine's devices, or kMember
+  /// indexed by id: the device's index among the machine's devices, or kMember
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
@@ -144,7 +148,7 @@ class Emulation {
   unsigned threads_ = 0;
   bool stopped_ = false;
 
-  // Guarded by the pacer's mutex:
+  // ---- guarded by the pacer's mutex
   std::string armed_text_;
   std::vector<AddedFault> faults_;
   std::vector<DeviceTotals> totals_before_;  ///< at the start of the interval

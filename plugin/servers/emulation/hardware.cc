@@ -1,4 +1,3 @@
-// See hardware.h.
 #include "plugin/servers/emulation/hardware.h"
 
 #include <fmt/core.h>
@@ -8,7 +7,7 @@ namespace {
 
 constexpr const char* kDeviceName = "hd0";
 
-/// Attributes an error to a parameter.
+/// Returns the error with the parameter as its subject.
 tl::unexpected<Error> about(const std::string& parameter, Error error) {
   error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
   return tl::unexpected<Error>(std::move(error));

@@ -12,7 +12,8 @@ namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
-  std::vector<model::FaultSpec> faults;  ///< of the machine file, then of the parameters
+  /// faults of the machine file, then those of the parameters
+  std::vector<model::FaultSpec> faults;
 };
 
 /// Loads profiles and plans devices. Errors name the parameter.

@@ -1,4 +1,3 @@
-// See load_series.h.
 #include "plugin/servers/emulation/load_series.h"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ LoadSeries::Bin& LoadSeries::bin_at(model::TimeNs at) {
   return bins_[index];
 }
 
-/// Distributes sectors in proportion to time; rounding preserves the sum.
+/// Distributes sectors over bins in proportion to time. Rounding preserves their sum.
 void LoadSeries::spread(std::uint64_t Bin::* count, std::uint64_t sectors, model::TimeNs from,
                         model::TimeNs to) {
   const double each =

@@ -7,10 +7,10 @@
 //                 |--------B--------|
 //   bins       |  1  |  2  |  3  |  4  |
 //
-// The sectors of A are spread over bins 1 and 2, those of B over the time from A's completion on,
-// bins 2 to 4. A device that serves requests serially therefore never appears faster than it was.
-// The time of each request counts in all bins where it was inside: inside_ns / width is the mean
-// number of requests inside.
+// The sectors of A are spread over its time, in bins 1 and 2. The sectors of B are spread over the
+// time after A's completion, in bins 2 to 4. A device that serves requests serially therefore never
+// appears faster than it was. The time of a request in the device counts in every bin that it
+// touches, so inside_ns / width is the mean number of requests in the device.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +24,16 @@ class LoadSeries {
  public:
   struct Bin {
     std::uint64_t sectors_read = 0, sectors_written = 0, flushes = 0;
-    model::TimeNs inside_ns = 0;  ///< summed over requests
+    model::TimeNs inside_ns = 0;  ///< time in the device, summed over requests
     Bin& operator+=(const Bin& other);
   };
   static constexpr std::size_t kBinsMost = 256;
   static constexpr model::TimeNs kNarrowest = model::kMillisecondNs;
 
-  /// Only the time from `begin` on counts.
+  /// Ignores the time before `begin`.
   explicit LoadSeries(model::TimeNs begin = 0) : begin_(begin) {}
 
-  /// Adds a successful request. Only reads, writes and flushes count.
+  /// Adds a successful request. Operations other than reads, writes and flushes are ignored.
   void completed(model::Op op, std::uint32_t sectors, model::TimeNs submitted_at,
                  model::TimeNs completed_at);
 

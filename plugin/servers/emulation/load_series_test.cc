@@ -25,11 +25,12 @@ TEST(LoadSeries, CountsAFlushAtItsCompletionAndTimeWhileInside) {
   EXPECT_EQ(series.bins()[2].flushes, 1U);
 }
 
-/// A drive that writes 1000 sectors in 100 ms must not be shown as writing them in one.
+/// If a drive writes 1000 sectors in 100 ms, the series must not show them in a single millisecond.
 TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheLastCompletion) {
   LoadSeries series;
   series.completed(Op::write, 1000, 0, 100 * kMillisecondNs);
-  series.completed(Op::write, 500, 0, 150 * kMillisecondNs);  // waited for the first one
+  // this request waited for the first one
+  series.completed(Op::write, 500, 0, 150 * kMillisecondNs);
   series.completed(Op::read, 7, 200 * kMillisecondNs, 200 * kMillisecondNs);
   ASSERT_EQ(series.bins().size(), 201U);
   for (std::size_t i = 0; i < 150; ++i) EXPECT_NEAR(series.bins()[i].sectors_written, 10, 1) << i;

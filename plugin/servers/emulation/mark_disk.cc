@@ -1,4 +1,3 @@
-// See mark_disk.h.
 #include "plugin/servers/emulation/mark_disk.h"
 
 #include <algorithm>

@@ -14,14 +14,15 @@ namespace headcrash::emulation {
 
 inline constexpr const char* kMarkDiskName = "mark";
 inline constexpr std::uint32_t kMarkDiskBytes = 4096;
-/// Maximum length of a mark, which must fit into a sector with its NUL.
+/// Maximum length of a mark. The mark and its NUL must fit into a sector.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 /// Serves a request. REQUIRES: whole sectors within the disk. Calls `mark` with 1 to kMarkBytesMax
 /// bytes.
 Answer serve_mark_disk(const model::Request& request, const std::string& text,
                        const std::function<Answer(std::string_view)>& mark);
-/// Records marks in the stage's recording; reads return its nonce.
+/// Serves a request to a stage's mark disk: marks go to the stage's recording; reads return the
+/// stage's nonce.
 Answer serve_mark_disk(const model::Request& request, stages::Stage& stage);
 
 }  // namespace headcrash::emulation

@@ -21,7 +21,7 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // "Never written" is no longer valid where data is misdirected or zeroes are corrupted.
+  // A range recorded as never written may be nonzero after a misdirected write or corrupted zeroes.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);

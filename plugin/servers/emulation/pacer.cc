@@ -1,4 +1,3 @@
-// See pacer.h.
 #include "plugin/servers/emulation/pacer.h"
 
 #include <sys/prctl.h>
@@ -23,9 +22,9 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
 }
 
-/// Makes this thread's timers precise, instead of the kernel's usual 50 us slack. Called at each
-/// request (0.1 us), because the C library frees a thread_local of a loaded plugin without
-/// ThreadSanitizer's knowledge.
+/// Makes this thread's timers precise, instead of the kernel's usual slack of 50 us. Called for
+/// each request (0.1 us). A thread_local flag is not used, because the C library frees a loaded
+/// plugin's thread_local variables without the knowledge of ThreadSanitizer.
 void sharpen_timers() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -119,8 +118,8 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Stops model time at the last of these events, so that a new request is not submitted in the
-/// future.
+/// Runs events up to the last one that the leader may prepare, and stops model time there. A new
+/// request is therefore never submitted in the model's past.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
   for (auto next = simulation_.next_event(); next && *next <= limit;
@@ -150,8 +149,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
-  // In virtual time there is no gap between a cut and the end of the requests inside, so observers
-  // see both together.
+  // In virtual time, no gap may exist between a cut and the end of the requests in flight, so that
+  // observers see both together.
   if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
@@ -214,8 +213,8 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
 }
 
 /// Sleeps until the next event must be prepared or the leader is roused, then runs due events. The
-/// spin begins earlier by the recent wake-up delay (an idle host sleeps deeply). The estimate rises
-/// at once and falls slowly, so nearly all sleeps end in time.
+/// spin begins earlier by the recent wake-up delay (an idle host sleeps deeply). The estimate of
+/// this delay rises at once and falls slowly, so that nearly all sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
   invariant(next.has_value(), "a waiting request has a future event");
@@ -239,8 +238,8 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   if (paced()) run_ahead();
 }
 
-/// Removes a finished request. If it was the leader's, the oldest waiting request becomes the
-/// leader.
+/// Removes a finished request. If its thread was the leader, the oldest waiting request's thread
+/// becomes the leader.
 void Pacer::leave(Waiter& waiter) {
   waiters_.remove(&waiter);
   if (leader_ != &waiter) return;
@@ -280,7 +279,7 @@ void Pacer::count(std::size_t device_index, const model::Request& request, const
   if (!count_modelled(device_index, request, completion)) return;
   DeviceLatency& latency = latencies_[device_index];
   if (waiter.clock_changes != clock_changes_ || shutting_down_)
-    return;  // it waited under two clocks
+    return;  // the clock changed while this request waited
   const WallNs now = wall_now();
   const auto scaled = [this](WallNs wall) {
     return static_cast<model::TimeNs>(static_cast<double>(wall) / clock_.slowdown);
@@ -336,7 +335,7 @@ Served Pacer::account(std::size_t device_index, const model::Request& request,
   return {completion.status, shutting_down_, failed_ && failed_()};
 }
 
-// ---- the background
+// ---- the background thread
 
 void Pacer::run_background() {
   sharpen_timers();

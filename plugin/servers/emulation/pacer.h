@@ -4,18 +4,18 @@
 // One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and
 // a thread that takes the mutex first runs the due events. Threads that wait for a request follow
 // the leader/follower pattern. The leader sleeps until the next event of the model is due (it spins
-// for the last 50 to 500 us), runs it, and wakes the owners of completed requests. When its own
-// request completes, it appoints the next leader. A client with one request in flight therefore
-// never waits for a thread switch.
+// for the last 50 to 500 us), runs the event, and wakes the threads whose requests have completed.
+// When its own request completes, it appoints the next leader. A client with one request in flight
+// therefore never waits for a thread switch.
 //
 //   request threads   [submit .. lead: sleep until next event, run it, .. done -> appoint a leader]
 //                     [submit .. follow: sleep until done or appointed ........ done]
 //   background        leads while no request waits, at most once a millisecond: destage, armed cuts
 //
-// A completion is an event. The leader runs events kPrepareNs early, so bytes are copied and locks
-// taken by the modelled instant, and holds the answer until then: none leaves early. With a `lead`
-// (transport_time.h), an answer leaves earlier than the modelled instant by this time, and reaches
-// the client at that instant or later.
+// A completion is an event. The leader runs events kPrepareNs early, so that bytes are copied and
+// locks are taken before the modelled instant. It holds the answer until that instant, so no answer
+// leaves early. With a `lead` (transport_time.h), an answer leaves earlier by that time, so that it
+// reaches the client at the modelled instant or later.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves .. travels to the client .. |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
@@ -49,11 +49,11 @@ namespace headcrash::emulation {
 struct Served {
   model::Status status = model::Status::ok;
   bool shut_down = false;       ///< the server is stopping; the outcome of the request is unknown
-  bool backing_failed = false;  ///< see fail_when
+  bool backing_failed = false;  ///< the storage failed; see fail_when
 };
 
-/// Latencies of one device over successful requests, in model nanoseconds. All but `flush` are of
-/// reads and writes.
+/// Latencies of one device over successful requests, in model nanoseconds. `flush` covers flushes;
+/// the other histograms cover reads and writes.
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
@@ -64,23 +64,24 @@ struct DeviceLatency {
 
 class Pacer {
  public:
-  /// The machine must outlive the pacer, and is used only through it from now on.
+  /// The machine must outlive the pacer. From now on, it must be used only through the pacer.
   Pacer(model::Machine& machine, const Clock& clock);
   ~Pacer();
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// Sets a check that fails requests; it is called for every request with the mutex held.
-  /// REQUIRES: before start().
+  /// Sets a function that returns true if requests must fail; it is called for every request with
+  /// the mutex held. REQUIRES: before start().
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< ends all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
-  /// Submits a request and returns no earlier than its completion's instant. Fills in `request.id`.
-  /// An exception of the model (out of memory) ends the server: other requests wait on their
-  /// stacks, and the model still refers to their buffers.
+  /// Submits a request and returns no earlier than the instant of its completion. Sets
+  /// `request.id`. An exception in the model (out of memory) ends the server. It cannot be handled,
+  /// because other requests wait on their threads' stacks, and the model still refers to their
+  /// buffers.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.
@@ -103,7 +104,7 @@ class Pacer {
   model::TimeNs now() const;
   bool has_power() const;
   std::uint64_t power_cuts() const;
-  /// Accounts a completed request in the statistics and returns its result.
+  /// Adds a completed request to the statistics and returns its result.
   Served account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
@@ -117,12 +118,12 @@ class Pacer {
   WallNs lead_ns() const;
 
   enum class PowerWait : std::uint8_t { off, time_over, stopping };
-  /// Waits until the power is off. From shut_down() on it returns `stopping` at once; do not call
+  /// Waits until the power is off. After shut_down() it returns `stopping` immediately; do not call
   /// it again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until some request has waited for kLongWaitNs. Returns false at stop(). For the thread
-  /// that watches for the server's end.
+  /// Waits until some request has waited for kLongWaitNs. Returns false at stop(). Called by the
+  /// thread that watches for the server's end.
   bool wait_for_long_request();
 
   /// Statistics of a device; use within with_machine().
@@ -153,7 +154,7 @@ class Pacer {
   void catch_up();        ///< runs the due events
   void run_ahead();       ///< ... and those that the leader may prepare
   void run_one();         ///< runs the next event; REQUIRES: there is one
-  void finish_waiting();  ///< runs ahead until no request waits
+  void finish_waiting();  ///< runs events until no request waits
   void after_change();    ///< the machine was changed other than by a request
   void note_power();
   void rouse_leader();
@@ -163,7 +164,8 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// Counts the modelled values, for any clock. Returns true for a read or a write.
+  /// Updates the statistics of modelled times, which do not depend on the clock. Returns true for a
+  /// read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();
@@ -179,7 +181,7 @@ class Pacer {
   std::uint64_t clock_changes_ = 0;
   std::vector<DeviceLatency> latencies_;
 
-  std::list<Waiter*> waiters_;  ///< requests inside, oldest first
+  std::list<Waiter*> waiters_;  ///< requests in flight, oldest first
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for

@@ -1,5 +1,5 @@
-// Threads, wall time and model time. No test has an upper time limit that a busy host could exceed,
-// except generous ones that distinguish "at once" from "after the whole wait".
+// Tests threads, wall time and model time. The tests have no upper time limits that a busy host
+// could exceed, except generous ones that distinguish "at once" from "after the whole wait".
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>
@@ -169,7 +169,8 @@ TEST_F(PacerTest, TheClockCanChangeWhileRequestsWait) {
 
 TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
   make("real:1000000");
-  std::thread slow([&] { EXPECT_FALSE(serve(1000).shut_down); });  // a quarter of an hour
+  // takes a quarter of an hour of wall time
+  std::thread slow([&] { EXPECT_FALSE(serve(1000).shut_down); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const WallNs before = wall_now();
   pacer_->set_clock(*parse_clock("real"));
@@ -229,8 +230,8 @@ TEST_F(PacerTest, ShutDownEndsAllWaits) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-// Requests, cuts, clock changes and statistics together: for the thread sanitizer, and to check
-// that no request is lost in a queue.
+// Runs requests, cuts, clock changes and statistics together, for ThreadSanitizer and to check that
+// no request is lost in a queue.
 TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   make("real");
   std::atomic<bool> over = false;

@@ -1,4 +1,3 @@
-// Start and stop order of a machine's parts (served_machine.h).
 #include "plugin/servers/emulation/served_machine.h"
 
 #include "plugin/servers/emulation/control.h"

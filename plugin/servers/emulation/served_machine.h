@@ -4,7 +4,7 @@
 //   open()        control socket, storage, recording: everything that can fail     no thread yet
 //   start()       model time begins, control requests are answered                 clients accepted
 //   shut_down()   waiting requests end at once, later ones are rejected            connections end
-//   stop()        no more control requests; the machine is shut down, the recording completed
+//   stop()        control requests end; the machine is shut down, the recording completed
 
 #include <memory>
 #include <optional>

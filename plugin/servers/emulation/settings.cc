@@ -1,4 +1,3 @@
-// See settings.h.
 #include "plugin/servers/emulation/settings.h"
 
 #include <fmt/format.h>
@@ -162,8 +161,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   return {};
 }
 
-/// Checks parameters of crash-state servers, which share only the control socket with emulated
-/// hardware.
+/// Checks the parameters of a server of crash states. It shares only the control socket with
+/// emulated hardware.
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {

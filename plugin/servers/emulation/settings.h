@@ -31,19 +31,19 @@ struct Settings {
   std::optional<std::string> cut;  ///< text of a valid trigger
   std::vector<model::FaultSpec> faults;
 
-  // For a server of crash states instead of hardware:
+  // ---- for a server of crash states instead of hardware
   std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
   std::optional<std::filesystem::path>
       virtual_time;  ///< sockets for guests in virtual time, one stage each
 
-  /// Sets one parameter. Errors name the key and say what to use. Each key except `fault` may be
-  /// set once.
+  /// Sets one parameter. Errors name the key and suggest a valid value. Each key except `fault` may
+  /// be set only once.
   Result<void> set(std::string_view key, std::string_view value);
   /// Returns all keys, each followed by a space.
   static std::string_view keys();
-  /// Checks the combination of parameters, after all set() calls.
+  /// Checks the combination of parameters. Call this after all set() calls.
   Result<void> check() const;
 
  private:

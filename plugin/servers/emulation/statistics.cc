@@ -1,4 +1,3 @@
-// See statistics.h.
 #include "plugin/servers/emulation/statistics.h"
 
 namespace headcrash::emulation {

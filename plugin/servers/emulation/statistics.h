@@ -20,12 +20,12 @@ struct ResponseTimes {
 };
 struct ArrayStatistics {
   model::ArrayStatus status;
-  model::ArrayCounters counters;  ///< of the interval
+  model::ArrayCounters counters;  ///< counts during the interval
 };
 struct NvramStatistics {
   model::BatteryState battery = model::BatteryState::ok;
   model::NvramState state = model::NvramState::up;
-  model::NvramCounters counters;  ///< of the interval; dirty_sectors is the current value
+  model::NvramCounters counters;  ///< counts during the interval; dirty_sectors is current
 };
 
 struct DeviceStatistics {
@@ -35,7 +35,7 @@ struct DeviceStatistics {
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_bytes = 512;    ///< atomic unit of the medium
   std::uint32_t queue_depth = 1;                ///< maximum number of commands scheduled together
-  model::DeviceCounters counters;               ///< of the interval
+  model::DeviceCounters counters;               ///< counts during the interval
   std::optional<ResponseTimes> response_times;  ///< nullopt for a member, which has no clients
   std::optional<LoadSeries> load;               ///< likewise
   std::optional<ArrayStatistics> array;
@@ -58,7 +58,8 @@ struct Statistics {
   std::vector<DeviceStatistics> devices;  ///< by id: a device before its members
 };
 
-/// Totals of one device at one time. An interval is the difference of two.
+/// Totals of one device at one instant. The values of an interval are the differences of two such
+/// totals.
 struct DeviceTotals {
   model::DeviceCounters device;
   std::optional<model::ArrayCounters> array;

@@ -1,4 +1,4 @@
-// Round trips over a socket pair or two eventfds (transport_time.h).
+// Measures round trips over a socket pair or two eventfds (transport_time.h).
 #include "plugin/servers/emulation/transport_time.h"
 
 #include <poll.h>
@@ -36,7 +36,7 @@ constexpr std::size_t kRequestBytes = 28;
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kPayloadBytes = 4096;
 
-/// Reads all of `bytes`; returns false at the end of the stream.
+/// Reads until `bytes` bytes have arrived; returns false at the end of the stream.
 bool receive(int fd, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, 0);
@@ -48,7 +48,7 @@ bool receive(int fd, char* into, std::size_t bytes) {
   return true;
 }
 
-/// Reads like an NBD client: takes the available bytes and sleeps until more arrive.
+/// Reads like an NBD client: takes the available bytes, then sleeps until more bytes arrive.
 bool receive_in_turns(int fd, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, MSG_DONTWAIT);
@@ -76,8 +76,9 @@ void serve_as_a_drive() {
   }
 }
 
-/// Answers like nbdkit: threads take turns waiting for a request, and the one that gets it wakes
-/// the next. Header and payload are sent separately, so the client may wake up in between.
+/// Answers like nbdkit: threads take turns waiting for a request, and the thread that gets one
+/// wakes the next thread. Header and payload are sent separately, so the client may wake up in
+/// between.
 void answer_requests(int fd, std::mutex& turn) {
   std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
   const auto next_request = [&] {
@@ -96,7 +97,7 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual bool up() const = 0;
-  /// Returns nullopt if the other end does not answer in time.
+  /// Performs a round trip. Returns nullopt if the other end does not answer in time.
   virtual std::optional<WallNs> round() = 0;
 };
 
@@ -108,7 +109,7 @@ class SocketPeer final : public Peer {
     try {
       while (servers_.size() < kServerThreads)
         servers_.emplace_back(answer_requests, ends_[1], std::ref(turn_));
-    } catch (const std::system_error&) {  // out of threads: use those that exist
+    } catch (const std::system_error&) {  // out of threads: use the existing ones
     }
   }
   ~SocketPeer() override {
@@ -145,7 +146,7 @@ class EventPeer final : public Peer {
     try {
       threads_.emplace_back([this] { take_kicks(); });
       threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // then it is not available
+    } catch (const std::system_error&) {  // out of threads: this transport cannot be measured
     }
   }
   ~EventPeer() override {

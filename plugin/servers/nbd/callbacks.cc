@@ -1,5 +1,5 @@
-// Connections and requests: nbdkit's callbacks over an Export. Each callback checks its arguments,
-// calls one function, and converts the answer to an errno.
+// Implements nbdkit's callbacks for connections and requests with an Export. Each callback checks
+// its arguments, calls one function, and converts the answer to an errno.
 #include <algorithm>
 #include <cstring>
 
@@ -88,7 +88,8 @@ int on_can_multi_conn(void* handle) noexcept {
 
 // ---- requests
 
-/// Checks alignment. A drive transfers whole sectors, so others give EINVAL.
+/// Returns true for whole sectors. A drive transfers whole sectors only, so other requests give
+/// EINVAL.
 bool is_aligned(std::uint32_t count, std::uint64_t offset) {
   if ((count | offset) % kSectorBytes == 0) return true;
   nbdkit_error(
@@ -118,7 +119,7 @@ int serve(void* handle, const model::Request& what) {
   return answer_errno(answer.error);
 }
 
-/// Trims; with FUA, flushes afterwards.
+/// Serves a trim. With FUA, a flush follows.
 int serve_trim(void* handle, const model::Request& trim) {
   model::Request plain = trim;
   plain.fua = false;
@@ -146,8 +147,8 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// Zeroes by trimming if the device supports it, the client allows it, and trimmed sectors read as
-/// zeroes. If the client requires a fast operation, fails at once if it is not fast.
+/// Zeroes by trimming if the device supports trims, the client allows one, and trimmed sectors read
+/// as zeroes. If the client requires a fast operation and the device has none, fails at once.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
@@ -164,7 +165,7 @@ int on_flush(void* handle, std::uint32_t) noexcept {
   return guarded([&] { return serve(handle, request(model::Op::flush, 0, 0, 0)); });
 }
 
-/// Trims the whole sectors of the range, since a trim is only advice.
+/// Trims only the whole sectors of the range, because a trim is advisory.
 int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     const std::uint64_t first = (offset + kSectorBytes - 1) / kSectorBytes;
@@ -176,7 +177,7 @@ int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32
   });
 }
 
-/// Reads into the drive's cache, without returning data.
+/// Reads into the drive's cache without returning data to the client.
 int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t) noexcept {
   return guarded([&] {
     const std::uint64_t first = offset / kSectorBytes;
@@ -188,7 +189,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Takes no model time: the server answers, not the drive.
+/// Reports extents. This takes no model time, because the server answers and not the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {

@@ -1,4 +1,4 @@
-// The exports of emulated hardware: each device of the machine, and `mark`.
+// Implements the exports of emulated hardware: each device of the machine, and `mark`.
 #include <algorithm>
 #include <bit>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The object behind a connection, for NBD's callbacks: a disk, or marks. There are two tables of
-// exports: one of emulated hardware (emulated_exports.cc) and one of crash states
+// The object behind an NBD connection: a disk, or the acceptor of marks. There are two tables of
+// exports: one for emulated hardware (emulated_exports.cc) and one for crash states
 // (stage_exports.cc).
 
 #include <cstdint>
@@ -51,7 +51,8 @@ class Export {
   virtual std::string name() const { return description(); }
   /// Serves a request of whole sectors that nbdkit has checked against traits().
   virtual emulation::Answer serve(const model::Request& request) = 0;
-  /// Returns the run at `lba`, at most `limit` sectors; only with traits().extents.
+  /// Returns the run that begins at `lba`, at most `limit` sectors long. Called only with
+  /// traits().extents.
   virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) {
     return {limit, true};
   }
@@ -82,7 +83,7 @@ class MarkExport : public Export {
                        .cache = false};
 };
 
-// The servers must outlive their tables.
+// The servers must outlive the tables.
 std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation);
 std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
 

@@ -43,11 +43,11 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kBlock = 4096;
-constexpr std::size_t kRequestBytes = 28;         ///< of NBD's read request
-constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< of its simple reply
+constexpr std::size_t kRequestBytes = 28;         ///< size of NBD's read request
+constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< size of NBD's simple reply
 enum class Waiting : std::uint8_t { sleep, poll };
 
-/// A persistent control connection: one command, one answer.
+/// A persistent control connection: it sends one command and receives one answer at a time.
 class Control {
  public:
   explicit Control(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -61,7 +61,7 @@ class Control {
   Control& operator=(const Control&) = delete;
   bool connected() const { return connected_; }
 
-  /// Returns the first device's latencies since the last call; null if the server is gone.
+  /// Returns the first device's latencies since the last call; null if the server has ended.
   nlohmann::json take() const {
     const std::string line = "{\"stats\":\"take\"}\n";
     if (send(fd_, line.data(), line.size(), MSG_NOSIGNAL) < 0) return {};
@@ -170,7 +170,7 @@ int measure_depth(nbd_handle* nbd, const Control& control, int depth, int reques
   return 0;
 }
 
-/// Reads all of `bytes`, sleeping or polling; returns false at the end.
+/// Reads until `bytes` is full, sleeping or polling; returns false at the end of the stream.
 bool receive(int fd, char* into, std::size_t bytes, Waiting waiting) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, waiting == Waiting::poll ? MSG_DONTWAIT : 0);

@@ -68,7 +68,7 @@ int on_config_complete() noexcept {
   });
 }
 
-/// Warns if a device's queue is deeper than nbdkit's number of threads.
+/// Warns if nbdkit has fewer threads than a device's queue depth.
 void warn_of_few_threads() {
   emulation::Emulation& emulation = server->machine->emulation();
   const unsigned threads = threads_of_this_nbdkit();
@@ -124,9 +124,9 @@ int on_get_ready() noexcept {
 
 // ---- threads
 
-/// Detects a signal: nbdkit waits for running requests before it ends, and reports a signal only
-/// through nbdkit_nanosleep. It is called only while a request has been waiting for long, because
-/// it logs a message when interrupted.
+/// Detects a signal that ends the server. nbdkit waits for running requests before it ends, and
+/// reports a signal only through nbdkit_nanosleep. This function is called only when a request has
+/// waited for long, because nbdkit_nanosleep logs a message when it is interrupted.
 void watch_for_the_end() {
   while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
@@ -135,7 +135,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in our threads and those they start, so that nbdkit's threads receive them.
+/// Blocks signals in our threads and in those that they start, so that nbdkit's threads receive
+/// them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -1,5 +1,5 @@
-// End to end: nbdkit with the built plugin, libnbd as the client, the control socket, and the
-// recording.
+// Tests from end to end: nbdkit with the built plugin, libnbd as the client, the control socket,
+// and the recording.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
-/// The log names the cause once for many requests that fail for the same reason.
+/// If many requests fail for the same reason, the log names the cause only once.
 TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   const TemporaryFolder folder;
   const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));
@@ -129,8 +129,8 @@ TEST(Plugin, ATornSectorIsAMixOfOldAndNew) {
   EXPECT_TRUE(seen_torn);
 }
 
-/// Returns the number of unreadable sectors after cuts in the middle of writes; each is healed by a
-/// write.
+/// Cuts the power in the middle of writes and returns how many sectors were unreadable afterwards.
+/// A write must make each such sector readable again.
 int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   TemporaryFolder folder;
   ServedDisk disk(folder, arguments);

@@ -1,4 +1,4 @@
-// NBD's negotiated properties and the behaviour of requests, one test each.
+// Tests NBD's negotiated properties and the behaviour of requests, one property per test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -286,9 +286,9 @@ TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
 
 TEST(Filter, ExitwhenEndsTheServerCleanly) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
-  // nbdkit 1.32 unloads this filter while the filter's thread still returns through it. With the
-  // slower threads of ThreadSanitizer, `nbdkit memory` crashes as well. AddressSanitizer runs the
-  // test.
+  // nbdkit 1.32 unloads this filter while a thread of the filter still returns through its code.
+  // With ThreadSanitizer, whose threads are slower, `nbdkit memory` crashes as well. The test runs
+  // with AddressSanitizer.
   if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");

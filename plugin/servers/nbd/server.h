@@ -20,19 +20,20 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
-  std::unique_ptr<emulation::ServedMachine> machine;  ///< either a machine
-  std::unique_ptr<stages::StageServer> stages;        ///< or stages
-  /// their virtual-time sockets; must end before `stages`
+  std::optional<emulation::Hardware> hardware;  ///< until the machine takes it
+  /// emulated hardware; null if the server has stages
+  std::unique_ptr<emulation::ServedMachine> machine;
+  std::unique_ptr<stages::StageServer> stages;  ///< crash states; null if the server has a machine
+  /// virtual-time sockets of the stages; must be destroyed before `stages`
   std::unique_ptr<timetravel::ServedStages> virtual_stages;
-  std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
+  std::unique_ptr<emulation::ControlSocket> control;  ///< control socket of the stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;
   std::thread watcher;
 };
 
-/// A plain pointer, not destroyed by exit(): the parent of nbdkit's fork also exits, and must not
-/// flush the recording or remove the socket that its child uses.
+/// A plain pointer, not destroyed by exit(): the parent of nbdkit's fork also calls exit(), and
+/// must not flush the recording or remove the socket that its child uses.
 extern Server* server;
 
 /// Sets the callbacks of connections and requests (callbacks.cc).

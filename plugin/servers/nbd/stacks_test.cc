@@ -1,4 +1,4 @@
-// Arrays, caches, flash and machines of several devices, as seen by clients and operators.
+// Tests arrays, caches, flash and machines of several devices, as seen by clients and operators.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -88,11 +88,11 @@ TEST(Stacks, AMachineServesEachOfItsDevices) {
   EXPECT_TRUE(incidents.contains("fault added: latent-error:log,lba=800+8"));
 }
 
-// With clock=off, time stops between requests, and with it idle-time work.
+// With clock=off, time stops between requests, and so does idle-time work.
 TEST(Stacks, QuietMeansNothingLeftToWrite) {
   struct Case {
     const char* profile;
-    bool volatile_cache;  // emptied by a flush
+    bool volatile_cache;  // a flush empties it
     bool battery;         // needs no write-back
   };
   for (const Case& one : {Case{"hp-c2447", true, false}, Case{"sata-ssd", true, false},
@@ -232,7 +232,8 @@ TEST(Stacks, ToleratesOneDeadMemberButNotTwo) {
   EXPECT_EQ(client.read(0, bytes), EIO);
 }
 
-/// A drive too fast for this host's timers keeps its ratios when everything is slowed down equally.
+/// On a drive too fast for this host's timers, slowing everything down by the same factor must keep
+/// the ratios of times.
 TEST(Stacks, SlowedFlashKeepsItsTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
@@ -259,8 +260,8 @@ TEST(Stacks, SlowedFlashKeepsItsTimes) {
 }
 
 /// Slowed down by K, many concurrent requests take K times the modelled time: never less, and on a
-/// busy machine not much more. The limits are wide because the machine's load varies; a factor
-/// applied twice or not at all is far outside.
+/// busy machine not much more. The limits are wide because the machine's load varies. They still
+/// detect a factor that is applied twice or not at all.
 TEST(Stacks, SlowedByKTakesKTimesAsLong) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;

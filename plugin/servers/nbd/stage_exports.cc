@@ -1,4 +1,4 @@
-// The exports of a server of crash states: stages, their marks, and single states.
+// Implements the exports of a server of crash states: stages, their marks, and single states.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -37,7 +37,7 @@ class StageDisk final : public Export {
     traits_ = {
         .bytes = connection_->sectors() * model::kSectorBytes,
         .trim = true,
-        .trim_zeroes = false,  // not on a used disk, and a load may change the stage's content
+        .trim_zeroes = false,  // false on a used disk, and a load may change the stage's content
         .fast_zero = true,
         .extents = true,
         .shared = own_ == nullptr};
@@ -76,7 +76,7 @@ class StageMark final : public MarkExport {
   stages::Stage& stage_;
 };
 
-/// Parsed from "3" or "3/hd0.1".
+/// The name of a stage or of one of its disks: "3" or "3/hd0.1".
 struct StageName {
   std::size_t number = 0;
   std::optional<std::string> disk_name;

@@ -1,4 +1,4 @@
-// The loaded plugin as a server of crash states: exports, negotiation, control, errors.
+// Tests the loaded plugin as a server of crash states: exports, negotiation, control, errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ class StateServer : public ServedDisk {
   }
 };
 
-/// Writes 'a' at 0 and flushes, then 'b' at 0: 6 events, plus a mark in between: 7.
+/// Writes 'a' at 0 and flushes, then writes 'b' at 0: 6 events, plus a mark in between: 7.
 std::string record_a_run(const TemporaryFolder& folder) {
   const std::string path = folder / "run.hcrec";
   StateServer server(folder);
@@ -114,7 +114,7 @@ TEST(States, NegotiatesItsProperties) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel that zeroes blocks allows holes, but on a used disk a trim would leave the prior
+/// A kernel that zeroes blocks permits holes, but on a used disk, a trim would leave the prior
 /// contents.
 TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
   TemporaryFolder folder;
@@ -334,7 +334,8 @@ TEST(States, ServesGuestsInVirtualTimeAsWell) {
   EXPECT_TRUE(sockets().empty());
 }
 
-/// Guests on two stages while a third client loads, marks and queries: for the thread sanitizer.
+/// Two guests use two stages while a third client loads, marks and queries. The test is for
+/// ThreadSanitizer.
 TEST(States, ServesSeveralClientsConcurrently) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);

@@ -1,4 +1,3 @@
-// See thread_count.h.
 #include "plugin/servers/nbd/thread_count.h"
 
 #include <charconv>

@@ -7,7 +7,7 @@
 
 namespace headcrash::nbd {
 
-/// `words` excludes the program's name. Returns 0 if a number is invalid.
+/// `words` is the command line without the program's name. Returns 0 if a number is invalid.
 unsigned threads_of(const std::vector<std::string>& words);
 unsigned threads_of_this_nbdkit();  ///< 0 if the command line cannot be read
 

@@ -1,4 +1,4 @@
-// nbdkit's number of threads.
+// Tests the parsing of nbdkit's number of threads.
 #include "plugin/servers/nbd/thread_count.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// See agent_disk.h.
 #include "plugin/servers/timetravel/agent_disk.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
-// A disk through which a guest's agent communicates with the host. In virtual time every wait of
-// the guest must be visible, and a wait for a disk is. harness/guest/PROTOCOL.md describes the
-// messages.
+// A disk through which a guest's agent communicates with the host. In virtual time, every wait of
+// the guest must be visible to the calendar. A wait for a disk is visible.
+// harness/guest/PROTOCOL.md describes the messages.
 //
 //   a read of kTransferBytes at kStreamSector    completes with a line from the host: [bytes] text
 //   a write of that size there                   is [bytes] text for the host; completes at once
@@ -30,13 +30,13 @@ class AgentDisk {
   static constexpr std::uint64_t kSectors = kStreamSector + kTransferBytes / model::kSectorBytes;
   static constexpr std::size_t kTextBytesMax = kTransferBytes - virtual_guest::kLengthBytes;
 
-  /// Returns 0 or an errno; nullopt if the read waits, and answer_read() completes `initiator`
-  /// later.
+  /// Serves a request. Returns 0 or an errno. Returns nullopt if a read must wait; answer_read()
+  /// then completes `initiator` later.
   std::optional<int> serve(const model::Request& request, model::Initiator& initiator);
 
-  /// Appends text of the host, which may end in the middle of a line.
+  /// Appends text from the host. The text may end in the middle of a line.
   void from_host(std::string_view text);
-  /// Drops an incomplete line, since the host has disconnected.
+  /// Drops an incomplete line, because the host has disconnected.
   void host_left() { from_host_.resize(complete_); }
   std::size_t host_bytes() const { return from_host_.size(); }
   /// Returns the text for the host and clears it.
@@ -61,7 +61,7 @@ class AgentDisk {
     model::Initiator* initiator;
   };
   std::string from_host_;
-  std::size_t complete_ = 0;  ///< size of the complete lines in it
+  std::size_t complete_ = 0;  ///< size of the complete lines in from_host_
   std::string for_host_;
   std::optional<WaitingRead> waiting_;
 };

@@ -1,4 +1,4 @@
-// The agent's communication over a disk.
+// Tests the agent's communication over a disk.
 #include "plugin/servers/timetravel/agent_disk.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// See calendar.h.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <fmt/format.h>
@@ -27,10 +26,11 @@ constexpr int kClients = 4;                     ///< backlog of connections
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< limit of text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep counts as infinite
-/// Longest time that a guest runs without contact. It asks repeatedly about each timer beyond that.
+/// Longest time that a guest runs without contact. For a timer further in the future, the guest
+/// asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// The same for a guest whose processor time is charged: it must report when it sleeps, and may
-/// read its clock a thousand times.
+/// The same limit for a guest whose processor time is charged. The limit is short because the guest
+/// must report when it sleeps. The guest may still read its clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -137,7 +137,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Stops time: whatever the host does in response happens at this instant, at any speed.
+/// Delivers the agent's text to the host and stops time. Everything that the host does in response
+/// then happens at this instant, however long it takes.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
@@ -155,7 +156,7 @@ void Calendar::advance() {
   if (!hardware_->step(until) && until == requested_) run_guest(until);
 }
 
-/// Hands back ended commands until the guest has seen them, so that its reaction is known.
+/// Hands back ended commands until the guest has seen all of them, so that its reaction is known.
 void Calendar::give_back(GuestDisk& disk) {
   if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
@@ -180,9 +181,9 @@ TimeNs Calendar::horizon() const {
                   hardware_->next_event().value_or(model::kNever));
 }
 
-/// Called before the kick is acknowledged, since the guest then continues. Commands that have ended
-/// are handed back at once: the guest need not wait, and needs no run message. A guest that is
-/// behind the machine must wait, which brings it to the machine's time.
+/// Called before the kick is acknowledged, because the guest then continues. Commands that have
+/// ended are handed back at once, so the guest need not wait and needs no run message. If the guest
+/// is behind the machine, it must wait; this brings it to the machine's time.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
@@ -197,7 +198,8 @@ void Calendar::shorten_horizon() {
   while (!stopping_ && time_.is_open() && unanswered_ != 0) wait_for_input();
 }
 
-/// Requests inside complete first, since the machine may use their buffers until then.
+/// Disconnects the guest. Its requests complete first, because the machine may use their buffers
+/// until then.
 void Calendar::end_guest() {
   time_.reset();
   processor_ = {};
@@ -211,7 +213,7 @@ void Calendar::end_guest() {
   send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
-  disks_.back()->forget_inside();  // only the agent's read, which is never answered
+  disks_.back()->forget_inside();  // only the agent's read, which the agent disk never completes
   const auto inside = [this] {
     return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });
   };
@@ -231,8 +233,8 @@ void Calendar::give_up(const Error& why) {
 
 // ---- input
 
-/// Serves what a guest sends while it is being answered. A guest that nests such requests too
-/// deeply is disconnected.
+/// Handles messages that the guest sends while the calendar waits for an acknowledgement. A guest
+/// that nests such messages too deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
     return give_up(
@@ -335,7 +337,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // it has not started any process yet
+  processor_.move(peer.pid);  // the process has not started any other process yet
 }
 
 void Calendar::on_time() {
@@ -370,7 +372,8 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    case Op::get:  // a running guest is not moved past its timers, which are unknown here
+    // a running guest is not advanced past its timers, which are unknown to the calendar
+    case Op::get:
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
     case Op::get_tod:
@@ -425,7 +428,7 @@ void Calendar::send_all(std::initializer_list<std::pair<Op, TimeNs>> messages) {
   send(all);
 }
 
-/// A disconnected guest is detected by on_time().
+/// Sends bytes to the guest's clock. If the guest is disconnected, on_time() detects it.
 void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;

@@ -2,32 +2,34 @@
 // Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
 // A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle it
-// reports its next timer and waits. Then the machine's events happen one by one, up to that
-// instant. Completions are handed to the guest, which may want to run; otherwise time advances to
-// its timer, and it runs. Guest and machine never run together, so the same guest on the same
-// machine does the same, to the nanosecond.
+// reports its next timer and waits. Then the machine's events run one by one, up to the time of the
+// timer. If an event completes a request, the completion is handed to the guest, which may then
+// run. Otherwise time advances to the timer, and the guest runs. Guest and machine never run at the
+// same time, so the same guest on the same machine gives the same run, to the nanosecond.
 //
-// A guest that reads its clock advances time by the cost of reading it. So that it need not ask
-// each time, the reply states how long the machine has no event (`free_until`). When it notifies a
-// disk it reports its time, and the new requests may shorten that interval.
+// A guest that reads its clock advances time by the cost of the read. To avoid a message for each
+// read, the reply states until when the machine has no event (`free_until`). When the guest
+// notifies a disk, it also reports its time; the new requests may shorten the interval.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
 //   SOCKET.mark     4 KiB that accept marks                     SOCKET.port    the agent's disk
 //   SOCKET.time     the guest's clock (message.h)               SOCKET.agent   lines of the agent
 //
 // With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
-// machine's clock advances by the host processor time that the guest has used, times a factor. Its
-// requests are submitted that much later, and completions in that time are handed over when it has
-// stopped computing. The guest's own clock follows. While a kernel waits, it accepts only the time
-// of its next timer, and with an interrupt the machine's time. Timers that became due while the
-// guest computed therefore happen first, each at its own instant; then an interrupt brings the
-// guest to the machine's time. Results that depend on the host's processor are not reproducible.
+// machine's clock advances by the host processor time that the guest has used, times a factor. The
+// guest's requests are submitted that much later, and completions in that time are handed over when
+// the guest has stopped computing. The guest's own clock follows the machine's. A waiting kernel
+// accepts only the time of its next timer or, with an interrupt, the machine's time. Timers that
+// became due while the guest computed therefore fire first, each at its own instant. Then an
+// interrupt sets the guest to the machine's time. Results that depend on the host's processor are
+// not reproducible.
 //
-// Time stops while the agent waits for the host, so the host's work takes no time. The agent's text
-// is held back until then, so the host cannot react earlier. Time also stops while the power is
-// off. A guest whose power was cut never runs again, even after a power-on.
+// Time stops while the agent waits for the host, so the host's work takes no model time. The
+// agent's text is held back until the agent waits, so the host cannot react earlier. Time also
+// stops while the power is off. A guest whose power was cut never runs again, even after a
+// power-on.
 //
-// One thread serves everything, since everything must happen in one order.
+// A single thread serves all sockets, so that all events have one order.
 
 #include <chrono>
 #include <filesystem>
@@ -52,17 +54,17 @@
 namespace headcrash::timetravel {
 
 struct CalendarOptions {
-  /// Host time that a guest may compute at one instant. A guest that exceeds it is assumed to loop
-  /// and is disconnected.
+  /// Host time that a guest may compute at one instant of model time. A guest that exceeds this
+  /// limit is assumed to loop and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
-  /// Maximum number of kicks nested in unacknowledged kicks; each takes a stack frame. A guest that
-  /// exceeds it is disconnected.
+  /// Maximum number of nested kicks, each sent before the previous one is acknowledged; each takes
+  /// a stack frame. A guest that exceeds the limit is disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
-  /// nanoseconds charged per nanosecond computed; 0: computing takes no time
+  /// nanoseconds charged per nanosecond computed; 0: computing takes no model time
   double charge = 0;
-  /// Replaces the measurement of the guest's processes: returns the nanoseconds computed since the
-  /// last call.
+  /// Returns the nanoseconds that the guest has computed since the last call. Replaces the
+  /// measurement of the guest's processes.
   std::function<std::int64_t()> processor_ns;
 };
 
@@ -104,9 +106,9 @@ class Calendar {
   /// Charges the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// Returns true if the guest runs at a time before the machine's: it has computed since.
+  /// Returns true if the guest's time is before the machine's because the guest has computed.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
-  /// Returns until when the guest may run by itself.
+  /// Returns the time until which the guest may run without asking.
   model::TimeNs horizon() const;
   void submitted(GuestDisk& disk);
   void shorten_horizon();
@@ -118,7 +120,7 @@ class Calendar {
   void on_message(const Message& message);
   bool advance_guest_to(std::uint64_t time);
   void answer(std::uint32_t sequence, std::uint64_t time);
-  /// Sends messages of the calendar together.
+  /// Sends several of the calendar's messages at once.
   void send_all(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
   void send(std::span<const std::byte> bytes);
   void on_disk(GuestDisk& disk);
@@ -128,7 +130,8 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  std::vector<base::ListeningSocket> sockets_;  ///< of disks, marks and port; until start()
+  std::vector<base::ListeningSocket>
+      sockets_;  ///< sockets of disks, marks and port; used until start()
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
   Hardware* hardware_ = nullptr;
@@ -136,7 +139,7 @@ class Calendar {
   Log log_;
   std::thread thread_;
 
-  // Used only by the thread:
+  // ---- used only by the thread
   std::vector<std::unique_ptr<GuestDisk>> disks_;
   AgentDisk agent_;
   base::Descriptor time_, host_;
@@ -149,12 +152,13 @@ class Calendar {
   std::uint64_t reported_time_ = 0;  ///< last time reported by the guest
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
-  std::uint32_t sequence_ = 0;    ///< of the calendar's messages
-  std::uint32_t unanswered_ = 0;  ///< number of unanswered messages, the latest ones
+  std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
+  /// number of the calendar's messages that are unanswered; these are the latest ones
+  std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
   bool sleeps_forever_ = false;     ///< this has been logged
-  /// number of power cuts when the guest connected; if it changes, the guest is dead
+  /// number of power cuts when the guest connected; a different number means that the guest is dead
   std::uint64_t cuts_ = 0;
   std::string for_host_;
 };

@@ -1,5 +1,5 @@
-// A calendar with a small simulated guest: normal behaviour of user-mode Linux, and harmful
-// behaviour.
+// Tests a calendar with a small simulated guest: the normal behaviour of user-mode Linux, and
+// harmful behaviour.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ class Clock {
     ask(Op::request, kSleepsForEver);
   }
 
-  /// Sends a message and returns the time in its ack. Messages in the meantime are noted and
-  /// acknowledged.
+  /// Sends a message and returns the time in its ack. Messages that arrive before the ack are noted
+  /// and acknowledged.
   TimeNs ask(Op op, TimeNs time = 0) {
     send({op, ++sequence_, static_cast<std::uint64_t>(time)});
     while (const auto message = receive()) {
@@ -94,8 +94,8 @@ class Clock {
 };
 
 /// Kicks a ring and counts the notifications before the acknowledgement, when all requests are
-/// done. Without `channel` the guest examines its ring itself; with it, the guest is called and
-/// acknowledges the calls.
+/// complete. Without `channel`, the guest examines its ring itself. With `channel`, the guest is
+/// called and acknowledges the calls.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};
@@ -238,7 +238,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
   const TimeNs free_before = guest.clock.free_until;
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
-  guest.kick(begin + 2000);  // it has run by itself in the meantime
+  guest.kick(begin + 2000);  // the guest has run by itself in the meantime
   EXPECT_EQ(machine.emulation().now(), begin + 2000);
   EXPECT_LT(guest.clock.free_until, free_before);
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
@@ -369,8 +369,8 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Before the kick is acknowledged: the guest sees it at once, or is called at once, and needs no
-/// run message.
+/// Marks complete before the kick is acknowledged. The guest sees the completion at once, or is
+/// called at once, and needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());
@@ -397,7 +397,7 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// Adds this processor time at the next message that is charged.
+/// Adds this processor time to the next charged message.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
@@ -433,8 +433,7 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// The same read with 30 ms of computing in parallel: the guest gets the completion after
-/// computing.
+/// The same read while the guest computes for 30 ms: the guest gets the completion after computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
@@ -450,7 +449,7 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// While waiting, a kernel accepts only its timer's time: timers that became due happen at their
+/// A waiting kernel accepts only its timer's time. Timers that became due therefore fire at their
 /// instants, before the interrupt.
 TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
@@ -479,7 +478,7 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// A read of the marks then brings the guest's clock to the machine's.
+/// After computing, a read of the marks brings the guest's clock to the machine's.
 TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
@@ -554,8 +553,8 @@ TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
-/// A kick for a mark is answered at once, and the calendar waits within it until the guest has seen
-/// the answer. This guest kicks again instead.
+/// A kick for a mark is answered at once, and the calendar waits, within that kick, until the guest
+/// has seen the answer. This guest kicks again instead.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);

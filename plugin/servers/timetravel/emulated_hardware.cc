@@ -1,4 +1,3 @@
-// See emulated_hardware.h.
 #include "plugin/servers/timetravel/emulated_hardware.h"
 
 #include "plugin/servers/emulation/mark_disk.h"

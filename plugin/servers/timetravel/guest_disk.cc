@@ -1,4 +1,3 @@
-// See guest_disk.h.
 #include "plugin/servers/timetravel/guest_disk.h"
 
 #include <sys/socket.h>
@@ -117,7 +116,7 @@ Result<void> GuestDisk::hand_back() {
   return {};
 }
 
-/// Returns true if the driver wants an interrupt.
+/// Hands a command back to the driver. Returns true if the driver wants an interrupt.
 Result<bool> GuestDisk::give_back(PendingRequest& inside) {
   TRY(const auto written, inside.command.finish());
   return inside.ring->split.give_back(*inside.memory, inside.command.head(), written);

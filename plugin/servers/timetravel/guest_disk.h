@@ -1,6 +1,6 @@
 #pragma once
-// A disk of a guest in virtual time, over vhost-user: its client, the commands inside, and those
-// that have ended. The calendar decides when time advances; this class never waits.
+// A disk of a guest in virtual time, over vhost-user: the client, the commands in progress, and the
+// commands that have ended. The calendar decides when time advances; this class never waits.
 //
 //   the guest kicks     its chains become commands, whose requests are served before the kick is
 //                       acknowledged, so nothing depends on the speed of host and guest
@@ -29,26 +29,26 @@ class GuestDisk {
   /// A disk as seen by one client during its connection.
   struct Served {
     vhost::Disk shape;  ///< without its functions
-    /// Returns 0 or an errno, or nullopt if `initiator` is completed later, once. Both arguments
-    /// must stay valid until then.
+    /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` is completed later, once.
+    /// `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
         serve;
-    /// Returns 0 or an errno for the guest, for a completion that came later. Empty if serve()
-    /// always answers.
+    /// Accounts a request that completed later. Returns 0 or an errno for the guest. Empty if
+    /// serve() never returns nullopt.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
   /// Returns the disk for a new client. Fails if no disk is free; the client is then rejected.
   using Connect = std::function<Result<Served>()>;
 
-  /// Callbacks of the clock's owner, for a kick. With our kernels (scripts/build-uml,
-  /// kick-with-time) the number of a kick is 1 plus twice the nanoseconds since the guest last
-  /// reported its time. Such a guest examines its ring when the kick has been acknowledged.
+  /// Callbacks of the clock's owner for a kick. With our kernels (scripts/build-uml,
+  /// kick-with-time), the number written by a kick is 1 plus twice the nanoseconds since the guest
+  /// last reported its time. Such a guest examines its ring after the kick has been acknowledged.
   struct Kick {
     std::function<void(std::uint32_t untold_ns)> reported;  ///< before the ring is examined
     std::function<void(GuestDisk&)>
         submitted;  ///< the commands are submitted; the kick is not yet acknowledged
   };
-  /// `stop` aborts a wait for the rest of a message.
+  /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
@@ -59,15 +59,15 @@ class GuestDisk {
   }  ///< name of the client's disk
   int listener() const { return listener_.get(); }
 
-  // One client at a time: others wait until it has disconnected.
+  // One client at a time: other clients wait until it has disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
-  void disconnect();  ///< requests inside stay until they complete, without an answer
+  void disconnect();  ///< requests in flight stay until they complete; they get no answer
   int socket() const { return client_.get(); }
   int channel() const { return backend_ ? backend_->channel() : -1; }
 
   /// Handles a waiting message. Returns false if the client has disconnected. Errors describe the
-  /// client's fault.
+  /// client's protocol violation.
   Result<bool> on_message();
   /// Handles input on the channel.
   Result<void> on_channel() { return backend_->take_ack(); }
@@ -78,12 +78,12 @@ class GuestDisk {
     const std::lock_guard lock(completed_mutex_);
     return !completed_.empty();
   }
-  /// Hands back the commands that have ended, and calls the guest. During a kick (`submitted`) no
-  /// call is needed if the guest examines its ring when the kick is acknowledged. Errors describe
-  /// the client's fault.
+  /// Hands back the commands that have ended, and notifies the guest. During a kick (`submitted`),
+  /// no notification is needed if the guest examines its ring when the kick is acknowledged. Errors
+  /// describe the client's protocol violation.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
-  /// Drops the requests inside. REQUIRES: they will not be completed.
+  /// Drops the requests in flight. REQUIRES: no request will be completed afterwards.
   void forget_inside() {
     const std::lock_guard lock(completed_mutex_);
     completed_.clear();

@@ -10,7 +10,7 @@
 
 namespace headcrash::timetravel {
 
-/// Called on the calendar's thread.
+/// All functions are called on the calendar's thread.
 class Hardware {
  public:
   virtual ~Hardware() = default;

@@ -1,4 +1,3 @@
-// See message.h.
 #include "plugin/servers/timetravel/message.h"
 
 #include <fmt/format.h>

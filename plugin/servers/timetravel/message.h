@@ -7,8 +7,8 @@
 //   start, get, get_tod       ---->    ack with a time
 //   request T                 ---->    ack: it wants to run at T; replaces an earlier request
 //   update T                  ---->    ack: the guest's time is T, and it will notify a device
-//   wait                      ---->    ack: it is idle until the requested time
-//   ack                       <----    free_until T: no event unknown to it happens before T
+//   wait                      ---->    ack: the guest is idle until the requested time
+//   ack                       <----    free_until T: the machine has no event before T
 //   ack                       <----    run T: the time is T
 
 #include <array>
@@ -40,7 +40,7 @@ struct Message {
   std::uint64_t time = 0;  ///< in nanoseconds; of start: an arbitrary number given to the guest
 };
 
-/// Fails for an unknown operation, or one that a guest does not send.
+/// Fails for an unknown operation, or for an operation that a guest never sends.
 Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes);
 std::array<std::byte, kMessageBytes> bytes_of(const Message& message);
 

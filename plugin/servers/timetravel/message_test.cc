@@ -1,4 +1,4 @@
-// Encoding of the clock messages.
+// Tests the encoding of the clock messages.
 #include "plugin/servers/timetravel/message.h"
 
 #include <gtest/gtest.h>

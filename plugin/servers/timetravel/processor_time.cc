@@ -1,4 +1,3 @@
-// See processor_time.h.
 #include "plugin/servers/timetravel/processor_time.h"
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ std::int64_t ProcessorTime::take_ns() {
     const auto used = used_by(process);
     if (!used) continue;
     const auto before = used_ns_.find(process);
-    // A smaller value means that the number has been reused by another process.
+    // A smaller value means that another process has reused the number.
     const bool same = before != used_ns_.end() && before->second <= *used;
     sum += *used - (same ? before->second : 0);
     now.emplace(process, *used);

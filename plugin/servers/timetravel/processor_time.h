@@ -1,7 +1,7 @@
 #pragma once
-// The processor time of a guest: of its process, and of the child processes that run its programs
-// (user-mode Linux has one per address space). The values come from the host's clocks and differ
-// from run to run.
+// The processor time of a guest: of its main process, and of the child processes that run its
+// programs (user-mode Linux has one child per address space). The values come from the host's
+// clocks and differ from run to run.
 
 #include <sys/types.h>
 
@@ -14,18 +14,19 @@ namespace headcrash::timetravel {
 
 class ProcessorTime {
  public:
-  /// Starts measuring a process; earlier time does not count. Fails if its clock cannot be read.
+  /// Starts measuring a process; processor time used before the call is ignored. Fails if the
+  /// process's clock cannot be read.
   static Result<ProcessorTime> of(pid_t process);
 
-  /// Returns the nanoseconds since the last call. For a child that has ended since, the time after
-  /// that call is lost.
+  /// Returns the nanoseconds used since the last call. If a child has ended since then, the time
+  /// that it used after the last call is lost.
   std::int64_t take_ns();
 
  private:
   explicit ProcessorTime(pid_t process) : process_(process) {}
 
   pid_t process_;
-  std::map<pid_t, std::int64_t> used_ns_;  ///< of all current processes
+  std::map<pid_t, std::int64_t> used_ns_;  ///< processor time of all current processes
 };
 
 }  // namespace headcrash::timetravel

@@ -1,4 +1,3 @@
-// See served_stages.h.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <fmt/format.h>
@@ -9,7 +8,8 @@
 namespace headcrash::timetravel {
 namespace {
 
-constexpr const char* kDisk = "disk";  // the first disk, whose name is not part of its socket's
+// name of the first disk, which its socket's name does not contain
+constexpr const char* kDisk = "disk";
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 #pragma once
 // The stages of a server of crash states, for guests in virtual time. Each stage has its own
-// calendar, since each guest has its own time. The sockets of stage N are those of calendar.h with
-// the prefix SOCKET.N; a log disk is SOCKET.N.log.
+// calendar, because each guest has its own time. The sockets of stage N are those of calendar.h,
+// with SOCKET.N in place of SOCKET. The socket of a log disk is SOCKET.N.log.
 
 #include <filesystem>
 #include <memory>
@@ -19,8 +19,8 @@ class ServedStages {
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// Serves `server`, which must have this number of stages, none of them loaded, and outlive this
-  /// object. Fails if no thread can be started.
+  /// Serves the stages of `server`. It must have this number of stages, none of them loaded, and
+  /// must outlive this object. Fails if no thread can be started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
   /// Disconnects the guests and removes the socket files.
   void stop();

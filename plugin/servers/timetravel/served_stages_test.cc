@@ -1,4 +1,4 @@
-// Stages at sockets: when clients may connect, and clean-up after a client.
+// Tests stages at sockets: when clients may connect, and the clean-up after a client.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// See stage_hardware.h.
 #include "plugin/servers/timetravel/stage_hardware.h"
 
 #include <algorithm>

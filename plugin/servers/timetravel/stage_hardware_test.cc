@@ -1,4 +1,4 @@
-// A stage as the disks of a guest in virtual time: durations and recordings.
+// Tests a stage as the disks of a guest in virtual time: durations and recordings.
 #include "plugin/servers/timetravel/stage_hardware.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Client {
     StageHardware* hardware = nullptr;
     model::Request request;
     std::vector<std::byte> bytes;
-    std::optional<int> error;  ///< of an immediate answer
+    std::optional<int> error;  ///< errno of an immediate answer
     std::optional<model::Completion> completion;
     TimeNs at = 0;
   };
@@ -154,11 +154,11 @@ TEST(StageHardware, InvalidRequestsGiveErrors) {
   EXPECT_EQ(client.error_of(later), EIO);
 }
 
-/// A flush sent before its write completes finds the write in flight. The recording uses the
-/// guest's time.
+/// Sends a flush before a write completes, so that the flush finds the write in flight. The
+/// recording uses the guest's time.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
-  fixture.hardware.step(model::kSecondNs);  // a recording begins at its load
+  fixture.hardware.step(model::kSecondNs);  // a recording begins when the stage is loaded
   stages::LoadOrder order{
       .sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
   load(*fixture.server, order);

@@ -1,4 +1,4 @@
-// Protocol messages and their state (backend.h).
+// Handles vhost-user messages and keeps the protocol's state (backend.h).
 #include "plugin/servers/vhost/backend.h"
 
 #include <fcntl.h>
@@ -119,7 +119,7 @@ Result<Ring*> Backend::find(std::uint32_t ring) {
   return &rings_[ring];
 }
 
-/// Finds a stopped ring; ring parameters change only while it is stopped.
+/// Returns a stopped ring. Ring parameters may change only while the ring is stopped.
 Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   auto found = find(ring);
   if (found && (*found)->started) return fail("vhost-user", fmt::format("ring {} is in use", ring));
@@ -127,8 +127,8 @@ Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
 }
 
 /// Enables or disables a ring. A client that notifies by messages may send no SET_VRING_KICK
-/// (user-mode Linux does not), so its ring starts and stops with this. QEMU also enables rings that
-/// it has not set up and will not use.
+/// (user-mode Linux sends none), so its ring starts and stops with this message. QEMU also enables
+/// rings that it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
   if ((protocol_ & kInBand) == 0 || ring.kick.is_open()) return {};
@@ -170,7 +170,8 @@ Result<void> Backend::set_descriptor(Received& received) {
                             received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
-  // A read or write of a descriptor that is not an eventfd must not block a thread.
+  // The client may send a descriptor that is not an eventfd; reading or writing it must not block a
+  // thread.
   if (file.is_open()) {
     const int flags = ::fcntl(file.get(), F_GETFL);
     if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags | O_NONBLOCK) != 0)
@@ -192,7 +193,7 @@ Result<void> Backend::start(Ring& ring, std::uint32_t number) const {
   if (ring.place.size == 0) return fail("ring", fmt::format("ring {} has no size yet", number));
   TRY(ring.split.place(ring.place));
   ring.started = true;
-  ring.look = memory_ != nullptr;  // chains offered while it was stopped
+  ring.look = memory_ != nullptr;  // chains may have been offered while the ring was stopped
   return {};
 }
 
@@ -226,7 +227,7 @@ Result<void> Backend::take_kick(Ring& ring) {
   return {};
 }
 
-// ---- in-band notifications: messages on the socket, and requests on a separate channel
+// ---- in-band notifications: kicks arrive on the socket, calls are sent on a separate channel
 
 /// Handles a kick message. Chains offered on a stopped ring are taken when it is started.
 Result<void> Backend::kick_in_band(std::uint32_t number) {
@@ -255,7 +256,7 @@ Result<void> Backend::interrupt(const Ring& ring) {
   return {};
 }
 
-/// Sends a call message without waiting, since the client may be waiting for this device.
+/// Sends a call message without waiting, because the client may be waiting for this device.
 Result<void> Backend::call_in_band(std::uint32_t ring) {
   const bool wants_ack = (protocol_ & kReplyAck) != 0;
   const std::vector<std::byte> message = ring_call(ring, wants_ack);
@@ -266,7 +267,7 @@ Result<void> Backend::call_in_band(std::uint32_t ring) {
     return {};
   }
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-    return {};  // a disconnected client is detected elsewhere
+    return {};  // receive() detects a disconnected client
   return fail("vhost-user", "the client stopped reading back-end requests");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The device side of the vhost-user protocol for one client: negotiated features, shared memory,
-// rings and notifications. It has no threads and no lock, and does not decide when commands are
-// executed; a session does (session.h, plugin/servers/timetravel/guest_disk.h).
+// rings and notifications. The class has no threads and no lock. Its owner decides when commands
+// are executed (session.h, plugin/servers/timetravel/guest_disk.h).
 
 #include <array>
 #include <memory>
@@ -27,38 +27,38 @@ struct Ring {
 
 class Backend {
  public:
-  /// All of them must outlive this object.
+  /// `connection` and `disk` must outlive this object.
   Backend(const Connection& connection, const Disk& disk, std::uint16_t rings);
 
-  /// Handles a message and answers it. Errors describe the client's fault.
+  /// Handles a message and answers it. Errors describe the client's protocol violation.
   Result<void> handle(Received& received);
-  /// The first half of handle(), for a message without a reply.
+  /// The first half of handle(), for a message that needs no reply.
   Result<void> obey(Received& received);
-  /// The second half: acknowledges the message if the client requested it.
+  /// The second half of handle(): acknowledges the message if the client requested that.
   Result<void> acknowledge(const Received& received) const;
 
-  /// Stops a ring (GET_VRING_BASE): it returns no chains from now on. REQUIRES of handle(): it has
-  /// none in flight.
+  /// Stops a ring (GET_VRING_BASE): it returns no chains from now on. REQUIRES of the following
+  /// handle(): the ring has no chain in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }
   /// Null until the client has shared memory.
   const std::shared_ptr<const GuestMemory>& memory() const { return memory_; }
 
-  /// Returns the next waiting chain of a ring, if any. REQUIRES: memory.
+  /// Returns the next waiting chain of a ring, if any. REQUIRES: memory() is not null.
   Result<std::optional<Chain>> take(Ring& ring) { return ring.split.take(*memory_); }
   Result<void> want_kicks(Ring& ring, bool wanted);
   /// Reads the ring's kick descriptor, if it has one, and sets `look` if chains may be waiting.
   static Result<void> take_kick(Ring& ring);
 
-  /// Notifies the driver of completed chains. A counter at its limit already has an unhandled
-  /// interrupt. Fails if the client does not read.
+  /// Notifies the driver of completed chains. If the eventfd's counter is at its limit, an
+  /// unhandled interrupt is already pending. Fails if the client does not read.
   Result<void> interrupt(const Ring& ring);
   /// The channel for interrupts sent as messages; -1 without a channel.
   int channel() const { return channel_.get(); }
-  /// Reads an answer from it, or a part of one.
+  /// Reads an acknowledgement, or a part of one, from the channel.
   Result<void> take_ack();
-  /// Number of interrupts that the client has not acknowledged yet.
+  /// Returns the number of interrupts that the client has not acknowledged yet.
   std::uint64_t acks_due() const { return acks_due_; }
 
  private:
@@ -82,7 +82,7 @@ class Backend {
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;
   std::vector<Ring> rings_;
-  base::Descriptor channel_;  ///< the channel of our requests
+  base::Descriptor channel_;  ///< channel for requests of the back-end
   std::array<std::byte, kAckBytes> ack_ = {};
   std::size_t ack_bytes_ = 0;
   std::uint64_t acks_due_ = 0;

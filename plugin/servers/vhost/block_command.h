@@ -17,7 +17,7 @@
 
 namespace headcrash::vhost {
 
-/// The served disk. `serve` must be thread-safe. It waits until the request is complete and returns
+/// The served disk. `serve` must be thread-safe; it waits until the request is complete and returns
 /// 0 or an errno.
 struct Disk {
   std::string name;  ///< serial number for the guest, which sees 20 bytes of it
@@ -26,8 +26,8 @@ struct Disk {
   bool trim = false;
   bool trim_zeroes = true;  ///< trimmed sectors read as zeroes; required to write zeroes by a trim
   std::function<int(const model::Request&)> serve;
-  /// Returns true if serve() would not wait now; this may change before the call. Empty: it may
-  /// always wait.
+  /// Returns true if serve() would not wait now. The result may be outdated when serve() is called.
+  /// If the function is empty, serve() may always wait.
   std::function<bool()> answers_at_once;
 };
 
@@ -35,23 +35,24 @@ inline constexpr std::uint32_t kSegmentsMax = 126;
 inline constexpr std::uint32_t kSegmentBytesMax = 64 << 10;
 inline constexpr std::size_t kConfigBytes = 60;
 
-/// Feature bits visible to the guest's driver.
+/// Feature bits offered to the guest's driver.
 std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
-/// A command in progress: its requests to the disk, one after the other, and its answer. Keeps the
-/// memory of its chain. It can be moved while a request is inside, since its buffers stay in place.
+/// A command in progress: its requests to the disk, one after another, and its answer. The command
+/// keeps the chain's memory alive. It can be moved while a request is in flight, because its
+/// buffers stay in place.
 class Command {
  public:
-  /// Starts a command. Data to write is copied now. A rejected command gets a status. Fails if the
-  /// chain is not a command: it has no header, or no room for a status. `disk` must outlive the
-  /// command.
+  /// Starts a command. Copies the data to be written now. A rejected command gets an error status.
+  /// Fails if the chain is not a command: it has no header, or no byte for the status. `disk` must
+  /// outlive the command.
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 
-  /// Returns the next request to the disk; null without a request. Valid until answered().
+  /// Returns the next request to the disk; null if there is none. Valid until answered().
   const model::Request* next() const;
-  void answered(int error);  ///< result of that request: 0 or an errno
+  void answered(int error);  ///< `error` is the result of that request: 0 or an errno
 
   /// Writes data and status. Returns the number of bytes written to the chain, including the status
   /// byte.
@@ -77,7 +78,7 @@ class Command {
   std::byte status_{0};
 };
 
-/// Executes one command with `disk.serve`. Returns like Command::finish().
+/// Executes one command with `disk.serve`. Returns the same value as Command::finish().
 Result<std::uint32_t> execute(const std::shared_ptr<const GuestMemory>& memory, Chain chain,
                               const Disk& disk);
 

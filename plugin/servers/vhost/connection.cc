@@ -1,4 +1,3 @@
-// See connection.h.
 #include "plugin/servers/vhost/connection.h"
 
 #include <poll.h>
@@ -32,7 +31,7 @@ void take_files(msghdr& message, std::vector<Descriptor>& files) {
 
 }  // namespace
 
-/// Returns `none` if the client disconnected before the first byte, or at a stop.
+/// Returns `none` if the client disconnected before the first byte, or if the server is stopping.
 Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
                                                     std::vector<Descriptor>& files) const {
   std::size_t got = 0;
@@ -81,13 +80,14 @@ Result<std::optional<Received>> Connection::receive() const {
   return std::optional<Received>(std::move(received));
 }
 
-/// Sends a reply. A client that does not read its replies would block this thread, so a full buffer
-/// is an error.
+/// Sends a reply. A client that does not read its replies would block this thread, so a full send
+/// buffer is an error.
 Result<void> Connection::answer(Verb verb, std::span<const std::byte> payload) const {
   const std::vector<std::byte> bytes = reply(verb, payload);
   const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(bytes.size())) return {};
-  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};  // receive() detects the end
+  // receive() detects the disconnected client
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};
   return fail("vhost-user", "the client stopped reading replies");
 }
 

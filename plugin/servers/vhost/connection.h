@@ -1,5 +1,5 @@
 #pragma once
-// A client's connection: messages with descriptors in, replies out.
+// A client's connection: receives messages with descriptors and sends replies.
 
 #include <optional>
 #include <span>
@@ -18,15 +18,16 @@ struct Received {
 
 class Connection {
  public:
-  /// `stop` is an eventfd that ends waits when readable. Neither descriptor is closed.
+  /// `stop` is an eventfd; when it becomes readable, waits end. The connection closes neither
+  /// descriptor.
   Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
 
-  /// Waits for the next message. Returns nullopt if the client has disconnected, or at a stop.
-  /// Fails for an invalid message or too many descriptors.
+  /// Waits for the next message. Returns nullopt if the client has disconnected or `stop` is
+  /// readable. Fails for an invalid message or too many descriptors.
   Result<std::optional<Received>> receive() const;
 
-  /// Sends a reply without waiting. Fails if the client does not read its replies. receive()
-  /// detects a disconnected client.
+  /// Sends a reply without waiting. Fails if the client does not read its replies. A disconnected
+  /// client is not an error here; receive() detects it.
   Result<void> answer(Verb verb, std::span<const std::byte> payload) const;
   template <typename T>
   Result<void> answer_value(Verb verb, const T& value) const {

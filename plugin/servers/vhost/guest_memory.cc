@@ -1,4 +1,4 @@
-// Mappings and the SIGBUS handler (guest_memory.h).
+// Maps the client's memory and handles SIGBUS (guest_memory.h).
 #include "plugin/servers/vhost/guest_memory.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kSlots = 256;
 
-/// Read by the handler, so atomics only. A slot is in use if `length` is not 0.
+/// A mapping as seen by the signal handler, which may read only atomics. A slot is in use if
+/// `length` is not 0.
 struct Slot {
   std::atomic<void*> base = nullptr;
   std::atomic<std::size_t> length = 0;
@@ -43,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0)
     return previous_action.sa_sigaction(signal, info, context);
-  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and ends the process
+  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and then ends the process
 }
 
 void install_handler() {
@@ -56,7 +57,7 @@ void install_handler() {
   });
 }
 
-/// Returns kSlots if all are in use.
+/// Reserves a slot. Returns kSlots if all slots are in use.
 std::size_t take_slot(void* base, std::size_t length) {
   const std::lock_guard lock(slots_mutex);
   for (std::size_t i = 0; i < kSlots; ++i) {
@@ -81,7 +82,8 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
   if (region.guest_address > kMax - region.bytes || region.user_address > kMax - region.bytes ||
       region.file_offset > kMax - region.bytes)
     return fail(subject, "exceeds the address space");
-  // Ring indices are accessed as whole words at client-defined places.
+  // Ring indices are accessed as whole words at addresses that the client chooses, so regions must
+  // be aligned.
   if (region.user_address % 16 != 0 || region.file_offset % 16 != 0)
     return fail(subject, "is not aligned");
   for (const MemoryRegion& earlier : regions.first(index))
@@ -132,7 +134,8 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(
 
 GuestMemory::~GuestMemory() {
   for (const Mapping& mapping : mappings_) {
-    // Clear the slot first: the handler must ignore later mappings at these addresses.
+    // The slot is cleared before the mapping is removed, because the handler must ignore later
+    // mappings at these addresses.
     slots[mapping.slot].length = 0;
     ::munmap(mapping.base, mapping.length);
   }

@@ -3,8 +3,8 @@
 // the client and are valid only within a region.
 //
 // A client can truncate a mapped file, and an access to the page then raises SIGBUS. The first
-// mapping installs a handler that replaces the region with an empty page range and marks it. The
-// access continues with zeroes, and intact() reports that data read since is invalid. Other bus
+// mapping installs a handler that replaces the region with zero pages and marks the region as lost.
+// The access continues with zeroes, and intact() reports that data read since is invalid. Other bus
 // errors go to the previous handler.
 
 #include <cstddef>
@@ -38,16 +38,16 @@ class GuestMemory {
   GuestMemory(const GuestMemory&) = delete;
   GuestMemory& operator=(const GuestMemory&) = delete;
 
-  /// Returns null unless one region contains the whole range.
+  /// Returns the mapped address, or null unless one region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Fails if a file was truncated below an accessed address.
+  /// Fails if the client truncated a file below an address that has been accessed.
   Result<void> intact() const;
 
  private:
   struct Mapping {
     MemoryRegion region;
-    std::byte* base = nullptr;  ///< of the mapping, page aligned
+    std::byte* base = nullptr;  ///< page-aligned start of the mapping
     std::size_t length = 0;
     std::byte* first = nullptr;  ///< the region's first byte
     std::size_t slot = 0;        ///< index in the handler's table

@@ -1,4 +1,3 @@
-// See machine_server.h.
 #include "plugin/servers/vhost/machine_server.h"
 
 #include <fmt/format.h>

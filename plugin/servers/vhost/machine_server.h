@@ -19,7 +19,7 @@
 
 namespace headcrash::vhost {
 
-/// Returns the socket of each disk, as above. `disks` must not be empty.
+/// Returns the socket path of each disk, as in the table above. `disks` must not be empty.
 std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
                                                    const std::vector<std::string>& disks);
 
@@ -35,11 +35,11 @@ class MachineServer {
   MachineServer(const MachineServer&) = delete;
   MachineServer& operator=(const MachineServer&) = delete;
 
-  /// Serves `emulation`, which must have those disks and outlive this object. Fails if no thread
-  /// can be started.
+  /// Serves `emulation`. It must have the disks passed to listen() and must outlive this object.
+  /// Fails if no thread can be started.
   Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
-  /// Disconnects the clients when their requests have ended; abort those first
-  /// (Emulation::shut_down). Removes the socket files.
+  /// Disconnects the clients when their requests have ended; call Emulation::shut_down() first to
+  /// abort the requests. Removes the socket files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
@@ -50,7 +50,8 @@ class MachineServer {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
-  std::vector<base::ListeningSocket> sockets_;  ///< of the disks, then of the marks; until start()
+  /// sockets of the disks, then of the marks; used until start()
+  std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
   std::vector<std::unique_ptr<Server>> servers_;
 };

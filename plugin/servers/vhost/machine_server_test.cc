@@ -1,4 +1,4 @@
-// An emulated machine over vhost-user: recording, power, clients.
+// Tests an emulated machine over vhost-user: recording, power, clients.
 #include "plugin/servers/vhost/machine_server.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
   EXPECT_FALSE(std::filesystem::exists(disk.server->mark_socket()));
   const auto events = disk.events();
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::write), 2U);
-  // the second one is from the shutdown
+  // the second flush is from the shutdown
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);
   EXPECT_EQ(disk.log(), "");
 }
@@ -199,7 +199,7 @@ TEST(VhostMachineMarks, UseASeparateDisk) {
     EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()),
                  disk.emulation().instance().c_str());
     std::ranges::fill(client.data(), std::byte{0});
-    EXPECT_EQ(client.command(0, kOut, 0, 512, false), kIoError);  // no text
+    EXPECT_EQ(client.command(0, kOut, 0, 512, false), kIoError);  // a mark without text
     std::memcpy(client.data().data(), "persisted 1", 12);
     EXPECT_EQ(client.command(0, kOut, 0, 512, false), kOk);
     disk.emulation().cut_power();
@@ -227,7 +227,7 @@ TEST(VhostMachineSockets, AreExclusiveAndReplacedAfterTheServerEnds) {
   const auto second = MachineServer::listen(folder / "disk", {"data", "log"});
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message().find("another server listens on it"), std::string::npos);
-  // The rejected server must not have changed the first one's socket.
+  // The rejected server must not have changed the first server's socket.
   EXPECT_TRUE(std::filesystem::is_socket(folder / "disk"));
   first->reset();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

@@ -1,4 +1,3 @@
-// Parsing and formatting messages (message.h).
 #include "plugin/servers/vhost/message.h"
 
 #include <fmt/format.h>
@@ -88,7 +87,7 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   return part;
 }
 
-/// Length of payloads with a fixed size.
+/// Returns the payload's length for payloads of a fixed size.
 std::optional<std::size_t> length_of(Kind kind) {
   switch (kind) {
     case Kind::nothing:

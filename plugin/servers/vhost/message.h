@@ -61,7 +61,7 @@ struct RingAddress {
   std::uint32_t ring = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
 };
-/// Payload of set_vring_kick, _call and _err; `comes` is true if a descriptor is attached.
+/// Payload of set_vring_kick, _call and _err. `comes` is true if a descriptor is attached.
 struct RingDescriptor {
   std::uint32_t ring = 0;
   bool comes = false;
@@ -76,12 +76,12 @@ using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, R
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
 /// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
-/// ring have completed, for the back-end's request channel. With `wants_ack` the front-end
-/// acknowledges it.
+/// ring have completed. It is sent on the back-end's request channel. With `wants_ack`, the
+/// front-end acknowledges it.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
-/// Size of that acknowledgement, header and payload.
+/// Size of the acknowledgement of ring_call(), header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;
-/// Fails if it is not an acknowledgement, or if the front-end refused.
+/// Fails if the message is not an acknowledgement, or if the front-end reports an error.
 Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes);
 
 /// Returns a reply to `verb`, header and payload.

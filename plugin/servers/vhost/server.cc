@@ -1,4 +1,3 @@
-// See server.h.
 #include "plugin/servers/vhost/server.h"
 
 #include <poll.h>
@@ -46,7 +45,7 @@ void Server::begin_to_stop() const {
   if (stop_.is_open()) static_cast<void>(::write(stop_.get(), &one, sizeof one) == sizeof one);
 }
 
-/// Returns false at a stop.
+/// Waits for a client. Returns false if the server is stopping.
 bool Server::wait_for_client() {
   pollfd watched[2] = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   while (::poll(watched, 2, -1) < 0 && errno == EINTR) {
@@ -58,7 +57,7 @@ void Server::run() {
   while (wait_for_client()) {
     const base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.is_open()) {
-      // The client stays in the backlog and would be reported again at once.
+      // The client stays in the backlog, and poll() would report it again immediately.
       pollfd stop = {stop_.get(), POLLIN, 0};
       ::poll(&stop, 1, kNoDescriptorsPauseMs);
       continue;

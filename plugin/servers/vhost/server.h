@@ -1,5 +1,6 @@
 #pragma once
-// Serves the clients of one disk, one at a time; others wait until it has disconnected.
+// Serves the clients of one disk, one at a time. Other clients wait until the current one has
+// disconnected.
 
 #include <functional>
 #include <memory>
@@ -14,12 +15,12 @@ namespace headcrash::vhost {
 
 class Server {
  public:
-  /// Receives the error of a misbehaving client, on the server's thread.
+  /// Receives the error when a client violates the protocol, on the server's thread.
   using Report = std::function<void(const Error&)>;
 
   static Result<std::unique_ptr<Server>> start(base::ListeningSocket socket, Disk disk,
                                                const SessionOptions& options, Report report);
-  /// Removes the socket's file, accepts no more requests, and waits for those inside.
+  /// Removes the socket's file, accepts no more requests, and waits for the requests in flight.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

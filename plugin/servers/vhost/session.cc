@@ -1,4 +1,3 @@
-// See session.h.
 #include "plugin/servers/vhost/session.h"
 
 #include <poll.h>
@@ -49,8 +48,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
-    // A call descriptor may be a pipe without a reader, which must not end this process. Workers
-    // inherit the mask.
+    // A call descriptor may be a pipe without a reader, and SIGPIPE must not end this process.
+    // Workers inherit the signal mask.
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -131,17 +130,17 @@ class Session {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // Continue with fewer workers.
+      // If workers exist, continue with fewer of them.
       if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};
   }
 
-  /// Processes at most one round of the ring, since other rings and messages wait.
+  /// Processes at most one round of the ring, because other rings and messages are waiting.
   Result<void> serve_here(Ring& ring) {
     if (!ring.quiet) TRY(want_kicks(ring, false));
     bool tell = false;
-    ring.look = true;  // more may have arrived during a full round
+    ring.look = true;  // more chains may have arrived during a full round
     for (std::uint32_t i = 0; i < ring.split.size(); ++i) {
       auto chain = take(ring);
       if (chain && !*chain) {
@@ -201,7 +200,7 @@ class Session {
     return tell ? backend_.interrupt(ring) : Result<void>();
   }
 
-  /// Records an error that ends the session's thread. REQUIRES: the mutex is held.
+  /// Records an error and makes the session's thread end. REQUIRES: the mutex is held.
   void fail_session(Error error) {
     if (!error_) error_ = std::move(error);
     const std::uint64_t one = 1;

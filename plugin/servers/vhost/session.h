@@ -11,11 +11,11 @@
 // client supports that (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, like user-mode Linux in its
 // time-travel mode).
 //
-// While the session's thread serves a ring itself, it disables kicks and interrupts the driver once
-// when the ring is empty, so a request costs no system call. A chain is handed back in the memory
-// that it was taken from, even if the client has shared another one since. A ring stops
-// (GET_VRING_BASE) when none of its chains is in flight. The first error of any thread ends the
-// session.
+// While the session's thread serves a ring itself, it disables kicks and interrupts the driver only
+// once, when the ring is empty. A single request therefore costs no system call. A chain is handed
+// back in the memory from which it was taken, even if the client has shared a new memory table
+// since. A ring stops (GET_VRING_BASE) when none of its chains is in flight. The first error of any
+// thread ends the session.
 
 #include "plugin/base/result.h"
 #include "plugin/servers/vhost/block_command.h"
@@ -27,14 +27,14 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
   unsigned workers =
-      /// maximum number of a client's requests in the disk; one thread each, created on demand
+      /// maximum number of a client's requests in the disk; each needs a thread, created on demand
       512;
 };
 
-/// Serves the client of `socket` until it disconnects, which is not an error, or until `stop`, an
-/// eventfd, is readable. Closes neither; blocks SIGPIPE in the calling thread. On return, no
-/// thread, mapping or descriptor of the client is left. At a stop, the disk must let requests
-/// inside end. Errors describe the client's fault.
+/// Serves the client of `socket` until it disconnects (which is not an error), or until the eventfd
+/// `stop` is readable. Closes neither descriptor. Blocks SIGPIPE in the calling thread. On return,
+/// no thread, mapping or descriptor of the client is left. At a stop, the caller must ensure that
+/// requests in flight end. Errors describe the client's protocol violation.
 Result<void> serve_client(int socket, int stop, const Disk& disk, const SessionOptions& options);
 
 }  // namespace headcrash::vhost

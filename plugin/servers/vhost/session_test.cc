@@ -1,4 +1,4 @@
-// A session with a small client: normal driver behaviour, and harmful behaviour.
+// Tests a session with a small client: the normal behaviour of a driver, and harmful behaviour.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,8 @@ TEST(VhostSession, FlushesDiscardsZeroesAndReportsItsName) {
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
 }
 
-/// Linux writes zeroes with a flag that permits a trim, unless told that they must stay allocated.
+/// Linux sets the flag that permits a trim when it writes zeroes, unless the blocks must stay
+/// allocated.
 TEST(VhostSession, ZeroesByATrimOnlyIfTrimmedSectorsReadAsZeroes) {
   for (const bool trim_zeroes : {true, false}) {
     TestDisk disk;
@@ -112,7 +113,8 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // It continues where it stopped: that chain is the second one, and so is its entry in `used`.
+  // The ring continues where it stopped: that chain is the second one, and so is its entry in
+  // `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -173,7 +175,8 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // Fewer kicks than chains, as from a driver that was asked for none; several rounds of the ring.
+  // The client sends fewer kicks than chains, like a driver that was asked to send none, for
+  // several rounds of the ring.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
@@ -181,7 +184,7 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   }
   EXPECT_EQ(memory.flushes, 800);
   EXPECT_EQ(together, 1);
-  // When idle, it must enable kicks again.
+  // When idle, the session must enable kicks again.
   for (int i = 0; i < 2000 && client.kicks_unwanted(0); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(client.kicks_unwanted(0));
@@ -258,7 +261,8 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       {std::size_t{5}, std::size_t{12}}) {  // within the header, and before its payload
+       // the message ends within the header, and before the payload
+       {std::size_t{5}, std::size_t{12}}) {
     TestDisk disk;
     TestClient client(disk.disk());
     const std::uint32_t header[3] = {static_cast<std::uint32_t>(Verb::set_features), 1, 8};

@@ -1,7 +1,7 @@
 #pragma once
-// The device side of a split virtqueue (virtio 1.1, section 2.6). The driver's part is read once
-// and checked. A chain that loops, leaves its table or the shared memory, or is longer than the
-// queue is an error that ends the connection.
+// The device side of a split virtqueue (virtio 1.1, section 2.6). Everything that the driver writes
+// is read once and then checked. A chain is invalid if it loops, extends past its table or the
+// shared memory, or is longer than the queue. An invalid chain ends the connection.
 //
 //   descriptors   { address, length, flags, next } * size       driver writes
 //   available     flags, index, head * size                     driver writes: waiting chains
@@ -24,11 +24,11 @@ struct Segment {
 };
 struct Chain {
   std::uint16_t head = 0;
-  std::vector<Segment> readable;  ///< by the device
+  std::vector<Segment> readable;  ///< segments that the device reads
   std::vector<Segment> writable;
 };
 
-/// The location of a ring in the client's addresses.
+/// The location of a ring in the client's address space.
 struct RingPlace {
   std::uint32_t size = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
@@ -36,19 +36,19 @@ struct RingPlace {
 
 class SplitRing {
  public:
-  /// Returns true for a power of two up to kRingSizeMax.
+  /// Returns true if `size` is a power of two up to kRingSizeMax.
   static bool is_size(std::uint64_t size);
 
   /// Fails if a part is misaligned.
   Result<void> place(const RingPlace& place);
   void set_indirect(bool negotiated) { indirect_ = negotiated; }
-  /// Sets the index in `available` of the next chain; `used` continues there as well.
+  /// Sets the index in `available` of the next chain. The index in `used` is set to the same value.
   void set_base(std::uint16_t index) { next_available_ = next_used_ = index; }
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Asks the driver to send kicks, or not to. After enabling them, the caller must examine the
-  /// ring once more.
+  /// Asks the driver to send kicks or to send none. After enabling kicks, the caller must examine
+  /// the ring once more.
   Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
   std::uint32_t size() const { return place_.size; }
 

@@ -1,4 +1,5 @@
-// Random 4 KiB reads by a client in this process, in requests per second, for scripts/bench-vhost.
+// Measures random 4 KiB reads by a client in this process, in requests per second, for
+// scripts/bench-vhost.
 #include <libnbd.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 // For tests: a recorded random run of one small drive, and a reference for each of its crash states
-// that follows every event and every sector. The seed determines everything.
+// that follows every event and every sector. The seed determines the whole run.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ class RandomRun {
     return found == acked_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Implements the standard's definition directly, flush by flush.
+  /// Implements the definition of the standard directly, flush by flush.
   bool durable(std::uint64_t submitted, std::uint64_t event,
                std::optional<model::RequestId> lies) const {
     const RunEvent& write = all_events_[submitted];
@@ -181,7 +181,7 @@ class RandomRun {
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(options_.sectors - write.lba, 6));
     write.data.resize(write.sectors * model::kSectorBytes);
     if (write.op == model::Op::write) {
-      // The same bytes often repeat, so that different states have equal contents.
+      // The same bytes occur often, so that different states can have equal contents.
       for (std::uint64_t i = 0; i < write.sectors; ++i)
         std::fill_n(
             write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),

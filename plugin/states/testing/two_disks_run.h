@@ -1,6 +1,6 @@
 #pragma once
 // For tests: a recorded random run of two disks on one power cord, and a reference for each of its
-// crash states that follows every event and every sector. The seed determines everything.
+// crash states that follows every event and every sector. The seed determines the whole run.
 
 #include <gtest/gtest.h>
 
@@ -147,7 +147,7 @@ class TwoDisks {
     write.fua = random_.below(8) == 0;
     write.lba = random_.below(kDiskSectors);
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(kDiskSectors - write.lba, 4));
-    // The same byte often repeats, so that different states have equal contents.
+    // The same byte occurs often, so that different states can have equal contents.
     write.value =
         static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
     const Sectors data(write.sectors * model::kSectorBytes, write.value);

@@ -1,4 +1,4 @@
-// A verdict for each cell (baseline.h).
+// Determines a verdict for each cell (baseline.h).
 #include "results/report/bench/baseline.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines two changes; slower in one sense outweighs faster in the other.
+/// Combines two changes. If one is slower and the other is faster, the result is slower.
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -31,7 +31,7 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-/// Cell of both runs or of one run; null: not in that run.
+/// A cell of both runs or of one run. A pointer is null if that run lacks the cell.
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;
@@ -43,7 +43,7 @@ bool is_ranked_in_both(const ComparedCell& cell) {
          !Standing::is_unranked_number(cell.now->standing.kind);
 }
 
-/// Reports whether the device was idle for most of the time until the last call returned.
+/// Returns true if the device was idle for most of the time until the last call returned.
 bool waited_for_others(const ComparedCell& cell) {
   return std::min(cell.then->standing.elapsed_busy_share, cell.now->standing.elapsed_busy_share) <
          kDeviceBusy;
@@ -62,7 +62,7 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Judges the times after the correction for the number of comparisons.
+/// Determines the change of the times, after the correction for the number of comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -116,7 +116,7 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // counts as one comparison
+    // the two comparisons are equal and count as one
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

@@ -4,10 +4,10 @@
 // The runs were not interleaved, so the comparison uses means instead of pairs. Other differences
 // between the runs (host, versions) are listed, since they may be the cause.
 //
-// A cell that became slower by more than the tolerance is a regression if the whole interval is on
-// that side. Its time is measured to quiescence or until the last call returned. It must stay
-// significant after the correction for the number of cells (statistics::correct_for_number). A
-// workload that fails only in the new run is a regression, too.
+// A cell is a regression if it became slower by more than the tolerance, if the whole interval of
+// the ratio is on that side of 1, and if the change is still significant after the correction for
+// the number of cells (statistics::correct_for_number). Times are measured to quiescence or until
+// the last call returned. A workload that fails only in the new run is a regression, too.
 
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  std::string reason;  ///< why it is inconclusive, or the failed part; empty: nothing to report
+  /// why the result is inconclusive, or the failed part; empty: nothing to report
+  std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the compared times
   bool to_quiescence = true;
   statistics::Comparison whole;    ///< to quiescence if both runs waited for it, else elapsed
@@ -33,8 +34,9 @@ struct BaselineComparison {
   std::string database;
   Run run;
   double tolerance = kBaselineTolerance;
-  std::vector<CellChange> changes;       ///< in the order of the contests
-  std::vector<std::string> differences;  ///< "qemu: 7.2 then, 8.0 now"
+  std::vector<CellChange> changes;  ///< one entry for each cell, in the order of the contests
+  /// other differences between the runs: "qemu: 7.2 then, 8.0 now"
+  std::vector<std::string> differences;
 
   std::size_t count(statistics::Change change) const;
   std::size_t regressions() const;

@@ -1,5 +1,5 @@
-// The answer of a benchmark (bench_answer.h). Counts follow labels, so that no sentence depends on
-// a number.
+// Creates the answer of a benchmark (bench_answer.h). Counts follow labels, so that no sentence
+// needs a plural form.
 #include "results/report/bench/bench_answer.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kWinnersMost = 6;
 constexpr std::size_t kNamesMost = 3;
-/// Guest and device count the same bytes; a larger difference is noted.
+/// A larger relative difference between the bytes counted by guest and device is noted.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
 constexpr const char* kVirtualTime =
@@ -36,14 +36,14 @@ std::string named(const std::vector<std::string>& names, std::size_t most = kNam
   return shown == names.size() ? text : fmt::format("{}, {} more", text, names.size() - shown);
 }
 
-/// Returns the number of entrants with the first rank.
+/// Returns the number of entrants that have rank 1.
 std::size_t winners(const Contest& contest) {
   return static_cast<std::size_t>(std::ranges::count_if(contest.entrants, [](const Entrant& e) {
     return e.standing.kind == Standing::Kind::ranked && e.standing.rank == 1;
   }));
 }
 
-/// Returns the status: "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
+/// Returns the status line: "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
 std::string status_of(const Benchmark& bench) {
   if (bench.trials.empty()) return "no trial has finished";
   std::map<std::string, std::size_t> wins;
@@ -72,7 +72,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns versions that differ between merged shards; they are recorded as lists of values.
+/// Returns the versions that differ between merged shards; such versions are recorded as lists of
+/// values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -84,9 +85,9 @@ std::vector<std::string> mixed_versions(const Run& run) {
   return mixed;
 }
 
-/// Reports whether guest and device counted different numbers of bytes in a cell. QEMU merges
-/// neighbouring requests, so their numbers are not compared. Differences of a few blocks are
-/// ignored, as a file system reads ahead between the two readings.
+/// Returns true if guest and device counted different numbers of bytes in a cell. The numbers of
+/// requests are not compared, because QEMU merges neighbouring requests. Differences of a few
+/// blocks are ignored, because a file system reads ahead between the two readings.
 bool counts_deviate(const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     for (std::size_t i = 1; i < measures().size(); ++i) {
@@ -259,7 +260,7 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time no other work used the rest; the calls returned immediately.
+  // In virtual time, other work takes no time: the calls returned immediately.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -11,7 +11,7 @@
 namespace headcrash::report {
 
 struct BenchAnswer {
-  /// Effect of the guests' clock on the numbers; empty for real time.
+  /// Describes how the guests' clock affects the numbers; empty for real time.
   std::string clock;
   std::string status;  ///< "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
   std::vector<std::string>
@@ -24,21 +24,21 @@ BenchAnswer answer_of(const Benchmark& bench);
 std::string time_name(const Contest& contest);
 /// Returns the title, such as "copy files=535 users=4, phase copy, on hp-c2447 (scaled)".
 std::string title_of(const Contest& contest);
-/// Returns the difference: "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to 2.9: not significant"; "+0.1
-/// %, 0.1 to 0.1: a tie" (less than kTie).
+/// Returns the difference to the best entrant. Examples: "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to
+/// 2.9: not significant"; "+0.1 %, 0.1 to 0.1: a tie" (less than kTie).
 std::string difference(const Standing& standing);
 /// Returns the reason for a missing rank, such as "CPU-bound: the device was busy 31.0 % of the
 /// time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);
-/// Returns the limitations of an entrant's measurements: "2 of 5 late", "outliers: 1"; may be
-/// empty.
+/// Returns the limitations of an entrant's measurements, such as "2 of 5 late" or "outliers: 1";
+/// may be empty.
 std::vector<std::string> marks_of(const Entrant& entrant);
 
 /// Returns the number of cells by verdict: "worse: 1, better: 3, same: 12".
 std::string verdict_line(const BaselineComparison& comparison);
 
-/// Returns the terminal text: the answer, each contest as a small table, the change from a
-/// baseline.
+/// Returns the text for the terminal: the answer, each contest as a small table, and the changes
+/// since the baseline.
 std::string bench_text(const Benchmark& bench, const BaselineComparison* baseline);
 
 }  // namespace headcrash::report

@@ -1,5 +1,6 @@
-// CSV and JUnit XML of a benchmark (bench_export.h). The JUnit form is that of build servers:
-// testsuites of testsuites of testcases that contain `failure`, `error` or `skipped`.
+// Exports a benchmark as CSV and JUnit XML (bench_export.h). The JUnit form is that of build
+// servers: testsuites contain testsuite elements with testcases, which contain `failure`, `error`
+// or `skipped`.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Export of a benchmark for other programs.
+// Exports a benchmark as JSON, CSV and cases for continuous integration.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,16 +11,17 @@
 
 namespace headcrash::report {
 
-/// Returns run, answer, contests with statistics and every measurement, failed trials, baseline.
-/// `baseline` may be null.
+/// Returns the benchmark as JSON: the run, the answer, each contest with its statistics and
+/// measurements, the failed trials, and the baseline comparison (omitted if null).
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Returns a case for each entrant, grouped by contest: failed if it regressed, an error if its
-/// trials failed, skipped if the result is inconclusive. `baseline` may be null.
+/// Returns a case for each entrant, grouped by contest. A case is failed if the entrant regressed,
+/// an error if trials of the entrant failed, and skipped if the result is inconclusive. `baseline`
+/// may be null.
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// measures.csv, cells.csv, trials.csv, metrics.csv (the queries of these names), rankings.csv,
-/// baseline.csv.
+/// Writes measures.csv, cells.csv, trials.csv and metrics.csv (from the queries of these names),
+/// rankings.csv and, with a baseline, baseline.csv.
 Result<void> write_csv(db::Database& database, const Benchmark& bench,
                        const BaselineComparison* baseline, const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// From rows to contests (bench_facts.h).
+// Reads rows and builds contests from them (bench_facts.h).
 #include "results/report/bench/bench_facts.h"
 
 #include <fmt/format.h>
@@ -185,8 +185,8 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial for every phase of its workload; successful trials determine these
-  /// phases.
+  /// Counts a failed trial for every phase of its workload. The phases are those of the successful
+  /// trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {
@@ -276,7 +276,7 @@ class BenchmarkReader {
                    .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Scales of one workload may be adjacent; time restarts between them.
+      // Different scales of one workload may be adjacent; time restarts between them.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&

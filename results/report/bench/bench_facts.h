@@ -1,5 +1,6 @@
 #pragma once
-// All report data about one benchmark, read by the named queries. ranking.cc adds the statistics.
+// All data about one benchmark that the report needs, read by the named queries. ranking.cc adds
+// the statistics.
 //
 //   run -> contest: device x workload x parameters x phase   unit of comparison
 //            -> entrant: a file system (and variant) in it   compared with the others
@@ -18,17 +19,17 @@
 
 namespace headcrash::report {
 
-/// Prefix of a trial's clock that is followed by a factor: virtual time that includes processor
-/// time.
+/// Prefix of a trial's clock, followed by a factor. Such a trial ran in virtual time that includes
+/// the processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// Below this busy share the workload did not wait for the device.
+/// A workload with a smaller busy share than this did not wait for the device.
 inline constexpr double kDeviceBusy = 0.5;
-/// Share of the host's CPU used by others.
+/// A host is noted as busy if other processes used more than this share of its CPU.
 inline constexpr double kBusyHost = 0.1;
-/// A larger ratio of standard deviation to mean is noted.
+/// A ratio of standard deviation to mean above this limit is noted.
 inline constexpr double kWideSpread = 0.05;
 
-/// Column of the query bench_measures.
+/// A measured quantity; a column of the query bench_measures.
 struct Measure {
   enum class Unit : std::uint8_t { milliseconds, microseconds, count, bytes, share, ratio, rate };
   std::string_view column, title;
@@ -46,36 +47,38 @@ struct Measurement {
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
   bool fixed_time = false;     ///< its job determines the duration
-  /// Busy shares of the busiest device: until quiescence (or the last call, without waiting for
-  /// it), and until the last call.
+  /// Busy shares of the busiest device. busy_share covers the time until quiescence (or until the
+  /// last call if the trial did not wait for quiescence), elapsed_busy_share the time until the
+  /// last call.
   std::optional<double> busy_share, elapsed_busy_share;
-  /// Processor time of the guest divided by the time until quiescence; 1: one processor all the
-  /// time. Empty in virtual time.
+  /// Processor time of the guest divided by the time until quiescence; 1 means that one processor
+  /// was always busy. Empty in virtual time.
   std::optional<double> processor_share;
   bool late = false;
   std::vector<std::optional<double>> values;  ///< in the order of measures()
   bool host_was_busy() const { return host_busy.value_or(0) > kBusyHost; }
 };
 
-/// Result of an entrant's repeated measurements (ranking.h).
+/// The result of an entrant's repeated measurements (ranking.h).
 struct Standing {
-  /// Kinds of results. Two kinds have numbers but no rank. For `cpu_bound`, a processor was busy
-  /// for most of the device's idle time. For `idle` it was not: the time measures a timer, or a
-  /// cache's delay before it writes back.
+  /// Kinds of results. `cpu_bound` and `idle` results have numbers but no rank. For `cpu_bound`, a
+  /// processor was busy for most of the device's idle time. For `idle`, the processor was idle,
+  /// too: the time then measures a timer, or the delay of a cache's write-back.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) {
     return kind == Kind::cpu_bound || kind == Kind::idle;
   }
   Kind kind = Kind::unmeasured;
-  int rank = 0;  ///< from 1; indistinguishable entrants share one
+  int rank = 0;  ///< rank from 1; indistinguishable entrants share a rank
   statistics::Summary
       ranking;  ///< milliseconds: to quiescence, or elapsed if the contest uses that
-  statistics::Summary elapsed;            ///< milliseconds
-  double busy_share = 0;                  ///< median, over the ranked time
-  double elapsed_busy_share = 0;          ///< median, until the last call returned
-  std::optional<double> processor_share;  ///< median, as in Measurement; empty in virtual time
-  /// Comparison with the best entrant over equal repetitions if there are any, else of the means; 1
-  /// for the best.
+  statistics::Summary elapsed;    ///< milliseconds
+  double busy_share = 0;          ///< median busy share over the ranked time
+  double elapsed_busy_share = 0;  ///< median busy share until the last call returned
+  /// median processor share, as in Measurement; empty in virtual time
+  std::optional<double> processor_share;
+  /// Comparison with the best entrant; 1 for the best entrant itself. Uses equal repetitions if
+  /// there are any, otherwise the means.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
   bool by_operation = false;  ///< times are per operation (Contest::by_operation)
@@ -92,29 +95,31 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
-  std::string profile;            ///< of the device
-  std::int64_t device_bytes = 0;  ///< used part of the device; 0: not known
-  /// kind of clock: real, virtual (processor time is zero) or charged:K
+  std::string profile;            ///< profile of the device
+  std::int64_t device_bytes = 0;  ///< used part of the device; 0: unknown
+  /// kind of clock: real, virtual (processor time is not counted) or charged:K
   std::string clock = "real";
   bool in_virtual_time() const { return clock != "real"; }
-  /// the ranked time; false: some measurement did not wait for quiescence
+  /// true if the ranked time is to quiescence; false if some measurement did not wait for
+  /// quiescence
   bool to_quiescence = true;
   bool by_operation = false;  ///< ranked by the time per operation, as the job's time is fixed
   const char* ranked_by() const {
     return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
   }
-  std::vector<Entrant> entrants;  ///< ranked ones in order, then the others
+  std::vector<Entrant> entrants;  ///< ranked entrants in order, then the others
   std::size_t ranked = 0;
 
-  /// Reports whether the parameters are the checksum of a job file, which must not be displayed.
+  /// Returns true if the parameters are the checksum of a job file, which must not be displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns the mark of its size: "scaled" or "custom"; empty: the size that its source defines.
+  /// Returns the mark of the contest's size: "scaled" or "custom"; empty for the size defined by
+  /// the workload's source.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
   std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
-  /// Returns the identity, which is equal for the same contest in another run.
+  /// Returns the contest's identity, which is the same in other runs.
   std::string identity() const;
 };
 
@@ -130,7 +135,7 @@ struct BenchTrial {
   std::string clock_kind() const;  ///< as Contest::clock
 };
 
-/// Mean of a counter or of a tool's value, per entrant.
+/// The mean of a counter, or of a tool's value, for each entrant.
 struct MetricRow {
   std::string name, unit;
   std::map<std::string, double> means;  ///< by the entrant's name
@@ -139,7 +144,7 @@ struct MetricRow {
 struct BenchCurve {
   std::string device, workload, parameters, filesystem, variant;
   std::int64_t requests = 0;
-  /// (microseconds, share of requests within that time)
+  /// points of (microseconds, share of requests within that time)
   std::vector<std::pair<double, double>> points;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
@@ -162,7 +167,7 @@ struct BenchPanel {
 };
 
 struct Benchmark {
-  Facts facts;  ///< of the run: run, file systems, lateness; without verdicts
+  Facts facts;  ///< facts of the run: run, file systems, lateness; without verdicts
   std::vector<Contest> contests;
   std::vector<BenchTrial> trials;
   std::map<std::string, std::vector<MetricRow>> metrics;  ///< by the contest's identity
@@ -171,18 +176,18 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // Clock of some trial. All trials have the same clock, as a benchmark's file defines its guests
-  // once.
+  // The clock is taken from any trial: all trials have the same clock, because a benchmark's file
+  // defines its guests once.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };
 
-/// Reads a benchmark in the caller's transaction, so that all queries read one state while the
-/// benchmark continues. `run`: by default the newest benchmark. Errors: no benchmark, no such run,
-/// a run of another kind.
+/// Reads a benchmark in the caller's transaction, so that all queries read one state even while the
+/// benchmark continues. `run` is by default the newest benchmark. Fails if there is no benchmark or
+/// no such run, or if the run is of another kind.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the kind of a run, by default the newest; empty without a run.
+/// Returns the kind of a run (default: the newest); empty if there is no run.
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

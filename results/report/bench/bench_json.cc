@@ -1,4 +1,4 @@
-// JSON of a benchmark (bench_export.h).
+// Formats a benchmark as JSON (bench_export.h).
 #include <algorithm>
 #include <cmath>
 

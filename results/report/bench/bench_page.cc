@@ -1,4 +1,4 @@
-// The sections in their order (bench_page.h).
+// Arranges the sections of the page (bench_page.h).
 #include "results/report/bench/bench_page.h"
 
 #include <fmt/format.h>
@@ -80,14 +80,14 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
                  html);
 }
 
-/// Returns the histogram's least bound that `share` of the values do not exceed.
+/// Returns the smallest bound of the histogram that a `share` of the values does not exceed.
 std::string quantile(const BenchCurve& curve, double share) {
   const auto at = std::ranges::find_if(
       curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
   return microseconds(at == curve.points.end() ? curve.points.back().first : at->first);
 }
 
-/// Returns a table, as curves of few flushes coincide.
+/// Returns the flushes as a table, because curves of few flushes coincide.
 std::string flush_table(const std::vector<BenchCurve>& curves) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(curves.size());
@@ -160,7 +160,7 @@ Section requests_section(const Benchmark& bench) {
           query_note("bench_io", bench.facts.run.id)};
 }
 
-/// Returns the words of "files=10 users=4".
+/// Returns the parts of a parameter text such as "files=10 users=4".
 std::set<std::string> words_of(const std::string& parameters) {
   std::istringstream text(parameters);
   return {std::istream_iterator<std::string>(text), {}};
@@ -176,7 +176,7 @@ std::string entrant_name(const std::string& filesystem, const std::string& varia
 std::string short_name(const Benchmark& bench, const Contest& contest) {
   std::string name = contest.workload;
   if (!contest.is_of_a_tool()) {
-    // Omits parameters that every other contest of the same workload, phase and device shares.
+    // Parameters that all other contests of the same workload, phase and device share are omitted.
     std::istringstream words(contest.parameters);
     for (std::string word; words >> word;) {
       const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {

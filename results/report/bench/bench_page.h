@@ -10,10 +10,10 @@
 
 namespace headcrash::report {
 
-/// Returns the page. `baseline` may be null. Errors: gnuplot's.
+/// Returns the page. `baseline` may be null. Fails with the errors of gnuplot.
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline);
 
-// Sections of the page, each in its own file.
+// ---- sections of the page, each in its own file
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
                           const BaselineComparison* baseline);
 Section bench_overview(const Benchmark& bench);  ///< a map of workloads by file systems
@@ -22,10 +22,10 @@ Section ranking_section(const Benchmark& bench);
 Section measures_section(const Benchmark& bench);
 Section bench_trials_section(const Benchmark& bench);
 
-/// Returns colour and name of an entrant.
+/// Returns the HTML for the colour and name of an entrant.
 std::string entrant_name(const std::string& filesystem, const std::string& variant);
-/// Returns the name of a contest among others on its device, reduced to the differences: "copy
-/// users=4, copy".
+/// Returns a contest's name, reduced to the parts that distinguish it from the other contests on
+/// its device: "copy users=4, copy".
 std::string short_name(const Benchmark& bench, const Contest& contest);
 
 }  // namespace headcrash::report

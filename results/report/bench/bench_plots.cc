@@ -1,4 +1,4 @@
-// Response against throughput, latencies, requests over time (bench_plots.h).
+// Draws response time against throughput, latencies, and requests over time (bench_plots.h).
 #include "results/report/bench/bench_plots.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kOthersMost = 12;  // of each kind
 constexpr std::string_view kDeviceSize = "size in bytes";
 
-/// Contests that differ in one parameter only.
+/// Contests that differ only in one parameter.
 struct Series {
   const Contest* first = nullptr;
   std::string rest;
@@ -42,7 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   return all;
 }
 
-/// Groups contests that differ in the device's size only.
+/// Groups contests that differ only in the device's size.
 std::vector<Series> sizes_of(const Benchmark& bench) {
   std::vector<Series> all;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
@@ -58,7 +58,7 @@ std::vector<Series> sizes_of(const Benchmark& bench) {
   return all;
 }
 
-/// Contests that differ in the age only.
+/// Contests that differ only in the age.
 struct Ages {
   const Contest* first = nullptr;
   std::string what;
@@ -90,7 +90,7 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws one line per entrant from the `value` of each contest.
+/// Draws a line for each entrant from the `value` of each contest.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
@@ -124,7 +124,7 @@ std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Da
                   escape(contest.device), escape(contest.workload)));
 }
 
-/// Draws the steps of recovery; steps that did not wait for the device are dashed.
+/// Draws the times of the recovery's steps. Steps that did not wait for the device are dashed.
 std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                                                            std::string_view parameter) {
   struct Line {
@@ -247,7 +247,8 @@ std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCu
   return out;
 }
 
-/// Draws a point at the beginning and at the end of each interval, so that it appears level.
+/// Draws two points for each interval, at its beginning and its end, so that the line is level in
+/// between.
 std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
                                                    const Dashes& dashes_of) {
   std::vector<std::pair<Drawing, std::string>> out;

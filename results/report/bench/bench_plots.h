@@ -1,5 +1,5 @@
 #pragma once
-// The plots of a benchmark. The number of plots is bounded; the tables contain all data.
+// The plots of a benchmark. Their number is limited; the tables contain all data.
 
 #include <optional>
 #include <string>
@@ -12,30 +12,29 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  std::vector<Plot>
-      ageing;  ///< of phases repeated at several ages: their times, then the layout of files
-  std::vector<Plot> recovery;    ///< of workloads that end in a cut, with several sizes
-  std::vector<Plot> throughput;  ///< of workloads with several numbers of users
+  std::vector<Plot> ageing;    ///< phases repeated at several ages: times, then the layout of files
+  std::vector<Plot> recovery;  ///< workloads that end in a cut, with several sizes
+  std::vector<Plot> throughput;  ///< workloads with several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
   std::vector<Plot> flushes;     ///< one per device and workload
-  /// two per device, workload and phase: bytes per second, and requests in the device
+  /// two per device, workload and phase: bytes per second, and number of requests in the device
   std::vector<Plot> load;
 };
 
-/// Returns all names, in the order that determines the distinction of a plot's lines.
+/// Returns all entrants' names. Their order determines the line styles in all plots.
 std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// Measured phase and its age, from a phase such as "read-old day 91".
+/// A measured phase and its age, parsed from a phase such as "read-old day 91".
 struct AgedPhase {
   std::string what;
   std::int64_t day = 0;
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// Value of a parameter and the remaining ones: from "files=1000 users=4" with the name "users", 4
-/// and "files=1000". Only numbers above 0.
+/// The value of one parameter, and the remaining parameters. For "files=1000 users=4" and the name
+/// "users", the result is 4 and "files=1000". Only numbers above 0 are supported.
 struct ParameterValue {
   std::int64_t value = 0;
   std::string rest;

@@ -1,6 +1,6 @@
-// The report of benchmarks: known numbers and their expected texts. HEADCRASH_SHOW_REPORT=FOLDER
-// keeps a realistic page there for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time of a
-// large report.
+// Tests the report of benchmarks with known numbers and their expected texts.
+// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
+// HEADCRASH_LARGE_REPORT=TRIALS prints the time of a large report.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both drift by half over the run, so the means hardly differ relative to their spread, but the
-  // pairs do.
+  // Both entrants drift by half over the run. Their means hardly differ relative to the spread, but
+  // the pairs do.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -146,7 +146,7 @@ TEST_F(BenchReportTest, PairsEqualRepetitions) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
-/// Checks that a noisy least mean does not hide that xfs is 9 % faster than btrfs.
+/// A noisy entrant with the lowest mean must not hide that xfs is 9 % faster than btrfs.
 TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
@@ -159,8 +159,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// Uses three repetitions with ratios of 1.10 to 1.22, which are significant alone but not as one
-/// of 45 pairs.
+/// The three repetitions have ratios of 1.10 to 1.22, which are significant for one pair but not
+/// for one of 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -228,7 +228,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// Checks that an older database without these data gives its former report.
+/// A report of an older database without these data must be unchanged.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -271,7 +271,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// Uses a difference in one cell only, which chance explains among thirty cells.
+/// The difference is in one cell only. Among thirty cells, it can be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -511,7 +511,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns class and content of the map's cell with this tooltip.
+/// Returns the class and the content of the map's cell with this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -531,7 +531,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
   EXPECT_TRUE(holds(
       page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
-  // Equal ranks are all marked.
+  // All entrants with an equal rank must be marked.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   auto other = database("other.db");
@@ -637,7 +637,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_TRUE(
       holds(refused.error().message(), "the baseline in real time: their times cannot be compared"))
       << refused.error().message();
-  // Each run of a database has a separate report.
+  // Each run of a database has its own report.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],
@@ -676,7 +676,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Within one run they are separate cells.
+  // Within one run, they must be separate cells.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

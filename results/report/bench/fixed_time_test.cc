@@ -1,4 +1,4 @@
-// Contests of jobs with a fixed duration, all of which would have equal times.
+// Tests contests of jobs with a fixed duration, whose elapsed times would all be equal.
 #include <gtest/gtest.h>
 
 #include "results/report/bench/baseline.h"
@@ -33,7 +33,7 @@ TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
   EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 104.0 / 92, 0.01);
 }
 
-/// Uses a duration that applies to one file system only.
+/// The fixed duration applies to one file system only.
 TEST(FixedTime, AppliesWhenOneMeasurementIsFixed) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
@@ -50,7 +50,7 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// Uses a run from before the introduction of fixed times, whose unit is milliseconds instead of
+/// The baseline is from before the introduction of fixed times. Its unit is milliseconds instead of
 /// milliseconds per operation.
 TEST(FixedTime, RejectsABaselineThatLacksIt) {
   Benchmark then, now;

@@ -1,4 +1,4 @@
-// All counters per contest, and every single measurement.
+// Shows all counters of each contest, and every single measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Limits of the page; CSV and JSON contain all tables.
+/// Maximum number of tables on the page; CSV and JSON contain all of them.
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// Guest and device count the same requests; larger differences are emphasised.
+/// A larger relative difference between the requests counted by guest and device is emphasised.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {

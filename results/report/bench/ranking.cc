@@ -1,4 +1,4 @@
-// Statistics of contests (ranking.h).
+// Computes the statistics of contests (ranking.h).
 #include "results/report/bench/ranking.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
-/// Ranks all measurements by the time of an operation if a job fixes the time of some of them.
+/// If a job fixes the time of some measurements, ranks all measurements by the time per operation.
 void rank_by_operation(Contest& contest) {
   const auto is_fixed = [](const Entrant& entrant) {
     return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);

@@ -1,21 +1,21 @@
 #pragma once
-// Ranking of entrants and its certainty.
+// Ranks the entrants of a contest and determines how certain each rank is.
 //
-// An entrant's rank is one plus the number of significantly faster entrants. One entrant is
-// significantly faster than another according to the comparison over equal repetitions
-// (statistics::compare_pairs). This requires the whole interval on one side of 1 and a difference
-// of more than kTie. It must also pass the correction for the number of pairs in the contest
-// (statistics::correct_for_number).
+// An entrant's rank is one plus the number of significantly faster entrants. An entrant is
+// significantly faster than another if three conditions hold. In the comparison over equal
+// repetitions (statistics::compare_pairs), the whole interval is on one side of 1. The difference
+// is more than kTie. The comparison is still significant after the correction for the number of
+// pairs in the contest (statistics::correct_for_number).
 //
 // Entrants are ordered by rank, then by mean. An entrant whose device was busy for less than half
-// of the time has no rank. Its time measures a delay or the processor, which is not a real one
-// under software emulation.
+// of the time has no rank. The time of such an entrant measures a delay or the processor, and the
+// processor's speed is not realistic under software emulation.
 
 #include "results/report/bench/bench_facts.h"
 
 namespace headcrash::report {
 
-/// Smaller differences between means count as ties.
+/// A difference between means that is smaller than this counts as a tie.
 inline constexpr double kTie = 0.02;
 
 /// Computes the standings and sorts the entrants.
@@ -26,10 +26,10 @@ statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entr
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);
 
-/// Returns the reason for a missing rank despite numbers: "CPU-bound" or "idle".
+/// Returns the reason why an entrant with numbers has no rank: "CPU-bound" or "idle".
 std::string_view unranked_name(Standing::Kind kind);
 
-/// Returns the ranked times, without infinite or non-positive ones.
+/// Returns the ranked times, without infinite and non-positive values.
 std::vector<double> times_of(const Entrant& entrant, bool to_quiescence);
 
 }  // namespace headcrash::report

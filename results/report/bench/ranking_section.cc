@@ -1,4 +1,4 @@
-// Ranking: all contests on one map, then each with its intervals.
+// Shows the rankings: a map of all contests, then each contest with its intervals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// More rankings are grouped by device and collapsed.
+/// If there are more rankings than this, they are grouped by device and collapsed.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
     "<p class=\"note\">In virtual time the guest&#39;s clock stands still while it computes and moves on when it waits for "
@@ -77,7 +77,7 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
-/// Returns geometric means over the contests in which all of them were ranked.
+/// Returns geometric means over the contests in which all of these entrants were ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
               .group = "all comparisons in which every one was ranked",
@@ -104,8 +104,8 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
   return row;
 }
 
-/// Draws the time until the last call returned and until all writes reached the device. The scale
-/// extends from 0 to the largest end of an interval.
+/// Draws two times as bars: until the last call returned, and until all writes reached the device.
+/// The scale extends from 0 to the largest end of an interval.
 std::string time_meter(const Contest& contest, const Entrant& entrant) {
   double largest = 0;
   for (const Entrant& each : contest.entrants) {
@@ -244,7 +244,7 @@ Section bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.cells.push_back(overview_cell(contest, each));
     rows.push_back(std::move(row));
   }
-  // Contests of one device must be adjacent, whatever the order of the query.
+  // The contests of a device must be adjacent, whatever the order of the query.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
   if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
     rows.push_back(std::move(means));

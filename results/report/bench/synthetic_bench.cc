@@ -1,4 +1,4 @@
-// Trials of a benchmark, as recorded by `headcrash bench` (synthetic_bench.h).
+// Creates the trials of a benchmark as `headcrash bench` records them (synthetic_bench.h).
 #include "results/report/bench/synthetic_bench.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
     phase.target_buckets.push_back(
         {upper, 1 + static_cast<std::int64_t>(300 * std::exp(-std::pow((i - 13) / 4.0, 2)))});
   }
-  // Faster at first, with a flush in each interval.
+  // The load is higher at first, with a flush in each interval.
   constexpr int kStretches = 8;
   for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
     const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;
@@ -124,7 +124,8 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});
   }
-  // A failed trial may have measured something before; this is not a result.
+  // A failed trial may have recorded a measurement before it failed; this measurement must not
+  // count.
   t.phases = {phase_of(shape, contest, entrant, failed ? 0.001 : entrant.seconds[repetition])};
   for (int i = 0; i < shape.requests; ++i) {
     const double share = static_cast<double>(i) / shape.requests;

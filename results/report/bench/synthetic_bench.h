@@ -1,5 +1,5 @@
 #pragma once
-// Synthetic benchmark for the tests of the report: known numbers from a known shape.
+// A synthetic benchmark for the tests of the report, with known results.
 
 #include <string>
 #include <vector>
@@ -13,11 +13,11 @@ struct SyntheticEntrant {
   std::vector<double>
       seconds;  ///< time to quiescence, one value per repetition; elapsed is nine tenths of it
   double busy = 0.9;  ///< share of the time in which the device was busy
-  /// number of additional repetitions that failed after recording a number
+  /// number of additional repetitions that failed after they had recorded a number
   std::size_t failed = 0;
   std::string variant;
   double processor = 0.12;  ///< share of the time in which the guest's processor was busy
-  double layout_score = 0;  ///< of the files that were read; 0: not reported
+  double layout_score = 0;  ///< layout score of the files that were read; 0: not reported
 };
 
 struct SyntheticContest {
@@ -33,18 +33,19 @@ struct SyntheticBench {
   int late_every = 0;  ///< every n-th trial had late completions; 0 for none
   bool quiescence = true;
   bool virtual_time = false;
-  double charge = 0;  ///< in virtual time
+  double charge = 0;  ///< factor of charged time, in virtual time
   bool finished = true;
   double host_busy = 0.01;  ///< share of the host's processors used by others
-  int requests = 0;         ///< in the I/O sample of a trial
+  int requests = 0;         ///< number of requests in the I/O sample of a trial
 };
 
-/// Returns "copy users=4" on hp-c2447, phase copy: xfs 10 s, ext4 12 s, btrfs 20 s, f2fs idle; five
-/// repetitions each.
+/// Returns the benchmark "copy users=4" on hp-c2447, phase copy, with five repetitions each: xfs 10
+/// s, ext4 12 s, btrfs 20 s, f2fs idle.
 SyntheticBench four_filesystems();
-/// Returns several devices, workloads and numbers of users, with every possible defect.
+/// Returns a benchmark with several devices, workloads and numbers of users, and with every kind of
+/// defect.
 SyntheticBench a_real_bench();
-/// Returns `trials` of five file systems, which serve to time a report.
+/// Returns a benchmark with `trials` trials of five file systems, to measure the time of a report.
 SyntheticBench a_large_bench(int trials);
 
 /// Records the benchmark and returns the number of the run; throws on any failure.

@@ -1,4 +1,4 @@
-// Recovery times, latency, I/O over time, lateness: plots with tables of the same numbers.
+// Shows recovery times, latency, I/O over time and lateness: plots with tables of the same numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Fraction of the mean service time; a larger delay is late.
+/// A request counts as late if it is delayed by more than this fraction of the mean service time.
 constexpr double kLateShare = 0.05;
-/// More recoveries are collapsed.
+/// If there are more recoveries than this, they are collapsed.
 constexpr std::size_t kRecoveriesInTheOpen = 24;
 
 std::string spread(const Spread& s, std::int64_t trials) {
@@ -51,7 +51,7 @@ std::string nothing(const std::string& sentence) {
   return "<p class=\"muted\">" + escape(sentence) + "</p>\n";
 }
 
-/// Returns the least bucket bound below which `share` of the requests lie.
+/// Returns the smallest bucket bound below which a `share` of the requests lies.
 double quantile(const LatencyCurve& curve, double share) {
   for (const auto& [us, reached] : curve.points) {
     if (reached >= share - 1e-9) return us;
@@ -187,7 +187,7 @@ Section io_section(const Facts& facts) {
     const std::string figure = "<figure class=\"full\">" + io_picture(panel) + "</figure>\n";
     const std::string name =
         fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
-    // The first is a picture, the others are collapsed.
+    // The first is shown as a picture; all others are collapsed.
     out += i == 0
                ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
                : folded({.summary = name,

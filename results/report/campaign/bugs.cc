@@ -1,4 +1,4 @@
-// Grouping of failures and failed trials into bugs (bugs.h).
+// Groups failures and failed trials into bugs (bugs.h).
 #include "results/report/campaign/bugs.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Length of the operation list on one line; its last operations matter most.
+/// Maximum number of operations on one line. The last operations are kept, because they matter
+/// most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
@@ -53,7 +54,8 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// Returns the command with the place of the page that replay creates.
+/// Returns the command that reproduces a failure, with the location of the page that replay
+/// creates.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -70,7 +72,7 @@ std::string page_name(const std::string& key, const std::string& state) {
 }
 
 /// Returns the name of the displayed state. A state of a recovery is minimised in the recording of
-/// that recovery, which has the name of the preceding state.
+/// that recovery. This recording has the name of the state that was recovered.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

@@ -1,6 +1,6 @@
 #pragma once
-// Failures grouped into bugs: one file system with one verdict, with the shortest list of
-// operations first.
+// Groups failures into bugs. A bug consists of the failures of one file system and variant with one
+// verdict. The failure with the shortest list of operations comes first.
 
 #include <filesystem>
 #include <string>
@@ -12,38 +12,39 @@ namespace headcrash::report {
 
 /// A failing state, or a failing trial of a single cut.
 struct Instance {
-  std::string key, state;  ///< empty for a trial of a single cut
+  std::string key, state;  ///< `state` is empty for a trial with a single cut
   std::int64_t trial_id = 0;
   std::string
-      shown_state;  ///< full name of the state with the fewest lost writes; empty: of a single cut
-  std::string operations;  ///< one per line; empty: not minimised
+      /// full name of the state with the fewest lost writes; empty for a trial with a single cut
+      shown_state;
+  std::string operations;  ///< operations, one per line; empty: not minimised
   std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings
   std::string command;     ///< reproduces it; may be empty
   std::string
       page;  ///< file name of its page in the report's folder, even if the page does not exist
   std::string disagreement;
-  const Trial* trial = nullptr;  ///< of a single cut
+  const Trial* trial = nullptr;  ///< the trial, if it has a single cut
 };
 
 struct Bug {
-  /// Classification in the run: `found` breaks a promise; `wanted` is the required result of a
-  /// negative control.
+  /// Kinds of bugs. `found` breaks a promise; `wanted` is the required result of a negative
+  /// control.
   enum class Kind : std::uint8_t { found, not_reproduced, unpromised, wanted };
   Kind kind = Kind::found;
   std::string filesystem, variant, verdict, tier;
   std::vector<Instance> instances;  ///< the one with the fewest operations first
-  std::size_t trials = 0;           ///< that show the bug
+  std::size_t trials = 0;           ///< number of trials that show the bug
 };
 
-/// Largest number of instances on a card.
+/// Maximum number of instances shown on a card.
 inline constexpr std::size_t kInstancesMost = 200;
 
 /// Returns the bugs: `found` ones first, and among them those shown by more trials.
 std::vector<Bug> bugs_of(const Facts& facts);
 
 /// Returns the last changing operation and the promise after it, such as "rename, then fsyncdir";
-/// empty without a list.
+/// empty if the instance has no list of operations.
 std::string operation_of(const Instance& instance);
 /// Returns the last operations on one line, such as "create foo; sync; rename foo bar".
 std::string in_a_line(const std::string& operations);

@@ -53,7 +53,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// Returns one of many failures, collapsed: its account and its command.
+/// Returns the collapsed account and the command of one of many failures.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())

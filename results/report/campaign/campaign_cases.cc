@@ -1,4 +1,3 @@
-// See campaign_cases.h.
 #include "results/report/campaign/campaign_cases.h"
 
 #include <fmt/format.h>
@@ -8,7 +7,7 @@ namespace {
 
 constexpr std::size_t kTrialsShown = 5;  // for each cell
 
-/// The first trials that did not keep their promises.
+/// Describes the first trials of a cell that did not keep their promises.
 std::string failed_trials(const Facts& facts, const Cell& cell) {
   std::string text;
   std::size_t shown = 0;

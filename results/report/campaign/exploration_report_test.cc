@@ -132,7 +132,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
   EXPECT_EQ(json["systems"][3]["variant"], "write-through");
 }
 
-/// Tests the rule for controls.
+/// Tests the rule that decides whether a control is as required.
 TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   struct Rule {
     const char *filesystem, *control, *verdict;
@@ -179,7 +179,7 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // Operations by file system, including the promise after them.
+  // The map shows operations by file system, including the promise after each operation.
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// A larger number of states is shown as a power of ten.
+/// Larger numbers of states are shown as powers of ten.
 constexpr double kCountable = 1e9;
 constexpr std::size_t kStripBins = 110;
 constexpr std::size_t kStepsNamed = 5;
@@ -106,7 +106,7 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-/// States with neighbouring cuts, drawn together.
+/// A group of states with neighbouring cuts, drawn together.
 struct Bin {
   std::int64_t kept = 0, lost = 0, other = 0;
 };
@@ -120,7 +120,7 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
     const std::int64_t all = bin.kept + bin.lost + bin.other;
     if (all == 0) continue;
     out += fmt::format("<rect class=\"k\" x=\"{}\" y=\"8\" width=\"1\" height=\"8\"/>", i);
-    // A failure must be visible among many clean states: at least the upper half.
+    // Failures must be visible among many clean states, so they fill at least the upper half.
     if (bin.lost > 0) {
       const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
       out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i,
@@ -172,7 +172,8 @@ std::string strips(const Facts& facts) {
          "of these cuts lost data: from the top, at least half of the height</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
-/// Draws one bar per file system: its longest steps by shades, the rest hatched.
+/// Draws one bar per file system. The longest steps have different shades; all other steps together
+/// are hatched.
 std::string time_bars(const Facts& facts) {
   std::map<std::string, double> totals;
   for (const StepTime& s : facts.steps) totals[s.step] += s.total_ms;

@@ -23,14 +23,14 @@ struct Run {
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// Filesystem x device x workload (x expectation, if one cell has two).
+/// A file system on a device under a workload (and an expectation, if two are used).
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings
   std::string must;     ///< result that a control must show; empty: not a control
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
-  std::optional<bool> met;      ///< empty if nothing is promised
+  std::optional<bool> met;      ///< empty if the file system promises nothing
   std::int64_t unexpected = 0;  ///< trials with unexpected results
   bool is_control() const { return !must.empty(); }
 };
@@ -39,7 +39,7 @@ struct Finding {
   std::string kind, tier, path, expected, found;
 };
 
-/// Hardware event that was not a request.
+/// A hardware event other than a request.
 struct Incident {
   double at_ms = 0;
   std::string device, text;
@@ -65,7 +65,7 @@ struct Trial {
   std::vector<Artefact> artefacts;
 };
 
-/// Filesystem x variant x workload whose crash states were explored.
+/// A file system and variant under a workload whose crash states were explored.
 struct ExploredCell {
   std::string filesystem, variant, workload, control;
   std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
@@ -79,17 +79,17 @@ struct StrategyCoverage {
   std::string bound;
 };
 
-/// Crash state that failed and was checked again.
+/// A crash state that failed and was checked again.
 struct Failure {
-  std::int64_t trial = 0;  ///< ID of the trial
+  std::int64_t trial = 0;  ///< ID of the failure's trial
   std::string key, filesystem, variant, workload, control, state, strategy, verdict, summary;
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
   std::int64_t findings = 0;
 };
 
-/// Crash states by the position of the cut, counted in events before it, over all workloads of a
-/// file system.
+/// Crash states by the position of the cut (the number of events before it), over all workloads of
+/// a file system.
 struct CutPlace {
   std::string filesystem, variant, control;
   std::int64_t cut = 0, kept = 0, lost = 0, other = 0;
@@ -109,30 +109,30 @@ struct Recovery {
   std::string filesystem, device, workload, phase;
   std::int64_t trials = 0, unclocked = 0;
   Spread model_ms, wall_ms;
-  double bytes_read = 0, bytes_written = 0;  ///< means
+  double bytes_read = 0, bytes_written = 0;  ///< means over the trials
 };
 
 struct LatencyCurve {
   std::string device, filesystem, kind;
   std::int64_t requests = 0;
-  /// (microseconds, share of requests within that time)
+  /// points of (microseconds, share of requests within that time)
   std::vector<std::pair<double, double>> points;
 };
 
-/// Response times in the model of one kind of sampled request.
+/// Modelled response times of one kind of sampled requests.
 struct Responses {
   std::string device, filesystem, op;  ///< read, write, flush
   std::int64_t requests = 0;
   double p50_us = 0, p90_us = 0, p99_us = 0, most_us = 0, mean_us = 0;
 };
 
-/// A sampled request; in `media`, data written to the medium.
+/// A sampled request; in `media`, a write to the medium.
 struct IoPoint {
   double at_ms = 0;
   std::int64_t lba = 0;
   std::string op;
   std::int64_t sectors = 0;
-  /// by the model; empty: the request was never completed or has no model
+  /// modelled response time; empty if the request was never completed or is not modelled
   std::optional<double> response_us = {};
 };
 struct IoPanel {
@@ -157,8 +157,8 @@ struct Unclocked {
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
-  std::string database;          ///< the file name as given
-  std::filesystem::path folder;  ///< the report's; it also contains the crash pages
+  std::string database;          ///< the file name as given by the user
+  std::filesystem::path folder;  ///< folder of the report, which also contains the crash pages
   Run run;
   std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;
@@ -180,7 +180,7 @@ struct Facts {
 };
 
 /// Reads the facts of a run. All queries read the same snapshot, even while a campaign writes.
-/// Errors: an empty database, no such run.
+/// Fails for an empty database, or if there is no such run.
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
 
 /// Reads the run, its file systems and the lateness of its requests, without verdicts. Uses the

@@ -15,14 +15,16 @@ namespace headcrash::report {
 
 struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
-  std::string state;       ///< with the fewest lost writes; empty: the cut of a single-cut trial
-  std::string file;        ///< file name in the report's folder
-  std::string command;     ///< reproduces the state
-  bool recorded = false;   ///< the recording of the trial was kept
+  /// the state with the fewest lost writes; empty: the cut of a single-cut trial
+  std::string state;
+  std::string file;       ///< file name in the report's folder
+  std::string command;    ///< reproduces the state
+  bool recorded = false;  ///< the recording of the trial was kept
 };
 
-/// Returns the first failure of each card, then the second, and so on, up to the report's limit. A
-/// run that is not a campaign has none. `folder` is the report's. Errors: no such run.
+/// Returns the first failure of each card, then the second failure of each, and so on, up to the
+/// report's limit. The list is empty for a run that is not a campaign. `folder` is the report's
+/// folder. Fails if there is no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database,
                                                std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder);

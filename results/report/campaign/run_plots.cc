@@ -23,7 +23,8 @@ Result<std::vector<Plot>> latency_plots(const Facts& facts) {
     int series = 0;
     for (const auto& curve : facts.latency) {
       if (curve.device != device || curve.points.empty() || curve.kind != "achieved") continue;
-      // The first bucket's share is reached within it; the curve starts from zero at its bound.
+      // The share of the first bucket is reached within this bucket, so the curve starts from zero
+      // at the bucket's bound.
       data += fmt::format("{}\t0\n", curve.points.front().first / 1e6);
       for (const auto& [us, share] : curve.points) data += fmt::format("{}\t{}\n", us / 1e6, share);
       data += "\n\n";

@@ -1,5 +1,6 @@
 #pragma once
-// The report's plots. Each combines a gnuplot template of this folder with data from the facts.
+// The plots of a campaign's report. Each combines a gnuplot template of this folder with data from
+// the facts.
 
 #include <string>
 #include <vector>

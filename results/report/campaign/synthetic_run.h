@@ -1,5 +1,5 @@
 #pragma once
-// Synthetic run for the tests of the report. The same shape always gives the same run.
+// A synthetic run for the tests of the report. The same shape always gives the same run.
 
 #include <stdexcept>
 #include <string>
@@ -19,27 +19,27 @@ struct SyntheticCell {
 
 struct SyntheticShape {
   std::vector<SyntheticCell> cells;
-  int requests = 300;  ///< of a trial's I/O sample
-  int planned = -1;    ///< default: the existing trials
+  int requests = 300;  ///< number of requests in a trial's I/O sample
+  int planned = -1;    ///< number of planned trials; -1: the existing trials
   bool finished = true;
   bool timings = true;  ///< phases, latency and I/O
 };
 
-/// Returns three cells of five trials. ext4 and xfs keep their promises, the control ext4-nobarrier
-/// loses data.
+/// Returns a run of three cells with five trials each. ext4 and xfs keep their promises; the
+/// control ext4-nobarrier loses data.
 SyntheticShape three_cells();
-/// Returns a run for visual checks of the page: six file systems, two drives.
+/// Returns a run for visual checks of the page: six file systems on two drives.
 SyntheticShape a_real_campaign();
 
-/// Returns the value of an operation that cannot fail with synthetic data; throws if it does.
+/// Returns the value of a result that cannot fail with synthetic data; throws if it fails.
 template <typename T>
 T certain(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Sets fixed times, as golden pages must not contain the current time. Every run began in the same
-/// second. `ended` is a time of day on that date; empty: the run has not ended.
+/// Sets fixed times, because golden pages must not contain the current time. Every run then began
+/// in the same second. `ended` is a time of day on the same date; empty: the run has not ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
 /// Records the run and returns its number; throws on any failure.

@@ -44,7 +44,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// Returns a short result of a trial or a map cell.
+/// Returns the short form of a trial's or map cell's result.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
@@ -151,7 +151,7 @@ std::string trials_of_cells(const Facts& facts) {
                                        {"verdict"},
                                        {"what happened"}};
   std::string out;
-  std::size_t next = 0;  // trials follow the order of the cells
+  std::size_t next = 0;  // trials are in the order of the cells
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;
@@ -235,7 +235,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // Collapsed if they would fill a separate page.
+  // The trials are collapsed if they would fill a page by themselves.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

@@ -1,4 +1,4 @@
-// Metrics loss.* and age.* of the trials (unsynced_page.h).
+// Reads the metrics loss.* and age.* of the trials and creates the page (unsynced_page.h).
 #include "results/report/campaign/unsynced_page.h"
 
 #include <fmt/format.h>
@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// Draws the share of changes of each age, in seconds, that was lost.
+/// Draws, for each age in seconds, the share of changes of that age that were lost.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

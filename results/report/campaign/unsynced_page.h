@@ -18,10 +18,10 @@ struct UnsyncedReport {
   bool valid = true;  ///< the controls sync before the cut and lost nothing
 };
 
-/// Reports whether the run belongs to this survey (default: the newest run).
+/// Returns true if the run (default: the newest) belongs to this survey.
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run);
 
-/// Creates the report. Errors: gnuplot's, the database's.
+/// Creates the report. Fails with the errors of gnuplot and of the database.
 Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// The page of unsynced-loss from hand-written rows.
+// Tests the page of unsynced-loss with hand-written rows.
 #include "results/report/campaign/unsynced_page.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds one change of each age, in ms; those up to `oldest_lost` are lost.
+  /// Adds one change for each age, in ms. Changes up to the age `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,

@@ -24,7 +24,8 @@ std::string word(Verdict verdict) {
   return kWords.at(static_cast<std::size_t>(verdict));
 }
 
-/// XML 1.0 has no U+FFFE and U+FFFF; valid_utf8() replaces everything else that it forbids.
+/// Escapes text for XML 1.0, which forbids U+FFFE and U+FFFF; valid_utf8() replaces all other
+/// forbidden characters.
 std::string xml(const std::string& text) {
   std::string out = escape(text);
   for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
@@ -34,7 +35,7 @@ std::string xml(const std::string& text) {
   return out;
 }
 
-/// Escapes the message of a workflow command; properties escape ':' and ',' as well.
+/// Escapes the message of a workflow command. In a property, ':' and ',' are escaped as well.
 std::string workflow(std::string_view text, bool property) {
   std::string made;
   for (const char c : text) {

@@ -2,7 +2,8 @@
 // (crash_page.h).
 //
 // Texts come from guests and imported files, so each is escaped on insertion into HTML. The JSON
-// contains no '<' and therefore cannot end its element. The script only ever sets text.
+// contains no '<' and therefore cannot end its element. The script inserts texts only as text
+// nodes.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -333,7 +334,7 @@ std::string writes_at_risk(const CrashPage& page) {
   const bool any_finding = std::ranges::any_of(
       page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
-  // Lost writes come first.
+  // Lists lost writes first.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
     for (std::size_t i = 0; i < page.requests.size(); ++i) {
       const TimelineRequest& request = page.requests[i];
@@ -389,7 +390,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// Lists the operations, with a line at the last one known to have returned.
+/// Lists the operations, with a line after the last operation known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

@@ -1,5 +1,5 @@
 #pragma once
-// Page of a power cut: promises, writes and losses on one time axis.
+// The page of a power cut: promises, writes and losses on one time axis.
 //
 //   operations   --o-----P--------------P----|         P: promised to be persistent
 //   inodes         [==]........                        [=] in flight, ... acknowledged, not flushed
@@ -8,10 +8,10 @@
 //   unflushed    __/~~~~~~~~~~~\___/~~~~~~~~~|
 //   states             . .  o    .        #  .         verdicts, where the cut was tried
 //
-// The picture is drawn here for the state in question, so that it needs no script and can be
-// printed. The page's script (crash.js) redraws the same rows for another cut or for a part of the
-// time. harness/explorer/explain/crash_timeline.h fills the structure. Events are ordinals of the
-// recording, times nanoseconds of its clock; texts may contain any bytes.
+// This code draws the picture for the requested state, so that the picture needs no script and can
+// be printed. The page's script (crash.js) redraws the same rows for another cut or for a part of
+// the time. harness/explorer/explain/crash_timeline.h fills the structure. Events are ordinals in
+// the recording, and times are nanoseconds on its clock. Texts may contain any bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@
 
 namespace headcrash::report {
 
-/// Role of a block in its file system; the rows of the picture, from top to bottom.
+/// The role of a block in its file system. The picture has a row for each role, in this order from
+/// top to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -45,7 +46,7 @@ struct TimelineDevice {
   bool medium = true;  ///< false: an array or a cache, whose bytes are on the devices below it
 };
 
-/// Request other than a flush.
+/// A request other than a flush.
 struct TimelineRequest {
   std::size_t device = 0;
   std::uint64_t request = 0;
@@ -55,17 +56,17 @@ struct TimelineRequest {
   std::uint32_t sectors = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// The ACK after which no cut can remove the write: its own (FUA), or that of the first flush
-  /// submitted after its own.
+  /// The ACK after which no cut can remove the write: the write's own ACK (FUA), or that of the
+  /// first flush submitted after the write's ACK.
   std::optional<Moment> durable;
   std::optional<std::uint64_t>
       on_medium;  ///< the event after which the complete write is on the medium, if recorded
   std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
   BlockClass block = BlockClass::other;
-  std::string what;                    ///< "journal commit block of transaction 7"
-  std::string file;                    ///< its file names if known; else empty
-  std::string bytes;                   ///< the first kShownBytes of its contents
-  std::optional<std::size_t> finding;  ///< about the same file
+  std::string what;   ///< meaning of the block: "journal commit block of transaction 7"
+  std::string file;   ///< names of the block's file if known; else empty
+  std::string bytes;  ///< the first kShownBytes of its contents
+  std::optional<std::size_t> finding;  ///< finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
 
@@ -100,18 +101,18 @@ struct TimelineFinding {
   std::string kind, tier, path, expected, found;
 };
 
-/// Crash state that was checked, or is only displayed.
+/// A crash state that was checked, or that is only displayed.
 struct TimelineState {
   std::string name, strategy, verdict, summary;
   enum class Outcome : std::uint8_t { kept, failed, unknown } outcome = Outcome::unknown;
   std::uint64_t event = 0;  ///< number of events before the cut
   struct Torn {
     std::size_t request = 0;
-    std::uint32_t first = 0, count = 0;  ///< these sectors of it were written
+    std::uint32_t first = 0, count = 0;  ///< these sectors of the request were written
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// On an array, the fate of the host's writes is known only on its members.
+  /// True for an array, where only the members show the fate of the host's writes.
   bool by_members = false;
   std::vector<std::size_t>
       undone;  ///< indices into media: writes that stopped members omitted before the cut
@@ -119,7 +120,7 @@ struct TimelineState {
       stopped;  ///< members of an array that stopped before the others
 };
 
-/// A device's recorded values over time.
+/// A recorded quantity of a device over time.
 struct TimelineSeries {
   std::size_t device = 0;
   std::string label;  ///< "throughput"
@@ -137,7 +138,7 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// as for mount(2), which determines the names of blocks; empty: not known
+  /// file system type as for mount(2), which determines the names of blocks; empty: unknown
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
@@ -150,11 +151,11 @@ struct CrashPage {
   std::optional<std::size_t> shown;  ///< the requested state
   std::uint64_t cut = 0;     ///< position of the cut in the picture: the state's cut, or the end
   std::uint64_t events = 0;  ///< number of events in the recording
-  std::uint64_t first_event = 0, last_event = 0;  ///< of the workload, without mkfs and unmount
-  /// From here on the recording shows the recovery of the requested state.
+  std::uint64_t first_event = 0, last_event = 0;  ///< the workload, without mkfs and unmount
+  /// From this moment on, the recording shows the recovery of the requested state.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;
-  std::string log;                     ///< of the recovery
+  std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
   std::vector<std::string> left_out;   ///< sentences about omissions due to the page's size limits
   std::vector<TimelineSeries> series;
@@ -162,14 +163,14 @@ struct CrashPage {
       series_notes;  ///< sentences about the source of the values and about missing values
 };
 
-/// Outcome of a write that is at risk.
+/// The fate of a write that is at risk.
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate of the `request`th request of the page in a state; null: no state.
+/// Returns the fate of the page's request with index `request` in a state; null: no state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
-/// Reports whether a cut before `event` could remove the write: submitted, not durable, and in the
-/// same power cycle.
+/// Returns true if a cut before `event` could remove the write: the write was submitted, is not
+/// durable, and belongs to the same power cycle.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 
 /// Returns one HTML file without external references.

@@ -13,8 +13,8 @@ Moment at(std::uint64_t event) {
   return {event, static_cast<std::int64_t>(event) * 1'000'000};
 }
 
-/// Returns a page with writes 1 to 4 of one disk and a flush after the first: 2 is lost, 3 torn, 4
-/// kept.
+/// Returns a page with writes 1 to 4 of one disk and a flush after the first write. Write 2 is
+/// lost, 3 is torn, 4 is kept.
 CrashPage a_page() {
   CrashPage page{.title = "ext4: lost-synced-data",
                  .summary = "1 object is not as promised",
@@ -118,7 +118,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// Includes every text that a guest, an imported recording or a file name can supply.
+/// The page contains every text that a guest, an imported recording or a file name can supply.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";
@@ -140,7 +140,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
-  // Only the page's own two elements.
+  // The page may contain only its own two script elements.
   std::size_t scripts = 0, ends = 0;
   for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
     ++scripts;
@@ -154,7 +154,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
 
 TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // The namespace of SVG, which browsers do not load.
+  // The namespace of SVG is a name, which browsers do not load.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})

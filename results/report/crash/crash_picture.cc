@@ -1,4 +1,4 @@
-// The SVG of one cut (crash_picture.h).
+// Draws the SVG picture of one cut (crash_picture.h).
 #include "results/report/crash/crash_picture.h"
 
 #include <fmt/format.h>
@@ -214,7 +214,7 @@ class Picture {
     return path("done", done) + path("open", open);
   }
 
-  /// Returns the time when its power cycle ended; empty: it did not end.
+  /// Returns the time when the request's power cycle ended; nullopt if it did not end.
   std::optional<std::int64_t> power_went_at(const TimelineRequest& request) const {
     if (!request.cycle_ended) return std::nullopt;
     for (const auto& [moment, on] : page_.power)
@@ -267,7 +267,7 @@ class Picture {
     return path("whole", whole) + path("damaged", damaged);
   }
 
-  /// Draws the bytes of writes that are not durable, as steps.
+  /// Draws the number of bytes of writes that are not durable, as steps.
   std::string unflushed() const {
     std::map<std::int64_t, double> changes;
     for (const TimelineRequest& request : page_.requests) {

@@ -1,5 +1,5 @@
 #pragma once
-// SVG picture of crash_page.h: rows on one time axis, drawn for the requested state.
+// The SVG picture of crash_page.h: rows on one time axis, drawn for the requested state.
 //
 //   |gutter |plot                         |
 //   |label  | row: y, height              |     wide paper: labels next to the rows
@@ -54,7 +54,7 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< of the device if this is its first row
+  std::string heading;  ///< heading of the device if this is its first row
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
@@ -62,25 +62,25 @@ struct PictureRow {
   double height = 0;
 };
 
-/// Layout shared by this drawing and the script's.
+/// The layout of the picture, used by this drawing and by the script's.
 struct PicturePlan {
   TimeScale scale;
   double window_begin = 0, window_end = 1;  ///< places: the part shown initially
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;
-    double y = 0;  ///< within the row
+    double y = 0;  ///< vertical position within the row
   };
-  std::vector<Place> requests, media;  ///< as in the page
+  std::vector<Place> requests, media;  ///< places of the page's requests and media events
   std::int64_t cut_ns = 0;
-  /// Returns the tops of the rows for a width on paper, followed by the total height.
+  /// Returns the top of each row for a width on paper, followed by the total height.
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
   std::vector<double> tops(double width) const;
 };
 
-// crash_plan.cc
+// ---- crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
 /// Calls visit(moment) for every event of the recording, one kind after the other.

@@ -1,4 +1,5 @@
-// Layout: the scale of time, rows and their heights, and the part shown first (crash_picture.h).
+// Computes the layout: the time scale, the rows and their heights, and the part shown first
+// (crash_picture.h).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -10,11 +11,12 @@
 namespace headcrash::report {
 namespace {
 
-constexpr double kLine = 9;            // between the lines of a row
-constexpr std::size_t kLinesMost = 8;  // of a row; more blocks share this number of lines
+constexpr double kLine = 9;  // distance between the lines of a row
+// maximum number of lines in a row; more blocks share these lines
+constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
-constexpr double kQuietShare = 1.0 / 12;  // of the axis, for an interval without events
+constexpr double kQuietShare = 1.0 / 12;  // share of the axis for an interval without events
 constexpr int kScaleRounds = 60;          // of a bisection
 
 std::vector<std::int64_t> all_times(const CrashPage& page) {
@@ -55,8 +57,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Orders a device's requests by the role of their blocks, then its flushes, then its medium's
-/// writes.
+/// Orders the rows of a device: its requests by the role of their blocks, then its flushes, then
+/// the writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -70,7 +72,7 @@ class Rows {
     for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
     add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
     lay_out_series();
-    // A single state has nothing to compare with.
+    // A single state cannot be compared with others.
     if (page_.states.size() < 2) return;
     std::vector<std::string> strategies;
     for (const TimelineState& state : page_.states) {
@@ -158,7 +160,8 @@ class Rows {
   PicturePlan& plan_;
 };
 
-/// Selects the whole workload, or around the cut if there are many requests.
+/// Selects the part shown first: the whole workload, or the time around the cut if there are many
+/// requests.
 void choose_window(const CrashPage& page, PicturePlan& plan) {
   std::vector<double> places;
   std::size_t before = 0;
@@ -200,7 +203,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the largest g that is at most its share of an axis without gaps longer than g.
+/// Returns the largest interval g without events that stays within its share of the axis, if longer
+/// intervals are shortened to g.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

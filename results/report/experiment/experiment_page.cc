@@ -1,4 +1,4 @@
-// Claims: their numbers, rules, tables, bars and plots (experiment_page.h).
+// Shows claims: their numbers, rules, tables, bars and plots (experiment_page.h).
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim of a row; creates it for the first row. Its numbers determine its title.
+/// Returns the claim of a row; creates the claim at its first row. The claim's numbers determine
+/// its title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -204,7 +205,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line: its file system's hue if no other line of the plot has it.
+/// Returns the hue of each line. A line has its file system's hue if no other line of the plot has
+/// that hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -273,7 +275,8 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns the numbers of the form "NAME, NUMBER" with several per name, as points of lines.
+/// Returns the numbers of the form "NAME, NUMBER", if a name has several of them, as points of
+/// lines.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -326,8 +329,8 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
   return plots;
 }
 
-/// Returns the colour of a cell's bar, which is that of the named file system or scheme. A
-/// variation, named after a semicolon, makes the bar hollow.
+/// Returns the CSS class for a cell's bar. The bar has the colour of the named file system or
+/// scheme. If a semicolon and a variation follow the name, the bar is hollow.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -341,7 +344,8 @@ std::string bar_class(const std::string& cell) {
   return varied == std::string::npos ? hue : hue + " mode";
 }
 
-/// Returns each number with its bar; the paper's number is a stroke and is listed next to it.
+/// Returns a table of numbers with bars. The paper's number is drawn as a stroke and listed next to
+/// ours.
 std::string bars_table(const Quantity& quantity) {
   const auto has = [&](auto member) {
     return std::ranges::any_of(quantity.numbers,
@@ -379,7 +383,7 @@ std::string bars_table(const Quantity& quantity) {
   return html_table(columns, rows, "bars");
 }
 
-/// Returns the numbers of lines: one row per line, one column per number of users.
+/// Returns a table of the lines' numbers: one row per line, one column per number of users.
 std::string lines_table(const Quantity& quantity, const std::string& axis) {
   std::vector<std::string> names;
   std::set<int> xs;
@@ -498,14 +502,15 @@ std::string rules_table(const Claim& claim) {
   return out + "</tbody></table>\n";
 }
 
-/// Reports whether the claim has only tables. Such a summary of an experiment precedes its claims.
+/// Returns true if the claim has only tables. Such a claim summarises the experiment and precedes
+/// the other claims.
 bool opens_the_page(const Claim& claim) {
   return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() &&
          !claim.tables.empty();
 }
 
-/// Returns claims that do not hold first, then the undecided ones, those that hold, and those with
-/// numbers only.
+/// Returns the scoreboard: claims that do not hold, then undecided claims, then claims that hold,
+/// then claims with numbers only.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
@@ -559,8 +564,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns maps of the winners, then the first of the other tables, then the remaining ones,
-/// collapsed.
+/// Returns the maps of the winners, then the first of the other tables, and then the remaining
+/// tables as a collapsed part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {
@@ -636,7 +641,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   }
   TRY(const auto html, claims_html(claims));
   const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
-  // An experiment with its own summary is a comparison without a paper.
+  // An experiment with its own summary is a comparison and does not reproduce a paper.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const std::string_view against = of_a_paper ? " against the paper" : "";
   std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,

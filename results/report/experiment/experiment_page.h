@@ -1,7 +1,8 @@
 #pragma once
-// Page of an experiment. It begins with a scoreboard of the paper's claims, those that do not hold
-// first. Each claim follows, collapsed: its rules, its numbers as bars next to the paper's, and the
-// experiment's own tables and plots. Numbers by users are drawn as lines.
+// The page of an experiment. It begins with a scoreboard of the paper's claims; claims that do not
+// hold come first. Each claim follows as a collapsed part: its rules, its numbers as bars next to
+// the paper's numbers, and the experiment's own tables and plots. Numbers that depend on the number
+// of users are drawn as lines.
 
 #include <string>
 
@@ -14,7 +15,7 @@ struct ExperimentPage {
   std::int64_t cells = 0, failed = 0, hold = 0, do_not_hold = 0, undecided = 0;
 };
 
-/// Creates the page. Errors: gnuplot's, the database's.
+/// Creates the page. Fails with the errors of gnuplot and of the database.
 Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run);
 
 }  // namespace headcrash::report

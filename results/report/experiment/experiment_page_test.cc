@@ -94,7 +94,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // An unclosed path hides the parts after it.
+  // An unclosed path element would hide all elements after it.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))
@@ -210,7 +210,7 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
       << "the scoreboard lists failed rules";
   EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
   EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
-  // The claim itself lists it, too, and each rule has an address.
+  // The claim itself also lists the rule, and each rule can be linked to.
   EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }

@@ -1,4 +1,5 @@
-// Counts appear in the table and after labels, so that no sentence depends on a number (answer.h).
+// Creates the answer (answer.h). Counts appear in the table and after labels, so that no sentence
+// needs a plural form.
 #include "results/report/frame/answer.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ constexpr std::size_t kNamesInStatus = 6;
 
 using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-/// Returns the key; cells and trials with equal keys share a row.
+/// Returns the key of a cell or trial; cells and trials with equal keys share a row.
 template <typename Of>
 Key key_of(const Of& of) {
   return {of.filesystem, of.variant, of.expected, of.must};

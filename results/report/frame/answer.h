@@ -1,6 +1,6 @@
 #pragma once
 // The answer of a campaign: a status line, a table of the file systems and notes of fixed text,
-// derived only from the facts. Page, terminal and JSON show the same answer.
+// all derived from the facts alone. Page, terminal and JSON show the same answer.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// Trials of one file system and variant with one expectation, over all devices and workloads.
+/// The trials of one file system and variant with one expectation, over all devices and workloads.
 struct SystemRow {
   std::string filesystem, variant;
   std::string place;     ///< "hp-c2447, small-files"; "6 cells" if there are several
@@ -18,7 +18,7 @@ struct SystemRow {
   bool control = false;
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
   std::string verdicts;             ///< "3 replayed, 2 silent-loss"
-  std::optional<bool> as_expected;  ///< empty if nothing is promised
+  std::optional<bool> as_expected;  ///< empty if the file system promises nothing
   std::string name() const {
     return variant.empty() ? filesystem : filesystem + " (" + variant + ")";
   }
@@ -39,15 +39,15 @@ Answer answer(const Facts& facts);
 /// Returns the required result of a cell: "clean", "clean after fsck", "damage", "loss" or "any".
 std::string expectation(const Cell& cell);
 
-/// Returns "finished trials: 7 of 15 ..." for an incomplete run, else an empty text.
+/// Returns "finished trials: 7 of 15 ..." for an incomplete run, otherwise an empty text.
 std::string completeness_note(const Run& run);
 
-/// Returns the terminal text: failed controls, status line, controls and notes; and the table of
-/// the file systems.
+/// Returns the text for the terminal: failed controls, status line, controls and notes, followed by
+/// the table of the file systems.
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 
-/// Returns all figures for programs and for the terminal (report.h).
+/// All figures, for other programs and for the terminal (report.h).
 struct Summary;
 Summary summary_of(const Facts& facts);
 

@@ -20,7 +20,8 @@ namespace headcrash::report {
 namespace {
 
 constexpr int kWidth = 400;  // nearly its size on a phone
-/// Plots per process. Its output stays within the limit, and most pages need a single process.
+/// Maximum number of plots per gnuplot process. The output of one process then stays within the
+/// limit, and most pages need a single process.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
 constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp

@@ -1,5 +1,5 @@
 #pragma once
-// Drawing of SVG for the page, from a template of this folder and its data.
+// Draws SVG plots for the page, each from a template of this folder and its data.
 
 #include <string>
 #include <string_view>
@@ -18,19 +18,20 @@ struct Drawing {
 
 /// Draws one plot.
 Result<std::string> draw(const Drawing& drawing);
-/// Draws all plots in the same order with one gnuplot, as its start takes longer than a plot.
+/// Draws all plots, in order, with a single gnuplot process, because starting gnuplot takes longer
+/// than a plot.
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
 std::string_view plot_colour(const std::string& filesystem);
-/// Dash styles that distinguish lines of one hue. File systems are solid; their modes have
-/// different dashes within each hue.
+/// Dash styles that distinguish lines of one hue. File systems have solid lines; their modes have
+/// dashes, which differ within each hue.
 class Dashes {
  public:
-  /// Assigns dashes; the same order of `names` gives the same dashes.
+  /// Assigns dashes. The same names in the same order get the same dashes.
   explicit Dashes(const std::vector<std::string>& names);
-  /// Returns gnuplot's dash type as defined by the templates: 1, or 11 to 13.
+  /// Returns gnuplot's dash type, as defined by the templates: 1, or 11 to 13.
   int of(const std::string& name) const;
-  /// Returns the names, each with a line sample.
+  /// Returns HTML with the names, each with a line sample.
   std::string legend() const;
 
  private:
@@ -44,7 +45,7 @@ inline constexpr std::size_t kLabelCharacters =
 /// Converts text to a data field without separators, quotes, escapes or line ends. Text longer than
 /// `most` ends in an ellipsis.
 std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);
-/// Escapes a unit for the number format of an axis, where gnuplot reads a percent sign as a
+/// Escapes a unit for the number format of an axis, because gnuplot treats a percent sign as a
 /// conversion.
 std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);

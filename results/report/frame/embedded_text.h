@@ -1,5 +1,6 @@
 #pragma once
-// Embedded files of this folder: queries, gnuplot templates and the style sheet.
+// The files of this folder that are embedded in the program: queries, gnuplot templates and the
+// style sheet.
 
 #include <string_view>
 

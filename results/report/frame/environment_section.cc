@@ -1,4 +1,4 @@
-// Environment of the run: everything needed to repeat it.
+// Shows the environment of the run, with all information needed to repeat it.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,8 @@ std::string entry(const std::string& name, const std::string& html) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), html);
 }
 
-/// Formats the members of a recorded JSON object; other text is shown unchanged.
+/// Formats the members of a recorded JSON object. Text that is not a JSON object is shown
+/// unchanged.
 std::string members(const std::string& json_text, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);
   if (!json.is_object())

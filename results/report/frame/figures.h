@@ -1,5 +1,5 @@
 #pragma once
-// Formatting of numbers: three significant digits and the unit with the shortest result.
+// Formats numbers with three significant digits and the unit that gives the shortest text.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Execution of gnuplot as a child process: a script in, SVG out, with a time and a size limit.
+// Runs gnuplot as a child process: a script in, SVG out, with limits on time and size.
 
 #include <chrono>
 #include <cstddef>
@@ -15,8 +15,8 @@ struct GnuplotLimits {
   std::string program = "gnuplot";  ///< looked up in PATH
 };
 
-/// Returns the script's standard output. Errors: gnuplot is missing, fails (with its first error
-/// text), takes too long, or writes too much.
+/// Returns the script's standard output. Fails if gnuplot is missing, fails (the error contains its
+/// first error text), takes too long, or writes too much.
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits = {});
 
 }  // namespace headcrash::report

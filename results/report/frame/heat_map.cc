@@ -1,4 +1,3 @@
-// Rows, groups and shades (heat_map.h).
 #include "results/report/frame/heat_map.h"
 
 #include <fmt/format.h>

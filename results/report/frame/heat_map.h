@@ -1,5 +1,5 @@
 #pragma once
-// Table with shaded cells: one row per workload, one column per file system. On a narrow screen
+// A table with shaded cells: one row per workload, one column per file system. On a narrow screen,
 // each row becomes a line of labelled cells.
 
 #include <string>
@@ -10,7 +10,7 @@ namespace headcrash::report {
 
 struct HeatCell {
   std::string html;  ///< empty: not measured
-  /// "h0" to "h5" by shade(), "best", "hbad", ...; several separated by blanks
+  /// class names such as "h0" to "h5" by shade(), "best" or "hbad"; several are separated by blanks
   std::string css_class;
   std::string hint = {};  ///< text of the tooltip
 };
@@ -27,9 +27,9 @@ struct HeatColumn {
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows);
 
-/// Returns the shade of a time that is this multiple (1 or more) of the best one.
+/// Returns the shade for a time that is this multiple (1 or more) of the best time.
 std::string_view shade(double times_the_best);
-/// Returns a legend of the shades.
+/// Returns a legend for the shades.
 std::string shade_scale();
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
 #pragma once
-// HTML generation: escaping, and tables that become a list of cards on a narrow screen.
+// Generates HTML: escaping, and tables that become a list of cards on a narrow screen.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ std::string valid_utf8(std::string_view bytes);
 /// Escapes text for element content and double-quoted attributes.
 std::string escape(std::string_view text);
 
-/// Column of a table whose cells are HTML; `number` columns are right-aligned.
+/// A column of a table whose cells are HTML. `number` columns are right-aligned.
 struct Column {
   std::string title;
   enum class Kind { text, number } kind = Kind::text;
@@ -27,24 +27,24 @@ std::string html_table(const std::vector<Column>& columns,
 /// Returns `<details>` with a plain-text summary.
 std::string details(const std::string& summary, const std::string& html,
                     const std::string& css_class = {}, bool open = false);
-/// Collapsible `<details>` with an id and an HTML summary. Print keeps the reader's choice, except
-/// that elements of the class `on-paper` are open.
+/// A collapsible `<details>` element with an id and an HTML summary. In print, elements of the
+/// class `on-paper` are open; all others stay as the reader left them.
 struct Fold {
   std::string summary, html, id = {}, css_class = {};
   bool open = false;
 };
 std::string folded(const Fold& fold);
-/// Returns the executed query, for use in the sqlite3 shell.
+/// Returns the query that was executed, for use in the sqlite3 shell.
 std::string query_note(const std::string& name, std::int64_t run);
 
-/// Returns a count for a table. Zero is muted; other numbers have the class, if given.
+/// Returns a count for a table. Zero is muted; other numbers get `css_class`, if given.
 std::string number(std::int64_t n, const char* css_class = nullptr);
 /// Returns a bar with the counts of all outcomes side by side.
 std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost,
                         std::int64_t other);
 
-/// Returns the colour and name of a file system, identical in every report. A mode of a file system
-/// or a `variant` is hollow.
+/// Returns the colour and name of a file system, identical in every report. For a mode of a file
+/// system or a `variant`, the colour mark is hollow.
 std::string filesystem_name(const std::string& filesystem, bool variant = false);
 std::string filesystem_dot(const std::string& filesystem, bool variant = false);
 /// Returns the file system, with device and workload in small print.
@@ -54,13 +54,14 @@ std::string cell_name(const std::string& filesystem, const std::string& device,
 /// Returns a command on its own line, to which the page's script adds a copy button.
 std::string command_line(const std::string& command);
 
-/// Returns the ID for any text `name`; different names have different IDs.
+/// Returns an ID for `name`, which may be any text; different names have different IDs.
 std::string anchor(std::string_view kind, std::string_view name);
-/// Returns a heading that links to itself, so that readers can share its address. `title` is text.
+/// Returns a heading that links to itself, so that readers can share its address. `title` is plain
+/// text.
 std::string anchored(int level, const std::string& id, const std::string& title);
 
-/// Bar with its interval as a line and its reference as a stroke. All values are shares of the
-/// bar's total width.
+/// A bar for a value, with the value's interval as a line and its reference as a stroke. All
+/// numbers are shares of the bar's total width.
 struct Meter {
   double share = 0;
   std::optional<double> low = {}, high = {}, mark = {};

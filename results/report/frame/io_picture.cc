@@ -99,8 +99,8 @@ class Strips {
   }
 
  private:
-  /// Returns a number of bins no finer than the sample, as an interval with a single request has no
-  /// rate.
+  /// Returns the number of bins. Bins are not finer than the sample, because an interval with a
+  /// single request has no meaningful rate.
   std::size_t bins(const TimeSpan& s) const {
     const double by_paper = (s.right - s.left) / 4,
                  by_sample = static_cast<double>(sample_.requests) / 3;
@@ -189,8 +189,8 @@ class Strips {
     body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", op, colour, path);
   }
 
-  /// Draws a strip in which each interval has its own scale, labelled with its maximum, and its own
-  /// time scale.
+  /// Draws a strip in which workload and recovery each have their own scale, labelled with its
+  /// maximum, and their own time scale.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;

@@ -1,7 +1,7 @@
 #pragma once
-// Position of one trial's requests and the device's activity, as strips on a common time axis. The
-// strips show block numbers, throughput, queue depth and distances between requests. The workload
-// and the recovery after the cut are separate, each with its own scale.
+// Draws one trial's requests and the device's activity as strips on a common time axis. The strips
+// show block numbers, throughput, queue depth and distances between requests. The workload and the
+// recovery after the cut are separate, each with its own time scale.
 
 #include <string>
 
@@ -9,18 +9,18 @@
 
 namespace headcrash::report {
 
-/// Returns the picture for wide and for narrow paper (the style sheet shows one), as a figure
-/// without a caption. `filesystem` determines the colour of writes.
+/// Returns the picture as a figure without a caption, once for wide and once for narrow paper; the
+/// style sheet shows one of them. `filesystem` determines the colour of writes.
 std::string io_picture(const IoPanel& panel);
 
 /// Returns the picture's legend.
 std::string io_legend();
 
-/// Sampled requests and their weight.
+/// The sampled requests and their weight.
 struct IoSample {
-  std::size_t requests = 0;  ///< sampled ones
+  std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// The device's own request count is available; without it no rate is known.
+  /// True if the device's own request count is available; otherwise no rate is known.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };
@@ -30,11 +30,11 @@ IoSample sample_of(const IoPanel& panel);
 /// to_ms], computed from their response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
-/// Returns the requested bytes per second, for the same intervals.
+/// Returns the bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// Returns the mean distance in sectors between the end of a request and the start of the next, for
-/// the same intervals; 0 without distances.
+/// Returns the mean distance, in sectors, between the end of a request and the start of the next,
+/// in each of these intervals; 0 for an interval without distances.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

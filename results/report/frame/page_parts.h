@@ -1,5 +1,5 @@
 #pragma once
-// Test helpers for pages: IDs and links, and the absence of foreign scripts.
+// Test helpers for pages: check IDs and links, and that the page contains no foreign scripts.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ inline std::size_t times(const std::string& text, const std::string& what) {
   return all_between(text, what, "").size();
 }
 
-/// Returns the page without the frame's script, which must occur once, at its end.
+/// Returns the page without the frame's script, which must occur exactly once, at the end.
 inline std::string without_own_script(std::string page) {
   const std::string own = "<script>\n" + std::string(embedded_text("page.js")) + "</script>\n";
   EXPECT_TRUE(page.ends_with(own + "</main>\n</body>\n</html>\n"));

@@ -1,4 +1,3 @@
-// Names and their colours (palette.h).
 #include "results/report/frame/palette.h"
 
 #include <fmt/format.h>
@@ -16,7 +15,8 @@ struct Known {
   std::size_t colour;
 };
 
-// File systems of a kernel differ among themselves, as do ours, which seldom appear with them.
+// The file systems of a kernel have different hues, and so do ours. Both groups share hues, because
+// they seldom appear together.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},

@@ -1,8 +1,8 @@
 #pragma once
 // The palette of page and plots. A hue identifies a file system in every report. Shapes, greys and
-// a red that is reserved for this identify outcomes. Each hue has a tone for light and one for dark
-// paper. Plots are drawn in the light tone. The page replaces it with the corresponding CSS
-// variable (svg.cc), so that one SVG is right in both.
+// a reserved red identify outcomes. Each hue has a tone for light and one for dark paper. Plots are
+// drawn in the light tone. svg.cc replaces it with the corresponding CSS variable, so that one SVG
+// is right on both papers.
 
 #include <array>
 #include <string>
@@ -29,13 +29,13 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's: mount modes share the
-/// hue of their file system and differ by shape (is_mode()). An unknown name gets one of the twelve
-/// by a hash, identical in every report.
+/// Returns the index of a file system's colour. "ext4-nobarrier" has the colour of ext4: mount
+/// modes share the hue of their file system and differ in shape (is_mode()). An unknown name gets
+/// one of the twelve colours by a hash, identical in every report.
 std::size_t filesystem_colour(std::string_view name);
-/// Reports whether the name, or its prefix, has an assigned colour.
+/// Returns true if the name, or its prefix, has an assigned colour.
 bool is_known_filesystem(std::string_view name);
-/// Reports whether the name is a mode of a known file system, drawn hollow or dashed.
+/// Returns true if the name is a mode of a known file system, which is drawn hollow or dashed.
 bool is_mode(std::string_view name);
 
 inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};

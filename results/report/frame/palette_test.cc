@@ -1,4 +1,5 @@
-// One hue per file system in every report, and a red that no file system uses.
+// Tests that a file system has the same hue in every report, and that no file system uses the
+// reserved red.
 #include "results/report/frame/palette.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace headcrash::report {
 namespace {
 
 TEST(Palette, GivesAFileSystemOneColourInEveryReport) {
-  // Pinned, so that reports of different years can be compared.
+  // The hues are fixed, so that reports of different years can be compared.
   const std::map<std::string, std::size_t> pinned = {
       {"ext4", 0},   {"xfs", 1}, {"btrfs", 2},  {"f2fs", 3}, {"nilfs2", 4},
       {"ext2", 5},   {"jfs", 6}, {"ext3", 9},   {"vfat", 8}, {"reiserfs", 7},

@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries: parsed from the embedded queries.sql, run with one parameter, read by
-// column name.
+// The report's named queries. They are parsed from the embedded queries.sql, run with one
+// parameter, and read by column name.
 
 #include <cstdint>
 #include <map>
@@ -16,8 +16,8 @@ namespace headcrash::report {
 
 using db::Value;
 
-/// Row of a Table; a missing column reads as NULL. Integers and reals convert to each other; NULL
-/// is 0 or "".
+/// A row of a Table. A missing column reads as NULL. Integers and reals convert to each other; NULL
+/// converts to 0 or "".
 class Row {
  public:
   Row(const std::map<std::string, std::size_t>& columns, const std::vector<Value>& values)
@@ -42,11 +42,11 @@ struct Table {
   Row row(std::size_t index) const { return {columns, values[index]}; }
 };
 
-/// Returns name -> SQL, prefixed with the `-- after:` blocks. Unknown or duplicate names are an
-/// Error.
+/// Returns a map from name to SQL; each text includes the `-- after:` blocks that it needs. Fails
+/// for unknown or duplicate names.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
-/// Returns the SQL of an embedded query as executed; empty for an unknown name.
+/// Returns the SQL of an embedded query as it is executed; empty for an unknown name.
 std::string query_text(const std::string& name);
 
 Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);

@@ -1,5 +1,5 @@
 #pragma once
-// Sections of a campaign's page, each in its own file.
+// The sections of a campaign's page, each in its own file.
 
 #include <string>
 #include <vector>
@@ -11,13 +11,14 @@
 
 namespace headcrash::report {
 
-/// Returns failed controls, title, verdict, cautions and the table of the file systems.
+/// Returns the top of the page: failed controls, title, verdict, cautions and the table of the file
+/// systems.
 std::string opening(const Facts& facts, const Answer& answer);
-/// Returns a map of workloads by file systems; without a title if the opening's table is
+/// Returns a map of workloads by file systems. The section has no title if the opening's table is
 /// sufficient.
 Section outcomes_section(const Facts& facts);
-/// Returns one card per bug, and a map of operations by file systems; without a title if nothing
-/// was lost.
+/// Returns one card per bug, and a map of operations by file systems. The section has no title if
+/// nothing was lost.
 Section bugs_section(const Facts& facts);
 Section exploration_section(const Facts& facts);  ///< without a title if the run has no exploration
 Section trials_section(const Facts& facts);
@@ -27,11 +28,12 @@ Section io_section(const Facts& facts);
 Section lateness_section(const Facts& facts);
 Section environment_section(const Facts& facts);
 
-/// Returns the limitations of the results, collapsed under their number; empty without notes.
+/// Returns the limitations of the results, collapsed under a line with their number; empty without
+/// notes.
 std::string cautions(const std::vector<std::string>& notes);
 /// Returns the legend of outcome_bar().
 std::string outcome_legend();
-/// Joins pairs of name and value, such as "run 3, 2026-..", "seed", ....
+/// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), to one line.
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);
 
 /// Arranges plots side by side as far as the screen width allows.

@@ -1,4 +1,3 @@
-// Read-only SQL (sql.h).
 #include "results/report/frame/sql.h"
 
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ int allow_reading(void*, int action, const char*, const char*, const char*, cons
   }
 }
 
-/// Installs the authorizer of the connection only during the preparation of a query.
+/// Installs the connection's authorizer while a query is being prepared, and removes it afterwards.
 class ReadOnlyAuthorizer {
  public:
   explicit ReadOnlyAuthorizer(sqlite3* handle) : handle_(handle) {
@@ -75,8 +74,8 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-/// Reports whether the text contains one statement. SQLite prepares the first one and ignores the
-/// rest, where only blanks and comments are valid.
+/// Returns true if the text contains exactly one statement. SQLite prepares the first statement and
+/// ignores the remaining text, which may contain only blanks and comments.
 bool single_statement(sqlite3* handle, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
@@ -144,7 +143,8 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    if (sql.ends_with(';')) names.push_back(name);  // the others are clauses shared by queries
+    // texts without a semicolon are clauses shared by queries
+    if (sql.ends_with(';')) names.push_back(name);
   return names;
 }
 

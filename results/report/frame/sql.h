@@ -1,5 +1,5 @@
 #pragma once
-// Read-only execution of user-supplied SQL on a results database, for `headcrash query`.
+// Runs SQL from the user on a results database, read-only, for `headcrash query`.
 //
 // SQLite's authorizer rejects writes, attached files and changed pragmas before execution. The
 // connection is read-only as well.
@@ -20,18 +20,19 @@ struct SqlAnswer {
   bool cut = false;  ///< there are more rows than the limit
 };
 
-/// Runs one statement, or the report's query of that name. `:run` in it is `run`, by default the
-/// newest. Errors: SQLite's own text; more than one statement; a statement that is not a query.
+/// Runs one statement, or the report's query of that name. The parameter `:run` is `run`, by
+/// default the newest run. Fails with SQLite's own text, for more than one statement, or for a
+/// statement that is not a query.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
 
 /// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Returns the names of the independent queries.
+/// Returns the names of the queries that can be run independently.
 std::vector<std::string> query_names();
 
-// Conversions of an answer to text that ends with a newline.
+// ---- conversions of an answer to text that ends with a newline
 std::string as_table(const SqlAnswer& answer);  ///< aligned columns below a ruled header
 std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, with a header
 std::string as_json(const SqlAnswer& answer);   ///< a list of objects

@@ -1,13 +1,13 @@
 #pragma once
-// Conversion of gnuplot's SVG for inclusion in a page.
+// Converts gnuplot's SVG for inclusion in a page.
 
 #include <string>
 
 namespace headcrash::report {
 
-/// Removes ids, scripts and background, since several plots share one page. Colours become the
-/// page's CSS variables, text and axes take the page's own colour, and each series becomes one
-/// path. `label` is the text for screen readers.
+/// Removes ids, scripts and the background, because several plots share one page. Replaces colours
+/// by the page's CSS variables, gives text and axes the page's text colour, and joins each series
+/// to one path. `label` is the text for screen readers.
 std::string inline_svg(const std::string& gnuplot_svg, const std::string& label);
 
 }  // namespace headcrash::report

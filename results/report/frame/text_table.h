@@ -1,5 +1,5 @@
 #pragma once
-// Table for the terminal: columns as wide as their widest cell, two blanks between them.
+// A table for the terminal. Each column is as wide as its widest cell; two blanks separate columns.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ class TextTable {
   /// Creates a table. A title that begins with '>' right-aligns its column. A table whose titles
   /// are all empty has no header.
   explicit TextTable(std::vector<std::string> titles);
-  /// Adds a row, which may be shorter than the header. Its last cell may then extend over the
+  /// Adds a row, which may be shorter than the header. The row's last cell may then extend over the
   /// missing columns.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Returns the lines, each indented by `indent` blanks and ended by a line feed.

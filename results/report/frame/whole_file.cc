@@ -1,4 +1,3 @@
-// Writes a draft, then renames it (whole_file.h).
 #include "results/report/frame/whole_file.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Writing of files that exist completely or not at all.
+// Writes files that exist completely or not at all.
 
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 namespace headcrash::report {
 
 /// Writes a temporary file next to the target and renames it. Readers never see an incomplete file,
-/// and a failure keeps the previous file. The folder must exist.
+/// and if the write fails, the previous file is kept. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
 /// Creates the folder if it is missing. `hint` is the advice for the user.

@@ -1,6 +1,6 @@
 #pragma once
-// A device for tests of the pacer: requests run concurrently. The delay of a request is set by its
-// first sector: sector N means N microseconds.
+// A device for tests of the pacer: requests run concurrently. The first sector of a request sets
+// its delay: sector N means N microseconds.
 
 #include <map>
 

@@ -1,4 +1,3 @@
-// nbdkit under test (served_disk.h).
 #include "plugin/servers/nbd/testing/served_disk.h"
 
 #include <fcntl.h>
@@ -25,10 +24,10 @@ using std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-/// nbdkit 1.32 with a sanitizer's runtime preloaded hangs in exit(), in the destructor of
-/// libp11-kit, after it has logged any error from a connection; so does `nbdkit memory`. All of the
-/// plugin's work is done by then, and a finding of the sanitizer would have ended the server
-/// before. Such a server is killed after a grace.
+/// With a sanitizer's runtime preloaded, nbdkit 1.32 hangs in exit(), in the destructor of
+/// libp11-kit, after it has logged any error from a connection; `nbdkit memory` hangs, too. By
+/// then, all of the plugin's work is done, and a finding of the sanitizer would have ended the
+/// server earlier. Such a server is therefore killed after a grace period.
 constexpr bool kMayHangInExit = !std::string_view(HEADCRASH_PRELOAD).empty();
 constexpr auto kExitGrace = std::chrono::seconds(1);
 
@@ -88,7 +87,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // A server that listens has not refused: end it, and the test sees a code of -1.
+    // This server listens, so it has not rejected its parameters: end it, so that the test sees the
+    // exit code -1.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
@@ -103,8 +103,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
 ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
                        const std::vector<std::string>& nbdkit_options)
     : socket_(folder / "nbd.sock"), control_(folder / "control.sock"), log_(folder / "nbdkit.log") {
-  // nbdkit writes the file when it listens. A connection that only tries would be logged as an
-  // error, after which a sanitized server hangs in exit().
+  // nbdkit writes this file when it listens. Polling with connections would log errors, after which
+  // a sanitized server hangs in exit().
   const std::string listens = folder / "nbdkit.pid";
   fs::remove(socket_);
   fs::remove(listens);

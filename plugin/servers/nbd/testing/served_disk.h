@@ -46,10 +46,10 @@ class ServedDisk {
   /// Sends one request on a separate connection.
   nlohmann::json control(const std::string& line) const;
   std::string log_text() const;  ///< nbdkit's output so far
-  /// Sends a signal and waits for the end; returns the seconds it took.
+  /// Sends a signal and waits until the server ends. Returns the time that this took, in seconds.
   double end(int signal);
   enum class Ending : std::uint8_t { orderly, killed };
-  /// Waits for a server that ends by itself; a clean end has exit code 0.
+  /// Waits for a server that ends by itself. An orderly end has exit code 0.
   double wait_for_end(Ending ending = Ending::orderly);
 
  private:
@@ -79,7 +79,7 @@ class Client {
   nbd_handle* handle_;
 };
 
-// ---- words of the tests
+// ---- helpers of the tests
 
 inline const std::vector<std::string> kFast = {"hp-c2447", "size=64M", "clock=off"};
 

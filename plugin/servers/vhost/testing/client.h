@@ -1,7 +1,7 @@
 #pragma once
-// For tests: the client side of a session. It shares one region of memory, lays out rings in it,
-// and sends any message, including invalid ones. Each ring has a kick descriptor; all share one for
-// calls.
+// For tests: the client side of a session. The client shares one region of memory, lays out rings
+// in the region, and sends any message, including invalid ones. Each ring has its own kick
+// descriptor; all rings share one call descriptor.
 //
 //   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
 //   0x80000 on       data
@@ -53,9 +53,9 @@ class TestDisk {
             .trim_zeroes = trim_zeroes,
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
-  bool trim_zeroes = true;  ///< set before disk()
-  /// Takes the lock: completions are visible through the guest's memory, which ThreadSanitizer does
-  /// not track.
+  bool trim_zeroes = true;  ///< must be set before disk() is called
+  /// Takes the lock even after a completion. Completions are visible through the guest's memory, an
+  /// ordering that ThreadSanitizer does not track.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
@@ -141,7 +141,7 @@ class TestClient {
     }
     static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
   }
-  /// Sends bytes, possibly part of a message. Returns when the session has taken them.
+  /// Sends bytes, possibly only a part of a message. Returns when the session has read them.
   void send_bytes(std::span<const std::byte> bytes) {
     EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
@@ -150,7 +150,7 @@ class TestClient {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  /// Stops the session; returns true if it ends.
+  /// Stops the session. Returns true if the session ends.
   bool stops() {
     const std::uint64_t one = 1;
     EXPECT_EQ(::write(stop_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
@@ -192,21 +192,21 @@ class TestClient {
                                    region.file_offset};
     send(Verb::set_mem_table, std::as_bytes(std::span(table)), {memory_file.get()});
   }
-  /// Sets up everything up to a running ring.
+  /// Performs the whole setup, up to a running ring.
   void set_up(std::uint32_t ring = 0) {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
     share();
     start(ring);
-    ask64(Verb::get_features);  // everything has been handled
+    ask64(Verb::get_features);  // the answer implies that all earlier messages have been handled
   }
-  /// Sets a ring to the state that an earlier session left: `count` chains were offered and handed
-  /// back. Must precede start(), since the back-end examines a ring when it is started.
+  /// Sets a ring to the state after an earlier session in which `count` chains were offered and
+  /// handed back. Must precede start(), because the back-end examines a ring when it is started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
   }
-  /// `base` is the next index in `available`.
+  /// `base` is the index in `available` of the next chain.
   void start(std::uint32_t ring, std::uint16_t base = 0) {
     place(ring, base);
     send_descriptor(Verb::set_vring_call, ring, call.get());
@@ -220,8 +220,8 @@ class TestClient {
     send_state(Verb::set_vring_base, ring, base);
     offered_[ring] = base;
   }
-  /// Like set_up(), for a client that notifies by messages. Returns the channel of back-end
-  /// requests.
+  /// Like set_up(), for a client that notifies by messages. Returns the channel for requests of the
+  /// back-end.
   base::Descriptor set_up_in_band() {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
@@ -238,7 +238,7 @@ class TestClient {
     ask64(Verb::get_features);
     return base::Descriptor(pair[0]);
   }
-  /// Kicks and waits for the answer, like user-mode Linux.
+  /// Kicks by a message and waits for the answer, like user-mode Linux.
   std::uint64_t kick_in_band(std::uint32_t index) {
     const std::uint64_t state = index;
     return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
@@ -252,7 +252,7 @@ class TestClient {
     std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % size), &head, sizeof head);
     offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
-    // Like a driver, reads the flag after writing the index.
+    // Like a driver, checks the flag after writing the index.
     if (!kicks_unwanted(index)) kick_only(index);
   }
   bool kicks_unwanted(std::uint32_t index) {
@@ -272,14 +272,14 @@ class TestClient {
     std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
     return static_cast<std::uint16_t>(head / 3);
   }
-  /// Waits for at most 2 s.
+  /// Waits for at most 2 s. Returns true if `used` reaches `count`.
   bool wait_used(std::uint32_t index, std::uint16_t count) {
     for (int i = 0; i < 2000 && used(index) != count; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return used(index) == count;
   }
-  /// Submits header, data and status in three descriptors from 3 * slot on. All commands share the
-  /// data.
+  /// Submits header, data and status in three descriptors, starting at 3 * slot. All commands share
+  /// one data buffer.
   void begin(std::uint32_t index, std::uint16_t slot, std::uint32_t type, std::uint64_t sector,
              std::uint32_t bytes, bool device_writes) {
     const std::uint64_t header = kData + std::uint64_t{64} * slot;
@@ -313,7 +313,7 @@ class TestClient {
   }
   std::span<std::byte> data() { return {memory + kData + 0x2000, 0x10000}; }
 
-  /// Returns the session's result when it ends by itself.
+  /// Waits until the session ends by itself, and returns its result.
   Result<void> wait_for_end() {
     if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
       ADD_FAILURE() << "the session continues";
@@ -332,7 +332,7 @@ class TestClient {
   void hang_up() { socket_.reset(); }
   int socket() const { return socket_.get(); }
 
-  std::uint32_t size = 8;  ///< of the rings, at most 128; set before they are started
+  std::uint32_t size = 8;  ///< size of the rings, at most 128; set before they are started
   base::Descriptor memory_file, call;
   std::array<base::Descriptor, 2> kicks;
   std::byte* memory = nullptr;
