@@ -1,8 +1,8 @@
-// Crafted and randomly damaged images of every registered type: reading, checking, repairing and
-// mounting them ends in time, does not crash and needs little memory. A child process does the
-// work, so a failing image is reported and the others are still tested.
-// HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the environment set the
-// number of images per type. The systems of a format mount its images in turn.
+// Tests crafted and randomly damaged images of every registered type. Reading, checking, repairing
+// and mounting an image must terminate in time, without a crash and with little memory. A child
+// process does the work, so that a failing image is reported and the remaining images are still
+// tested. HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the environment set
+// the number of images per type. The systems of a format mount its images in turn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ using Trials = std::function<Trial(std::uint64_t)>;
 void run_trial(const ImageTarget& target, const Trial& trial) {
   (void)target.run(trial.program, trial.system);
 }
-/// Returns the notation of HEADCRASH_DAMAGED_IMAGE.
+/// Formats a trial as HEADCRASH_DAMAGED_IMAGE expects it.
 std::string text_of(const ImageTarget& target, const Trial& trial) {
   const std::size_t at = target.name().find('@');
   const auto& systems = target.systems();
@@ -67,7 +67,7 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
         *testing::UnitTest::GetInstance()->current_test_info()->result();
     return result.total_part_count();
   };
-  const int before = failed();  // in the parent process
+  const int before = failed();  // failures in the parent process
   for (*at = first; *at < count; ++*at) {
     const itimerval limit{.it_value = {.tv_sec = kSecondsMost}};
     ::setitimer(ITIMER_PROF, &limit, nullptr);
@@ -112,8 +112,8 @@ using Programs = std::function<std::string(std::uint64_t)>;
 
 class EveryType : public testing::TestWithParam<const FileSystemType*> {
  protected:
-  /// Divides `count` among the formats of the type, and a format's share among its systems.
-  /// `programs` returns those of one format, by number.
+  /// Runs `count` trials, divided equally among the formats of the type and, within a format, among
+  /// its systems. `programs` returns the edit programs of one format.
   static void run(const char* what, std::uint64_t count,
                   const std::function<Programs(const ImageTarget&, std::uint64_t)>& programs) {
     std::vector<ImageFormat> formats = image_formats();

@@ -1,5 +1,5 @@
 // Fuzzer for images of every registered format. Each input is a list of edits to a small image.
-// Checker, repair, reader and mount must end, and an unmount must not crash.
+// Checking, repairing, reading and mounting must terminate, and an unmount must not crash.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
-// Path lookup and tree walk for all readers of images and for the interface above them
-// (system_under_test.h). Nothing is trusted: damage is an Error, including a directory that is
-// reached twice.
+// Path lookup and tree walk, shared by all image readers and by the interface above them
+// (system_under_test.h). The image is untrusted: damage is reported as an Error, including a
+// directory that is reached twice.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,8 @@
 
 namespace headcrash::adapters {
 
-inline constexpr std::size_t kImageNamesMax = 1U << 24U;  ///< of one walk
+inline constexpr std::size_t kImageNamesMax = 1U
+                                              << 24U;  ///< limit on the names visited by one walk
 
 /// Returns the inode of a path with components separated by '/'; "" is the root. Symbolic links are
 /// not followed. `list(inode)` returns the names of a directory: a Result of a range of {name,

@@ -9,7 +9,7 @@
 
 namespace headcrash::adapters {
 
-/// The order in which changes of names reach the disk, from weakest to strongest.
+/// The order in which name changes reach the disk. The values are sorted from weakest to strongest.
 enum class NameOrder : std::uint8_t {
   /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a change of a name
   /// was not synced, the name may be missing, show both versions, or refer to another file that
@@ -33,17 +33,18 @@ enum class NameOrder : std::uint8_t {
 enum class OnePoint : std::uint8_t {
   none,      ///< each name and each file may have its own point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
-  all,       ///< and contents
+  all,       ///< everything in `metadata`, and file contents
 };
 
 struct Promises {
   /// fsync, fdatasync, O_SYNC and msync make data durable. Off: only sync() and syncfs() do, as in
   /// a log that is mounted at its newest checkpoint, or in a file system whose mount ignores fsync.
   bool fsync_persists = true;
-  // Documented tier. POSIX requires fsync of the directory.
+  // Documented promises. POSIX requires an fsync of the directory for these.
   bool fsync_keeps_name = false;  ///< fsync of a file or directory keeps the path with which it was
                                   ///< opened
-  bool fsync_keeps_links = false;  ///< and all other changes of its names: links, renames, removals
+  /// Fsync also keeps all other changes of the object's names: links, renames, removals.
+  bool fsync_keeps_links = false;
   /// Both keys above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged inodes,
   /// so fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
@@ -52,14 +53,14 @@ struct Promises {
   /// stores the number of its parent.
   bool fsync_keeps_renamed_parents = true;
   /// The path is also kept if one of its directories was renamed after the object got its name,
-  /// because fsync writes the new names of moved directories. headcrash's own file systems do; no
-  /// file system of Linux documents it.
+  /// because fsync writes the new names of moved directories. headcrash's own file systems keep
+  /// this promise; no Linux file system documents it.
   bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
   /// system does not receive them (fs-adapters/fuse/server.h).
   bool sync_waits = true;
   /// fsync keeps the path of an object created since the last sync and neither renamed nor linked.
-  /// ext4 without a journal also writes the new parents.
+  /// For example, ext4 without a journal also writes the new parent directories.
   bool fsync_keeps_new_name = false;
 
   /// Changes of at least this age, in seconds, are on the disk even without a sync, once the disk
@@ -71,7 +72,7 @@ struct Promises {
     return keeps_after_s > 0 && seconds >= keeps_after_s;
   }
 
-  // De-facto tier: applications rely on these.
+  // De-facto promises, which are undocumented, but applications rely on them.
   /// After a power cut, a file that was renamed over another one has the content written before the
   /// rename, even without fsync (auto_da_alloc of ext4). Otherwise the name may show an empty file,
   /// neither the old nor the new version (xfs, btrfs).
@@ -80,7 +81,7 @@ struct Promises {
   /// the old name and was synced (xfstests generic/342). f2fs may lose it in its posix mode.
   bool renamed_file_survives = true;
   NameOrder names = NameOrder::atomic;
-  /// Only if names are atomic. Documented tier.
+  /// A documented promise; requires atomic names.
   OnePoint one_point = OnePoint::none;
 
   // Permission: blocks that were allocated but not yet written may show old disk content

@@ -1,5 +1,4 @@
-// Requirements for every registered system (system_under_test.h), each on its own disk. A new file
-// system may be registered when these tests pass.
+// Tests that every registered system must pass (system_under_test.h), each on a separate disk.
 #include "fs-adapters/registry.h"
 
 #include <fmt/format.h>
@@ -74,8 +73,8 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts the system, calls `body`, and ends the mount in that way. Stores the final counters in
-  /// `counted_`.
+  /// Mounts the system, calls `body`, and ends the mount as `end` says. Stores the final counters
+  /// in `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
     with_mounted(system(), body, end);
   }
@@ -238,7 +237,7 @@ TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
     os::SyncerOptions syncer;
     os::TimeNs rest_ns = 0;
   };
-  // After the delay: one tick for each write that waits for another.
+  // The promised time is the delay plus one tick for each write that waits for another write.
   const Case cases[] = {
       {{.policy = Policy::sweep}, kAllSweeps},
       {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},
@@ -341,8 +340,8 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
   expect_nothing_found();
 }
 
-/// Two users: one changes a block that cannot be read, which must have no effect; the other one
-/// creates directories.
+/// One user tries to change a block that cannot be read, which must fail without effect. Another
+/// user creates directories at the same time.
 TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
   make("plain");
   with_mounted(
@@ -424,7 +423,7 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         const InodeName name{before->inode, before->generation};
         EXPECT_TRUE(fs.stat(name.path()));
         EXPECT_TRUE(fs.unlink("a"));
-        EXPECT_TRUE(fs.sync());  // until then, the number may be reserved
+        EXPECT_TRUE(fs.sync());  // before the sync, the inode number may still be reserved
         put_file(fs, "b", "b");
         const auto again = fs.stat(name.path());  // most systems reuse the number of a
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));

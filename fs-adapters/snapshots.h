@@ -20,7 +20,7 @@ namespace headcrash {
 struct SnapshotInfo {
   std::string name;
   std::uint64_t generation = 0;   ///< higher for later snapshots
-  std::int64_t made_seconds = 0;  ///< since the epoch
+  std::int64_t made_seconds = 0;  ///< time of creation, since the epoch
 };
 
 class Snapshots {

@@ -42,8 +42,8 @@ namespace headcrash::adapters {
 
 // ---- check results
 
-/// Severity of a finding: left by every power cut (stale), possibly left by correctly ordered
-/// updates and removed by fsck (residue), or left only by a fault (damage).
+/// Severity of a finding. `stale`: every power cut leaves it. `residue`: a power cut may leave it
+/// even if updates were ordered correctly, and fsck removes it. `damage`: only a fault causes it.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
 /// One kind of finding of a type's checker. Kinds are constants of the type: `name` lives as long
@@ -51,7 +51,7 @@ enum class Severity : std::uint8_t { stale, residue, damage };
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
-  std::uint16_t order = 0;  ///< within its type, for reports
+  std::uint16_t order = 0;  ///< position among the type's kinds, for reports
 
   bool operator==(const FindingKind& other) const { return order == other.order; }
   bool operator<(const FindingKind& other) const { return order < other.order; }
@@ -60,13 +60,13 @@ struct FindingKind {
 struct CheckFinding {
   FindingKind kind;
   std::uint64_t inode = 0;  ///< 0: none
-  std::uint64_t block = 0;  ///< in the type's unit of addresses; 0: none
+  std::uint64_t block = 0;  ///< in units of FileSystemType::address_unit(); 0: none
   std::uint32_t count = 0;  ///< meaning depends on the kind
   bool repaired = false;
-  std::string text;  ///< one line for people
+  std::string text;  ///< one line for users
 };
 
-/// A counter of a file system, named for people: {"free inodes", 17}.
+/// A counter of a file system with a readable name: {"free inodes", 17}.
 struct Counter {
   std::string_view name;  ///< lives as long as the process
   std::uint64_t value = 0;
@@ -76,23 +76,27 @@ using Counters = std::vector<Counter>;
 
 struct CheckReport {
   std::vector<CheckFinding> findings;
-  std::uint64_t more_findings = 0;  ///< beyond CheckOptions::findings_max
+  std::uint64_t more_findings = 0;  ///< number of findings beyond CheckOptions::findings_max
   bool was_clean = false;           ///< the image was marked as unmounted before
-  bool log_in_use = false;          ///< not clean, and a log (journal, roll-forward) recovers it
-  bool unrepaired = false;          ///< a repair did not repair all findings
+  /// The image is not clean, but its log (journal, roll-forward) can recover it.
+  bool log_in_use = false;
+  bool unrepaired = false;   ///< a repair did not repair all findings
   std::size_t replayed = 0;  ///< log transactions that a repair replayed, or that it would replay
-  std::string log;           ///< name of the replayed items; empty: transactions of a journal
+  std::string log;  ///< name of the items that `replayed` counts; empty: transactions of a journal
   std::uint32_t files = 0, directories = 0;
-  Counters space;  ///< as MountedSystem::space_counts() without pending changes
+  /// Free space, as MountedSystem::space_counts() reports it without pending changes.
+  Counters space;
 
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
 };
 
 struct CheckOptions {
-  std::size_t findings_max = 1000;  ///< findings to keep; the rest is counted
+  /// Maximum number of findings to keep; further findings are only counted.
+  std::size_t findings_max = 1000;
   std::uint32_t time = 0;  ///< seconds since the epoch; used in structures that a repair writes
   /// Repairs only the areas that the image marks as busy. The result equals that of a full repair,
-  /// or is `unrepaired`; then a full repair must follow. For types whose images have such marks.
+  /// or the report is `unrepaired` and a full repair must follow. Only for types whose images have
+  /// such marks.
   bool fast = false;
   /// For a file system with an external log: the log is lost for good, including the changes that
   /// only it had, which is a finding. A repair converts the image to one without an external log.
@@ -107,12 +111,12 @@ struct CheckOptions {
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
-/// Checks any number of images of its type. May keep its memory between them.
+/// Checks any number of images of its type. May reuse memory from one image to the next.
 class ImageChecker {
  public:
   virtual ~ImageChecker() = default;
-  /// Checks without writing. The image is seen as after recovery of its log, as a mount after the
-  /// power cut would show it. Fails if there is no file system of this type, or if the store fails.
+  /// Checks without writing. Checks the state that a mount would show, that is, the image after a
+  /// recovery of its log. Fails if there is no file system of this type, or if the store fails.
   virtual Result<CheckReport> check(const model::SectorStore& store,
                                     const CheckOptions& options) = 0;
   /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
@@ -145,9 +149,9 @@ struct ContentExtent {
   std::uint64_t sectors = 0;
 };
 
-/// Reads an image that a check found clean, or that was repaired. The reader still trusts nothing:
-/// addresses are validated before they are followed, and invalid structures are Errors that name
-/// the inode. An unrecovered log is seen as after its recovery if the type supports it.
+/// Reads an image that a check found clean, or that was repaired. The image is nevertheless
+/// untrusted: addresses are validated before they are followed, and invalid structures are Errors
+/// that name the inode. If the type supports it, an unrecovered log is applied in memory.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
@@ -156,18 +160,20 @@ class ImageReader {
   /// numbers of one image is then not valid for the other.
   virtual std::uint64_t layout() const = 0;
   /// Returns a number that changes when an inode moves, for formats that find inodes through a map
-  /// which is read when the image is opened. Formats with fixed inode positions return 0. Data read
-  /// of an inode may be cached while this number and the sectors read are unchanged.
+  /// which is read when the image is opened. Formats with fixed inode positions return 0. Cached
+  /// data of an inode stays valid while this number and the sectors from which the data was read
+  /// are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;
   /// Returns all names except "." and "..", in the order on the disk.
   virtual Result<std::vector<ImageName>> list(std::uint64_t directory) const = 0;
   virtual Result<std::string> readlink(std::uint64_t number) const = 0;
-  /// Returns the content of a regular file up to its size, in order. The last extent may reach
-  /// beyond it.
+  /// Returns the content of a regular file up to its size, in order. The last extent may extend
+  /// past the end of the file.
   virtual Result<std::vector<ContentExtent>> content(std::uint64_t number) const = 0;
-  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
+  /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
+  /// as zeroes.
   virtual Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                                    std::span<std::byte> into) const = 0;
 
@@ -199,15 +205,16 @@ struct MkfsOption {
 /// Returns the first 16 hexadecimal digits of a UUID. Fails if it has fewer.
 Result<std::uint64_t> id_of_uuid(const std::string& uuid);
 
-/// Description of a new file system, for people and for --json.
+/// Description of a new file system, as text and for --json.
 struct MadeImage {
   std::string text;                                          ///< "2 groups, 64 inodes, ..."
   std::vector<std::pair<std::string, std::uint64_t>> facts;  ///< {"groups", 2}
 };
 
 struct MountSettings {
-  bool force = false;         ///< mounts an image that was not unmounted and needs a check
-  bool flushes = true;        ///< off: a system that flushes by itself trusts completions instead
+  bool force = false;  ///< mounts an image that was not unmounted and needs a check
+  /// False: a system that flushes by itself treats completed writes as durable instead.
+  bool flushes = true;
   std::string snapshot = {};  ///< if not empty, mounts this snapshot read-only
                               ///< (FileSystemType::has_snapshots)
 };
@@ -231,8 +238,8 @@ class MountedSystem {
   /// Returns null if snapshots are not supported.
   virtual Snapshots* snapshots() { return nullptr; }
   virtual Transactions* transactions() { return nullptr; }
-  /// Returns free space as the file system counts it. Without pending changes, a check counts the
-  /// same.
+  /// Returns the free space according to the mounted file system. Without pending changes, a check
+  /// must report the same counts.
   virtual Counters space_counts() const = 0;
 };
 
@@ -240,10 +247,11 @@ class MountedSystem {
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
-  /// Describes how its result differs from that of repair(); empty if it does not. Also interrupts
-  /// and repeats the recovery. Does not change the image; the trials depend on its bytes only.
+  /// Runs the alternative recovery, also interrupted and repeated, and compares the results with
+  /// that of repair(). Returns a description of the difference, or an empty string. Does not change
+  /// the image; the outcome depends only on the image's bytes.
   virtual std::string difference(const model::SectorStore& image) = 0;
-  virtual Counters counts() const = 0;  ///< of all trials so far
+  virtual Counters counts() const = 0;  ///< totals of all trials so far
 };
 
 /// A disk of the in-process lab (harness/explorer/in_process/lab_disks.h).
@@ -252,10 +260,10 @@ struct LabDisk {
   Settings mkfs = {};
   /// Size of a second device, which follows the first one on the lab's disk; 0 if none.
   std::uint64_t log_bytes = 0;
-  /// The system that mounted, used and unmounted it before; empty: new.
+  /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// A power cut ended that use instead of an unmount, with further changes that the next mount of
-  /// this system discards.
+  /// True if that use ended with a power cut instead of an unmount. The disk then contains further
+  /// changes, which the next mount of the tested system discards.
   bool cut = false;
 };
 
@@ -266,14 +274,14 @@ struct SystemDescription {
   std::string name;  ///< unique within its type: "soft-updates-init"
   std::string title;
   bool control = false;          ///< breaks promises on purpose and must be detected
-  bool shows_unmounted = false;  ///< of a control: the defect is also visible after an unmount
-  /// For a control that few workloads reveal: a workload that does, in the notation of campaigns:
-  /// "reuse/3@tiny~2".
+  bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
+  /// For a control that few workloads reveal: a workload that reveals it, in the notation of
+  /// campaigns: "reuse/3@tiny~2".
   std::string shown_by = {};
   Promises promises = {};
-  os::DiskQueueOptions queue = {};               ///< the order that it needs from the driver
+  os::DiskQueueOptions queue = {};               ///< the driver order that the system requires
   bool block_copy = false;                       ///< os::BufferCacheOptions
-  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nothing: any policy
+  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nullopt: any policy
   /// The system flushes volatile caches by itself if needed. Otherwise the driver flushes after
   /// every write that something waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
@@ -302,16 +310,17 @@ class SystemUnderTest {
   bool control() const { return description_.control; }
   std::string full_name() const;  ///< "ufs-soft-updates-init"
 
-  /// Must be called from a fiber of `system`. The disk must have been formatted by mkfs of its
-  /// type. Recovers the log first. Fails if there is no file system, or if it needs a check first.
+  /// Must be called from a fiber of `system`. Mounts the file system and first recovers its log.
+  /// The disk must have been formatted by mkfs of this type. Fails if there is no file system, or
+  /// if it must be checked before a mount.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
   /// Returns true if a power cut may leave this finding although the promises are kept.
   virtual bool may_leave(const FindingKind& kind) const = 0;
   /// Returns null if there is no alternative recovery.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
-  /// Returns a disk by name: "plain", "tiny", "deep" or "used" (see lab_disks.h). Returns nothing
-  /// if the type has no such disk; its trials are then skipped. "plain" is required.
+  /// Returns a disk by name: "plain", "tiny", "deep" or "used" (see lab_disks.h). Returns nullopt
+  /// if the type has no such disk; the trials on that disk are then skipped. "plain" is required.
   virtual std::optional<LabDisk> lab_disk(std::string_view name) const = 0;
 
  private:
@@ -352,13 +361,13 @@ class FileSystemType {
 
   virtual std::string_view name() const = 0;  ///< "ufs"; also used in names of images, programs and
                                               ///< campaigns
-  virtual std::string_view title() const = 0;  ///< one line for people
+  virtual std::string_view title() const = 0;  ///< one line for users
   /// Returns the unit of CheckFinding::block.
   virtual std::string_view address_unit() const { return "block"; }
 
   virtual std::span<const MkfsOption> mkfs_options() const = 0;
-  /// Creates an empty file system that fills the store. A mount, a check and a reader then find it
-  /// clean. Fails if an option is unknown or invalid. The error names the option.
+  /// Creates an empty file system that fills the store. The new file system is clean for mounts,
+  /// checks and readers. Fails if an option is unknown or invalid. The error names the option.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
   /// The store must outlive the reader. Fails if there is no file system of this type.
@@ -369,7 +378,7 @@ class FileSystemType {
   /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
   /// type has no snapshots.
   virtual Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const;
-  /// Like open_image(), for a snapshot. The error lists the existing ones.
+  /// Like open_image(), but for a snapshot. The error lists the existing snapshots.
   virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
                                                              std::string_view snapshot) const;
   /// Returns the areas of an image in which I/O errors are most interesting: superblock, maps,
@@ -377,16 +386,16 @@ class FileSystemType {
   virtual Result<std::vector<os::SectorRange>> fault_areas(
       const model::SectorStore& store) const = 0;
 
-  /// Returns names for os::BlockRequest::kind of its writes, such as superblocks, inodes, data or
-  /// log. At most 16; the first one is for all unclassified writes.
+  /// Returns the names of the values of os::BlockRequest::kind, such as superblocks, inodes, data
+  /// or log. There are at most 16; the first name is for unclassified writes.
   virtual std::span<const std::string_view> block_kinds() const;
 
   /// Returns the systems in the order of tables. Names are unique.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
-  /// Returns true if some non-control system may leave all these findings after a power cut. For
-  /// callers that do not know which system ran.
+  /// Returns true if at least one system that is not a control may leave all these findings after a
+  /// power cut. For callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
   /// Returns false if repair() only recovers the log, and reports damage without repairing it. For

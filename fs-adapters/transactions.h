@@ -5,9 +5,9 @@
 //
 // A transaction belongs to the fiber or thread that begins it. It contains all operations of this
 // fiber or thread until commit(). Other users see these operations at once: there is no isolation.
-// There is no abort either, since others may depend on the changes. A failed operation has no
-// effect, and the transaction continues. commit() makes nothing durable; a later fsync or sync
-// makes the whole transaction durable.
+// There is no abort either, since other operations may depend on the changes. A failed operation
+// has no effect, and the transaction continues. commit() makes nothing durable; a later fsync or
+// sync makes the whole transaction durable.
 //
 // While a transaction is running, nothing at all becomes durable, and fsync and sync of other users
 // wait for its end. Transactions should thus be short.

@@ -46,7 +46,7 @@ enum class FileHandle : std::int32_t {};
 
 struct OpenOptions {
   bool create = false;
-  bool exclusive = false;  ///< with create: fail with EEXIST
+  bool exclusive = false;  ///< with create: fail with EEXIST if the file exists
   bool truncate = false;
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
@@ -55,8 +55,8 @@ struct OpenOptions {
   std::uint32_t mode = 0644;
 };
 
-/// A whiteout is a character device with number 0:0; overlayfs uses it to hide a name of the lower
-/// layer.
+/// The type of a file. A whiteout is a character device with number 0:0; overlayfs uses it to hide
+/// a name of the lower layer.
 enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
@@ -66,15 +66,15 @@ struct FileStatus {
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
-  std::int64_t modified_ns = 0;  ///< since the epoch
+  std::int64_t modified_ns = 0;  ///< time of modification, since the epoch
   // Set by some file systems only; not used by workloads.
   std::int64_t accessed_ns = 0, changed_ns = 0;
   std::optional<std::int64_t> born_ns = {};  ///< time of creation
   std::uint32_t user = 0, group = 0;
-  std::uint64_t generation = 0;  ///< of the inode number
+  std::uint64_t generation = 0;  ///< generation of the inode number
 };
 
-/// The changes of set_attributes(), made at once.
+/// The changes that one call of set_attributes() makes.
 struct AttributeChanges {
   std::optional<std::uint32_t> mode, user, group;
   std::optional<std::int64_t> accessed_ns, modified_ns;
@@ -88,7 +88,7 @@ struct InodeName {
   std::string path() const {
     return "//" + std::to_string(inode) + "." + std::to_string(generation);
   }
-  /// Removes the inode name from the front of `path`. Returns nothing if `path` has none.
+  /// Removes the inode name from the front of `path` and returns it; nullopt if `path` has none.
   static std::optional<InodeName> take(std::string_view& path) {
     if (!path.starts_with("//")) return std::nullopt;
     InodeName name;
@@ -139,9 +139,9 @@ struct SharedRange {
 /// * Ownership: buffers and strings belong to the caller, and are not kept. A handle is valid until
 ///   close(), even after its file has lost its last name. The caller must close all handles.
 /// * Failure: an Errno as of the system call of the same name; ENOTSUP if the file system lacks the
-///   operation. An operation that is refused, or finds no space for a name, has no effect. After a
-///   failed write, truncation or allocation, its range may have old or new data. A failed fsync
-///   guarantees nothing about the data it was to make persistent.
+///   operation. An operation that is refused, or fails with ENOSPC for a name, has no effect. After a
+///   failed write, truncation or allocation, its range may have old or new data. After a failed
+///   fsync, nothing is guaranteed about the durability of the file's data.
 /// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others
 ///   guarantee after a power cut.
 /// * Threads: in a guest, any thread may call; in virtual time, only fibers of the file system's
@@ -152,7 +152,7 @@ class Vfs {
 
   // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
-  /// Opens a file without a name (O_TMPFILE) for reading and writing.
+  /// Opens a nameless file for reading and writing, as open(2) with O_TMPFILE.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
@@ -172,7 +172,8 @@ class Vfs {
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
   /// Shares blocks if the ranges are equal. Different ranges remain unchanged, without an error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
-  // Writes through a shared mapping. Fails with EINVAL for a range outside the file.
+  // Writes through a shared mapping. Fails with EINVAL if the range extends past the end of the
+  // file.
   virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/,
                                      std::span<const std::byte>) {
     return refuse(ENOTSUP);
@@ -180,7 +181,8 @@ class Vfs {
   virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// Like sync_file_range(2) with all flags: writes the pages and waits for them only.
+  /// Like sync_file_range(2) with all flags: writes the pages of the range and waits for these
+  /// writes.
   virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/,
                                      std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
@@ -218,7 +220,7 @@ class Vfs {
 
   // Subvolumes: directories that can be snapshotted. A snapshot is another subvolume.
   virtual VfsResult<void> make_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
-  /// `from` is a subvolume, or "" for the root.
+  /// Snapshots a subvolume. `from` is its path, or "" for the root.
   virtual VfsResult<void> snapshot(std::string_view /*from*/, std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
@@ -263,7 +265,8 @@ class Vfs {
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
   /// Remounts read-only, then writable again. Fails with EBUSY while a file is open for writing.
   virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
-  /// FIFREEZE and FITHAW: for a moment, everything is on the disk and changes wait.
+  /// Freezes the file system, which writes everything to the disk and blocks changes, and thaws it
+  /// again (FIFREEZE, FITHAW).
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
   /// Simulates think or compile time: burns CPU in a guest, advances the clock in virtual time.

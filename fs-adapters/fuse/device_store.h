@@ -1,7 +1,7 @@
 #pragma once
 // A device or an image file as a store for mkfs and fsck. Accesses go through the page cache;
-// sync() makes writes durable. In a repair each write() is durable on return: an interrupted repair
-// is repeated, so the possible states must depend only on the order of its writes.
+// sync() makes writes durable. In a repair, each write() is durable on return. An interrupted
+// repair is run again, so it may rely on its earlier writes being on the device in order.
 
 #include <memory>
 #include <string>
@@ -39,8 +39,8 @@ class DeviceStore final : public model::SectorStore {
   std::uint64_t writes_ = 0;
 };
 
-/// The devices for mkfs and fsck: a device, or a device and its external log, at a driver's
-/// addresses.
+/// The devices of a file system for mkfs and fsck: its main device and optionally its external log,
+/// as one store (os/device_address.h).
 class OpenedDevices {
  public:
   /// An empty `log` means no log. Fails as DeviceStore::open() does, or if both paths

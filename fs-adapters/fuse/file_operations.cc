@@ -1,7 +1,7 @@
 // Operations on file content (file_operations.h).
 //
-// The kernel caches pages of read data and, without its write-back cache, forwards each write
-// before it returns. A write with O_SYNC, O_DSYNC or RWF_DSYNC is synced here.
+// The kernel caches pages of read data. Unless its write-back cache is enabled, it forwards each
+// write before write(2) returns. This file syncs writes with O_SYNC, O_DSYNC or RWF_DSYNC.
 #include "fs-adapters/fuse/file_operations.h"
 
 #include <fcntl.h>
@@ -32,7 +32,8 @@ OpenOptions options_of(int flags) {
           .direct = (flags & O_DIRECT) != 0};
 }
 
-// Flags in the kernel's copy of the handle: the sync mode of the open file.
+// Flags that are stored in the kernel's copy of the handle and record the sync mode of the open
+// file.
 constexpr std::uint64_t kSyncedBit = 1ULL << 32;
 constexpr std::uint64_t kDataSyncedBit = 1ULL << 33;
 
@@ -42,7 +43,7 @@ void fill_in(fuse_file_info& info, FileHandle file, const OpenOptions& options) 
   info.keep_cache = 1;
 }
 
-/// Closes a file that the kernel does not know, since its open failed.
+/// Closes a file whose open was not reported to the kernel, because a later step failed.
 void close_again(Vfs& vfs, FileHandle file) {
   static_cast<void>(vfs.close(file));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// File systems supported by the FUSE programs: those of the registry (fs-adapters/registry.h). A
-// program derives its type from its own name. Everything else here uses only vfs.h.
+// Selects the file system of a FUSE program from the registry (fs-adapters/registry.h) by the
+// program's own name. The rest of fs-adapters/fuse uses only vfs.h.
 
 #include <functional>
 #include <memory>
@@ -25,7 +25,7 @@ struct MountPlan {
 /// `snapshot=NAME` if the type has snapshots, and `log=DEVICE` if the type supports external logs.
 /// Fails if the system needs an external log but `log` is missing.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
-/// Takes `update=POLICY` (os/update_policy.h). The size of the machine's cache must be known.
+/// Takes `update=POLICY` (os/update_policy.h). The cache size in `machine` must already be set.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
 /// Describes these options for --help.
 std::string mount_words(const adapters::FileSystemType& type);

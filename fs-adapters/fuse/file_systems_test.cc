@@ -1,4 +1,4 @@
-// File systems by program name, and consistency with adapters.
+// Tests the selection of file systems by program name, and the consistency of adapters and schemes.
 #include "fs-adapters/fuse/file_systems.h"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ TEST(FileSystems, HelpListsEveryScheme) {
   }
 }
 
-/// The in-process lab and the adapters both have tables of promises.
+/// The in-process lab and the adapter files both list promises; the lists must agree.
 TEST(FileSystems, AdaptersAndSchemesHaveTheSamePromises) {
   std::size_t ours = 0;
   for (const std::string& name : adapters::built_in_adapters()) {

@@ -3,14 +3,15 @@
 //
 //   -n  only checks (the default)
 //   -p  recovers the log and repairs residue of a power cut with kept promises
-//       (FileSystemType::left_by_a_cut). Other findings are damage and need -y (BSD's "preen").
+//       (FileSystemType::left_by_a_cut), like BSD's "preen". Other findings are damage and need
+//       -y.
 //   -F  checks only busy areas if the file system marks them (ufs: fast-check), otherwise like -p
 //   -y  repairs everything
 //   --log DEVICE    device of an external log (ufs: external-journal)
-//   --without-log   the external log is lost, including the changes that only it had. This is
+//   --without-log   the external log is lost, with the changes that only the log contained. This is
 //                   damage: -y repairs it and converts the file system to one without such a log
 //
-// With -n the disk is seen as after recovery of its log.
+// With -n, the check examines the state that a recovery of the log would produce.
 //
 // Exit codes as of fsck(8): 0 nothing to do, 1 repaired, 4 findings remain, 8 operational error, 16
 // usage error.
@@ -67,7 +68,7 @@ void print(const adapters::CheckReport& report, const char* replay) {
     fmt::print("log: {}, {}\n", report.log, replay);
 }
 
-/// A device to check, and how.
+/// A device and the options of the check.
 struct Check {
   const adapters::FileSystemType& type;
   OpenedDevices& devices;
@@ -145,7 +146,7 @@ struct Call {
   bool without_log = false, help = false;
 };
 
-/// Returns nothing on an invalid call; getopt has then printed the error.
+/// Returns nullopt if the command line is invalid; getopt has then printed the error.
 std::optional<Call> read_call(int argc, char** argv, const adapters::FileSystemType& type) {
   constexpr int kLog = 256, kWithoutLog = 257;
   const ::option help{"help", no_argument, nullptr, 'h'};

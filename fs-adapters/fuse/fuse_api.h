@@ -1,5 +1,5 @@
 #pragma once
-// libfuse's low-level interface, with the API version used by this code.
+// Includes libfuse's low-level interface and selects the API version that this code uses.
 
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>

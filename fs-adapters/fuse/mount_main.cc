@@ -24,7 +24,7 @@ namespace {
 constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
 constexpr std::uint64_t kCacheBytesMin = 256 << 10;
 
-// Options that are passed to the kernel. "ro" is not supported.
+// Mount options that are passed to the kernel. "ro" is not supported.
 constexpr std::array<std::string_view, 10> kKernelWords{
     "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "nodiratime", "dirsync", "sync"};
 constexpr std::array<std::string_view, 5> kWordsWithoutMeaning{"rw", "relatime", "defaults",
@@ -35,7 +35,7 @@ struct Call {
   bool help = false;
 };
 
-/// mount(8) passes options last and adds -n, -s and -v.
+/// Parses the command line. mount(8) passes the options last and may add -n, -s and -v.
 std::optional<Call> read_call(int argc, char** argv) {
   Call call;
   std::vector<std::string> places;
@@ -119,7 +119,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// Mounts and serves. Calls `mounted` after the mount.
+/// Mounts the file system and serves requests. Calls `mounted` after the mount.
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);

@@ -1,6 +1,6 @@
 #pragma once
-// Options of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component takes the options
-// it knows. Remaining options are rejected with a suggestion.
+// Parses the argument of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component takes
+// the options that it supports. Any remaining option is rejected with a suggestion.
 
 #include <cstdint>
 #include <span>

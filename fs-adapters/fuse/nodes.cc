@@ -1,4 +1,4 @@
-// Numbers of inodes (nodes.h).
+// Assigns node numbers and counts lookups (nodes.h).
 #include "fs-adapters/fuse/nodes.h"
 
 namespace headcrash::fuse {

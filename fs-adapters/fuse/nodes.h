@@ -1,8 +1,9 @@
 #pragma once
 // Node table of a FUSE file system: assigns a number to each inode that the kernel has looked up.
 //
-// A number is never reused, so a late FORGET of a removed file cannot affect a file that reuses its
-// inode. The kernel counts its lookups of a node, and forgets the same number.
+// A node number is never reused, so a late FORGET for a removed file cannot affect another file
+// that reuses the inode number. A node lives while its lookup count is positive; FORGET lowers the
+// count.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +19,8 @@ inline constexpr std::uint64_t kRootNode = 1;  ///< FUSE_ROOT_ID; never forgotte
 
 class Nodes {
  public:
-  /// Adds a reference of the kernel to this inode. Returns its number.
+  /// Returns the node number of an inode and increments its lookup count. Assigns a number if the
+  /// inode has none.
   std::uint64_t remember(const InodeName& inode);
   void forget(std::uint64_t node, std::uint64_t times);
   std::optional<InodeName> find(std::uint64_t node) const;

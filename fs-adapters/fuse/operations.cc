@@ -1,7 +1,8 @@
-// Table of operations (operations.h): names, attributes and directories. Operations on file content
-// are in file_operations.cc.
+// The FUSE operations on names, attributes and directories (operations.h). file_operations.cc has
+// those on file content.
 //
-// The kernel may cache names and attributes without limit, since it makes all changes itself.
+// The kernel may cache names and attributes indefinitely, because every change goes through the
+// kernel.
 #include "fs-adapters/fuse/operations.h"
 
 #include <dirent.h>
@@ -28,7 +29,8 @@ constexpr unsigned kWriteBytesMax = 128 << 10;
 constexpr std::size_t kDots = 2;                     // "." and ".."
 constexpr std::uint64_t kUnknownInode = 0xffffffff;  // libfuse's value for "unknown"
 
-/// An open directory: its entries as of the read from its beginning.
+/// An open directory. Its entries are a snapshot, taken when the directory is read from the
+/// beginning.
 struct OpenDirectory {
   std::vector<DirectoryEntry> entries;
 };
@@ -39,7 +41,8 @@ OpenDirectory* directory_of(const fuse_file_info* info) {
 
 void init(void* user_data, fuse_conn_info* connection) {
   const Service& service = *static_cast<Service*>(user_data);
-  // The kernel knows all attributes: it need not check for changes, and clears set-uid bits itself.
+  // All changes go through the kernel, so it need not check for changed data, and it clears set-uid
+  // bits itself.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV);
   connection->want |= connection->capable & (FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_IOCTL_DIR);
   if (service.write_back_cache) connection->want |= connection->capable & FUSE_CAP_WRITEBACK_CACHE;
@@ -104,8 +107,8 @@ VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info
   return cut ? closed : cut;
 }
 
-/// Replies for a file that no longer exists. With its write-back cache, the kernel may send the
-/// times of removed files.
+/// Replies to a request for a file that no longer exists. With the write-back cache, the kernel may
+/// send the times of removed files.
 void reply_gone(fuse_req_t request) {
   struct stat nothing = {};
   nothing.st_mode = S_IFREG;
@@ -226,7 +229,7 @@ void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 
 enum class Detail : std::uint8_t { names, entries };
 
-/// Lists "." and "..", then the names. An offset of n means entry n.
+/// Replies with "." and "..", then the names, beginning with entry number `offset`.
 void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset,
                      const fuse_file_info* info, Detail detail) {
   Service& service = service_of(request);
@@ -237,8 +240,8 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
     auto entries = service.vfs.list(*path);
     if (!entries && entries.error().value != ESTALE && entries.error().value != ENOENT)
       return reply_error(request, entries.error());
-    directory.entries =
-        entries ? std::move(*entries) : std::vector<DirectoryEntry>{};  // empty if removed
+    directory.entries = entries ? std::move(*entries)
+                                : std::vector<DirectoryEntry>{};  // a removed directory is empty
   }
   std::vector<char> answer(bytes);
   std::size_t used = 0;

@@ -11,11 +11,12 @@
 
 namespace headcrash::fuse {
 
-/// User data of all functions of the table.
+/// State shared by all FUSE operations, passed as libfuse's user data.
 struct Service {
   Vfs& vfs;
-  std::function<std::int64_t()> now_ns;  ///< since the epoch
-  std::function<void()> unmount;  ///< on DESTROY; writes everything to the disk before it returns
+  std::function<std::int64_t()> now_ns;  ///< current time in nanoseconds since the epoch
+  /// Called on DESTROY; writes everything to the disk before it returns.
+  std::function<void()> unmount;
   bool write_back_cache = false;  ///< the kernel may cache written data
   Nodes nodes;
 };

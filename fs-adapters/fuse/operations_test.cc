@@ -1,4 +1,4 @@
-// The table of operations with requests in the kernel's format, on a UFS in memory.
+// Tests the FUSE operation table with raw requests, on a UFS in memory.
 #include "fs-adapters/fuse/operations.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ struct Answer {
   }
 };
 
-/// Sends requests and stores the last reply.
+/// Sends raw requests and stores the last reply.
 class Kernel : public Service {
  public:
   explicit Kernel(ufs::bench::Mounted& machine)
@@ -128,7 +128,8 @@ class Kernel : public Service {
   int release(const Created& file) {
     return ask(FUSE_RELEASE, file.node, bytes_of(fuse_release_in{.fh = file.handle})).error;
   }
-  /// Returns names and types. `plus` also looks up the names.
+  /// Returns the names and types in a directory. With `plus`, sends READDIRPLUS, which also looks
+  /// up the names.
   std::map<std::string, std::uint32_t> list(std::uint64_t node, bool plus, std::uint32_t bytes) {
     const std::uint64_t handle =
         ask(FUSE_OPENDIR, node, bytes_of(fuse_open_in{})).as<fuse_open_out>().fh;

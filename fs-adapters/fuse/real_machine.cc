@@ -36,7 +36,7 @@ Result<std::unique_ptr<RealMachine>> RealMachine::open(const std::string& device
   Disks disks;
   for (const std::string& path : {device, options.log}) {
     if (path.empty()) continue;
-    // A disk has one request at a time, so one thread suffices.
+    // The driver sends a disk one request at a time, so one thread suffices.
     TRY(auto disk, os::RawDisk::open(path, *clock, {.threads = 1, .buffered = options.buffered}));
     disks.push_back(std::move(disk));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// A machine with one or two real devices in real time. The file systems run on it in a guest.
+// A machine in real time with one or two real block devices. FUSE file systems in a guest run on
+// it.
 
 #include <memory>
 #include <string>
@@ -12,9 +13,9 @@
 namespace headcrash::fuse {
 
 enum class Flushes : std::uint8_t {
-  where_needed,  ///< if the device has a volatile cache
+  where_needed,  ///< flush if the device has a volatile cache
   always,
-  never,  ///< trusts completions
+  never,  ///< never flush: treat a completed write as durable
 };
 
 struct MachineOptions {
@@ -22,12 +23,12 @@ struct MachineOptions {
   Flushes flushes = Flushes::where_needed;
   bool flushes_itself = false;  ///< the file system flushes, so `where_needed` needs no flushes of
                                 ///< the driver
-  bool buffered = false;        ///< os::RawDiskOptions
+  bool buffered = false;        ///< sets os::RawDiskOptions::buffered
   std::string log;              ///< device of an external log; empty: none
 };
 
-/// Owns the clock, the devices and the system. The clock outlives the devices, and a device its
-/// queue, so the order of members matters.
+/// Owns the clock, the devices and the system. The clock must outlive the devices, and the devices
+/// the queue, so the order of members matters.
 class RealMachine {
  public:
   static Result<std::unique_ptr<RealMachine>> open(const std::string& device,
@@ -37,7 +38,7 @@ class RealMachine {
   RealMachine& operator=(const RealMachine&) = delete;
 
   /// Waits until the devices have made all completed writes durable, then closes them. No request
-  /// may follow. Must be called from a fiber.
+  /// may be issued afterwards. Must be called from a fiber.
   model::Status flush_and_close();
 
  private:

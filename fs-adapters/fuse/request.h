@@ -1,5 +1,6 @@
 #pragma once
-// Helpers for the functions of the table: access to the file system of a request, and replies.
+// Helpers for the FUSE operations: access to the file system that a request belongs to, and
+// replies.
 
 #include <sys/stat.h>
 
@@ -33,17 +34,18 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// How long the kernel may cache names and attributes: it makes all changes itself.
+/// Time for which the kernel may cache names and attributes. It can be long, because every change
+/// goes through the kernel.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
-/// Returns 0 unless the type is file, directory or symbolic link. In a directory entry, 0 means
-/// "unknown", so programs then ask for its attributes.
+/// Returns the S_IFMT bits of a file, directory or symbolic link, and 0 for any other type. In a
+/// directory entry, 0 means "unknown", so programs call stat.
 mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);
 
-/// Returns the entry for a path and adds a reference of the kernel. The entry must be sent to the
-/// kernel.
+/// Returns the entry for a path and increments its lookup count. The caller must send the entry to
+/// the kernel.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
 /// Sets the owner of a new object to the caller's user and group. Removes the object on failure.

@@ -91,7 +91,7 @@ struct Server::State {
   RequestBuffers buffers;
   // Used only by the executor's thread.
   std::size_t active = 0;
-  os::WaitQueue idle;  ///< waits for running requests
+  os::WaitQueue idle;  ///< fibers that wait until no request is running
   bool reader_ended = false;
   bool unmounted = false;
   Result<void> outcome;
@@ -142,7 +142,7 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   return {};
 }
 
-/// Runs on its own thread.
+/// Reads requests from the kernel. Runs on a separate thread.
 void Server::State::read_requests() {
   for (;;) {
     fuse_buf* const buffer = buffers.take();
@@ -176,11 +176,11 @@ void Server::State::sync_everything(const fuse_in_header& request) {
   const auto synced = file_system->vfs().syncfs();
   const fuse_out_header answer{
       .len = sizeof answer, .error = synced ? 0 : -synced.error().value, .unique = request.unique};
-  // As in libfuse, errors are ignored: the caller no longer exists.
+  // As in libfuse, an error is ignored, because it means that the calling process no longer exists.
   [[maybe_unused]] const ssize_t told = ::write(fuse_session_fd(session), &answer, sizeof answer);
 }
 
-/// Runs on the fiber of DESTROY or on an internal one.
+/// Unmounts the file system. Runs on the fiber of DESTROY or on an internal fiber.
 void Server::State::unmount() {
   if (std::exchange(unmounted, true)) return;
   const std::size_t own = active == 0 ? 0 : 1;

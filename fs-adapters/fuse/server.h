@@ -26,7 +26,7 @@ namespace headcrash::fuse {
 struct ServeOptions {
   std::string program, device, target;
   std::string type;          ///< "ufs"
-  std::string kernel_words;  ///< noatime, nosuid, ...: passed to mount(2)
+  std::string kernel_words;  ///< options passed to mount(2), such as noatime and nosuid
   bool write_back_cache = false;
 };
 

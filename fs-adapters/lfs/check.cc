@@ -10,8 +10,8 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// Limit of the total size of all inodes' blocks, as a multiple of the device: overlaps are
-  /// reported one by one only up to it.
+  /// Limit of the total size of all inodes' blocks, as a multiple of the device's size. Overlapping
+  /// blocks beyond this limit are not reported individually.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// The owner of a run of sectors.
@@ -34,14 +34,14 @@ class Checker::State {
       Owner owner;
     };
     std::vector<Owned> blocks;
-    std::uint64_t sectors = 0;  ///< total of these
+    std::uint64_t sectors = 0;  ///< total sectors of the inode's blocks
     std::string pointer_problem;
     struct Names {
       Sources sources;
       std::vector<NamedInode> names;
       std::string problem;
     };
-    std::optional<Names> names;  ///< for a directory, if requested before
+    std::optional<Names> names;  ///< names of a directory, once they have been read
 
     // State of one comparison.
     std::uint32_t links = 0;
@@ -74,7 +74,7 @@ class Checker::State {
   }
 
  private:
-  // Kept parts of the image.
+  // Results kept from earlier checks.
 
   void forget() {
     if (reader_) clear();
@@ -194,7 +194,7 @@ class Checker::State {
     return *kept;
   }
 
-  // Comparison of the parts.
+  // Comparisons between inodes, names and summaries.
 
   void compare() {
     clear();
@@ -249,7 +249,7 @@ class Checker::State {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
     }
   }
-  /// Returns the first block that begins there; null if none does.
+  /// Returns the first block that begins at `address`; null if there is none.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
     return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second
@@ -278,7 +278,7 @@ class Checker::State {
     }
   }
 
-  /// Inodes share sectors with each other only.
+  /// Claims a sector of inodes. Several inodes may share it, but no other block may.
   void own_inode_sector(SectorAddress address) {
     const Owner* const known = owner_of(address);
     if (known != nullptr && known->content == Content::inodes) {
@@ -378,7 +378,7 @@ class Checker::State {
       const Inode& inode = *kept->inode;
       const std::uint32_t links = kept->links;
       if (links == 0 && inode.links == 0 && kept->entry.unlinked)
-        continue;  // open when it was unlinked
+        continue;  // unlinked while open: it has no name
       if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)
@@ -462,12 +462,12 @@ class Checker::State {
   const Superblock& superblock() const { return reader_->superblock(); }
 
   NotedStore store_;
-  const Contents* contents_ = nullptr;  ///< of the current image
+  const Contents* contents_ = nullptr;  ///< digests of the current image
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
-  std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< by number
-  std::uint64_t sectors_ = 0;                           ///< total of their blocks
-  std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< by number
+  std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< results by inode number
+  std::uint64_t sectors_ = 0;                           ///< total sectors of all inodes' blocks
+  std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< results by segment number
   bool has_report_ = false;
   CheckReport report_;
 
@@ -478,7 +478,7 @@ class Checker::State {
   std::vector<std::uint8_t> used_;  ///< by sector of the log
   std::uint32_t addresses_ = 0;     ///< distinct addresses in `owners_`
   std::size_t inodes_found_ = 0;
-  std::vector<std::uint32_t> live_;  ///< by segment
+  std::vector<std::uint32_t> live_;  ///< live bytes of each segment
   bool summary_findings_ = false;
 };
 

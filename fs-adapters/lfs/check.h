@@ -7,7 +7,8 @@
 //
 // A Checker with digests of the sectors (Contents) can check successive states. It rereads an inode
 // with its blocks, a directory's names or a segment's summaries only if their sectors have changed.
-// If any of them has changed, it compares all of them again.
+// If any of these sectors has changed, the Checker repeats all comparisons between inodes, names
+// and summaries.
 
 #include <memory>
 #include <string>
@@ -21,16 +22,16 @@
 namespace headcrash::lfs {
 
 enum class FindingKind : std::uint8_t {
-  inode,        ///< not where the map says, or invalid
-  pointer,      ///< an invalid pointer, or a wrong count of sectors
+  inode,        ///< an inode is invalid, or not at the address in the inode map
+  pointer,      ///< a pointer is invalid, or an inode's count of sectors is wrong
   doubly_used,  ///< a sector with two owners
-  usage,        ///< live bytes of a segment
-  segment,      ///< state of a segment
-  name,         ///< a dangling entry, or a wrong type; "." and ".."
-  links,        ///< a link count
-  unreachable,  ///< allocated, but without a name
+  usage,        ///< wrong live bytes of a segment
+  segment,      ///< wrong state of a segment
+  name,         ///< a dangling entry, a wrong entry type, or a wrong "." or ".."
+  links,        ///< a wrong link count
+  unreachable,  ///< an allocated inode without a name
   summary,      ///< a live block with a wrong summary entry, or none
-  totals,       ///< of the checkpoint
+  totals,       ///< wrong totals in the checkpoint
   recovery      ///< the log after the checkpoint cannot be followed
 };
 std::string_view name_of(FindingKind kind);
@@ -42,7 +43,7 @@ struct Finding {
 
 struct CheckReport {
   std::vector<Finding> findings;  ///< at most kFindingsMax
-  bool clean = false;             ///< marked as unmounted
+  bool clean = false;             ///< the checkpoint was written by an unmount
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0, directories = 0;
   static constexpr std::size_t kFindingsMax = 100;

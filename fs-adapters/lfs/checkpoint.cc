@@ -1,5 +1,5 @@
-// Checkpoints (store.h): all dirty data, then blocks of map and usage table, then a checkpoint
-// region.
+// Checkpoints (store.h). A checkpoint writes all dirty data, then the blocks of the inode map and
+// the usage table, then a checkpoint region.
 #include <algorithm>
 
 #include "fs-adapters/lfs/store.h"
@@ -7,8 +7,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments without live bytes that the current checkpoint leaves clean. The end of the
-/// log and the next segment are excluded.
+/// Returns the segments without live bytes, which the current checkpoint records as clean. The end
+/// of the log and the next segment are excluded.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -43,7 +43,7 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is running, so lock holders only read and release their locks soon.
+    // No operation is running. The remaining lock holders only read, and release their locks soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();
@@ -71,8 +71,8 @@ void Store::fill_map_blocks(Plan& plan) {
   }
 }
 
-/// The table as a checkpoint writes it: segments that it leaves empty are clean, and its own blocks
-/// are not counted.
+/// The usage table as a checkpoint writes it: segments emptied by the checkpoint are clean, and the
+/// table's own blocks are not counted.
 class Store::UsageTable {
  public:
   explicit UsageTable(const Store& store)
@@ -100,7 +100,8 @@ class Store::UsageTable {
   }
 
  private:
-  /// A damaged table may have too low counts; the checker reports that.
+  /// Lowers a count, but not below 0: the counts of a damaged table may be too low, which the
+  /// checker reports.
   void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
 
   const Superblock& s_;
@@ -109,15 +110,16 @@ class Store::UsageTable {
   std::vector<std::uint32_t> own_bytes_;  ///< bytes of the table itself, by segment
 };
 
-/// Returns the table blocks that would differ from the log after writing the plan's map blocks and
-/// these blocks at the current end of the log, because that may empty a segment. Blocks already
-/// written by this checkpoint are excluded.
+/// Returns the usage table blocks that must be written. Writing the plan's map blocks and table
+/// blocks at the end of the log may itself empty a segment and thus change further table blocks,
+/// which are included. Blocks already written by this checkpoint are excluded.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  std::set<std::uint32_t> changed = moving_usage_blocks_;  // excludes those already written
+  // Blocks already written are excluded below.
+  std::set<std::uint32_t> changed = moving_usage_blocks_;
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {
     const std::uint32_t first = number * s_.usage_entries_per_block();
@@ -138,7 +140,8 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   return changed;
 }
 
-/// Runs last, when all other items have their addresses.
+/// Fills in the usage table blocks of a region. Must be called last, when all other items have
+/// their addresses.
 void Store::fill_usage_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.usage_blocks) {
     SectorAddress& known = checkpoint_.usage_blocks[number];
@@ -170,11 +173,11 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 
 /// Writes the changed blocks of map and table. The table's blocks are in one region, with the last
 /// blocks of the map. If a long table has more changed blocks than fit a segment, they are in
-/// several regions, each block once. Changes of segments caused by the advancing log are then
-/// missing in blocks already written (settle_states).
+/// several regions, each block once. Blocks already written then lack the segment changes that the
+/// advancing log causes afterwards (settle_states).
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
-  // Everything that they describe has been written.
+  // All changes that the records describe have been written.
   records_.clear();
   auto plan = new_plan();
   if (!plan) return forward_errno(plan);
@@ -237,9 +240,10 @@ VfsResult<void> Store::write_checkpoint_region() {
   // The other region stays valid until this one is complete.
   TRY(write_sectors(checkpoint_region(c.sequence), bytes));
   TRY(flush_device());
-  // No mountable checkpoint refers to them now.
+  // No mountable checkpoint refers to the emptied segments now.
   give_back(emptied);
-  // A cleaned segment may have new live data, for lack of other room; it then counts later.
+  // If space was short, a cleaned segment may contain new live data already. Such a segment is
+  // counted later.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;
@@ -249,7 +253,7 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // The newest checkpoint is complete, except during mount and unmount.
+  // Without pending changes, the newest checkpoint is complete, except during a mount or unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
   if (known) return write_checkpoint_region();

@@ -14,8 +14,7 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor =
-    8;  // segments per pass, whose live data is read repeatedly
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // segments that a pass may read, at least
 
 }  // namespace
 
@@ -29,7 +28,8 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Bytes that a checkpoint writes in addition to files, and losses at the ends of segments.
+/// Returns the bytes that a checkpoint writes in addition to file blocks, including the unused ends
+/// of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
   const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
@@ -37,11 +37,11 @@ std::uint64_t Store::overhead_bytes() const {
          dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Log space that only the cleaner may use. A pass with less space gains nothing. It frees the dead
-/// data of the segments that it reads, which are more with more space. Its checkpoint rewrites the
-/// changed blocks of map and table, in the worst case all of them, however few segments were
-/// cleaned. With a dead share of `dead` per segment, a space of tables / dead gains what it uses;
-/// this is twice as much.
+/// Returns the log space that is reserved for the cleaner; a pass with less space would gain
+/// nothing. A pass frees the dead data of the segments that it reads, and with more space it can
+/// read more segments. Its checkpoint rewrites the changed blocks of the map and the table, in the
+/// worst case all of them, even if few segments were cleaned. If a share `dead` of each segment is
+/// dead, a pass breaks even with tables / dead bytes of space. The result is twice that amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
@@ -53,16 +53,17 @@ std::uint64_t Store::pass_room_bytes() const {
   return 2 * s_.segment_bytes() + std::min(wanted, most);
 }
 
-/// Space in the segments in which the log can continue.
+/// Returns the free space at the end of the log and in clean segments.
 std::uint64_t Store::log_room_bytes() const {
   const std::uint64_t lost = 4ULL * s_.block_bytes + s_.segment_bytes() / 64;
   const std::uint64_t segment = s_.segment_bytes() - lost;
   const std::uint64_t here = std::uint64_t{room_in_segment()} * kSectorBytes;
-  // The last clean segment is always the next one.
+  // `clean_segments_` excludes the segment after the current one.
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// A control: treats any copy listed in a summary as the newest.
+/// For a control: overwrites a block with the copy listed in a summary, as if that copy were the
+/// newest.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -125,7 +126,7 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
                                  std::span<const std::byte> bytes) {
   if (entry.of_file()) return move_block(entry, address, bytes);
   if (entry.content == Content::inodes) return move_inodes(address, bytes);
-  // The next checkpoint writes them and makes the directory log obsolete.
+  // The next checkpoint writes the tables and makes the directory log obsolete.
   if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
       checkpoint_.map_blocks[entry.index] == address)
     dirty_map_blocks_.insert(entry.index);
@@ -158,8 +159,8 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
-/// Runs one pass at a time: two would read the same segments and rely on the same space. A caller
-/// that waited for a pass returns its result.
+/// Runs one pass at a time, because two concurrent passes would read the same segments and rely on
+/// the same free space. A caller that had to wait for another pass returns the result of that pass.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);
@@ -198,8 +199,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // Index blocks and inodes elsewhere move too. Their size is known by now, except for this
-    // segment.
+    // The index blocks and inodes of the moved blocks must be rewritten, too. Their size is known
+    // for the segments read so far, and estimated for this segment.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;
@@ -214,7 +215,7 @@ VfsResult<std::int64_t> Store::clean_now() {
     counters_.cleaned_live_bytes += live;
   }
   ++counters_.cleaner_passes;
-  // A checkpoint that frees nothing would only use up space.
+  // A checkpoint that frees nothing would only consume log space.
   if (cleaned_now == 0 && has_no_pending_changes() && emptied_segments().empty()) return 0;
   if (auto done = checkpoint(); !done) return forward_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};

@@ -1,9 +1,9 @@
 // The policies of the segment cleaner (cleaning_policy.h).
 //
-// A pass selects few of many segments, and those of the next pass have about the same value. Only
-// candidates with nearly the value of the last one selected in the previous pass are put into a
-// heap; if these do not suffice, all are. Write-back order uses a radix sort, because a pass has
-// thousands of blocks and the simulator runs millions of passes.
+// A pass selects few of many segments, and the segments selected by the next pass have similar
+// values. Therefore only candidates worth about as much as the last segment of the previous pass
+// are put into a heap. If they do not suffice, all candidates are. Write-back order uses a radix
+// sort, because a pass has thousands of blocks and the simulator runs millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>
@@ -90,7 +90,8 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   }
 }
 
-/// Takes the best of `ranked_` until the pass is full. Returns false if they do not suffice.
+/// Selects the best candidates of `ranked_` until the pass is full. Returns false if `ranked_` does
+/// not suffice.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

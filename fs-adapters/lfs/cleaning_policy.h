@@ -29,7 +29,7 @@ namespace headcrash::lfs {
 
 enum class Selection : std::uint8_t { greedy, cost_benefit, min_declining_cost };
 enum class WriteBackOrder : std::uint8_t {
-  as_read,  ///< order of the selected segments, and of the live data in them
+  as_read,  ///< in the order of selection, and within a segment in the order of the log
   by_age,   ///< by time of last modification, oldest first
 };
 std::string_view name(Selection selection);
@@ -51,8 +51,8 @@ struct CleaningOptions {
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint64_t segment_size = 512 * 1024;
-  /// A pass reads segments until it has this much live data (10 MB of the file cache in Sprite
-  /// LFS). The last segment may exceed it, because a strict limit could be too small for any
+  /// Bytes of live data after which a pass stops reading segments (Sprite LFS: 10 MB of the file
+  /// cache). The last segment may exceed this limit; otherwise a small limit could exclude every
   /// segment.
   std::uint64_t live_at_once = 10 * 1024 * 1024;
   std::uint32_t segments_at_once = std::numeric_limits<std::uint32_t>::max();
@@ -69,7 +69,7 @@ inline bool may_stop(const CleaningOptions& options, std::uint32_t clean_segment
   return clean_segments >= options.stop_at;
 }
 
-/// Selects the few segments of a pass among many. Keeps its buffers between calls.
+/// Selects the segments of a cleaning pass. Keeps its buffers between calls.
 class SegmentSelector {
  public:
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
@@ -93,8 +93,8 @@ class SegmentSelector {
   bool take(std::span<const Candidate> candidates);
 
   CleaningOptions options_;
-  /// Candidates below this value are only considered if the others do not suffice. Derived from the
-  /// previous pass; affects only the speed, not the result.
+  /// Candidates worth less than this are considered only if the candidates above it do not suffice.
+  /// Derived from the previous pass; affects the speed, not the result.
   double least_worth_ = 0;
   std::vector<Ranked> ranked_;
   std::vector<Candidate> chosen_;

@@ -1,11 +1,12 @@
 #pragma once
-// Digests of sectors, for checks of successive states. Results are kept together with their source
-// sectors (Sources) and reused while these are unchanged.
+// Digests of sectors, for checks of successive states. Each result is kept together with the
+// sectors that it was computed from (Sources), and is reused while these sectors are unchanged.
 //
 //   inode 12    from sectors 901 | combined digest of these | the inode, its blocks
 //   recovery    from sectors 16, 17 to 24, 310 to 317, ... | their digest | its writes
 //
-// If the store must not change, the writes of a recovery are an Overlay over it.
+// If the store must not change, the writes of a recovery are shown as an Overlay on top of the
+// store.
 
 #include <cstdint>
 #include <span>
@@ -21,15 +22,16 @@ namespace headcrash::lfs {
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
   std::vector<std::byte> bytes;        ///< contiguous sectors
-  std::vector<std::uint64_t> digests;  ///< of each sector
+  std::vector<std::uint64_t> digests;  ///< one for each sector
 };
 
-/// A read-only view of a store with other sectors over it.
+/// A read-only view of a store in which some sectors are replaced.
 class Overlay final : public model::SectorStore {
  public:
-  /// Both arguments must outlive this object, or the next call.
+  /// Both arguments must remain valid until the next call or the destruction of this object.
   void show(const model::SectorStore& below, const WrittenSectors& above);
-  /// Returns the number of the overlaid sector, from 1; 0 if the store's is visible.
+  /// Returns the position of the sector in the overlay, counted from 1; 0 if the sector is not
+  /// replaced.
   std::uint32_t place_of(std::uint64_t sector) const { return places_[sector]; }
   std::uint64_t digest_at(std::uint32_t place) const { return above_->digests[place - 1]; }
 
@@ -42,14 +44,14 @@ class Overlay final : public model::SectorStore {
   static Result<void> refuse() { return fail("lfs", "the result of a recovery is read-only"); }
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
-  std::vector<std::uint32_t> places_;  ///< by sector
+  std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector
   std::vector<std::uint32_t> shown_;   ///< sectors with a place
 };
 
 /// A digest of each sector of a store (CheckOptions::digests), or of an overlay on it.
 class Contents {
  public:
-  Contents() = default;  ///< without digests
+  Contents() = default;  ///< no digests
   explicit Contents(std::span<const std::uint64_t> digests, const Overlay* overlay = nullptr)
       : digests_(digests), overlay_(overlay) {}
   bool known() const { return !digests_.empty(); }

@@ -1,7 +1,7 @@
 // Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
-// be intact. After a mount, names and counts must be as after some operation, not earlier than the
-// last synced one; each file must have a content that it had at some time; synced data must exist;
-// and an unmount must leave no findings.
+// be intact. After a mount, names and link counts must match the state after some operation that is
+// not earlier than the last synced operation. Each file must have a content that it had at some
+// time, and synced data must exist. An unmount must leave no findings.
 
 #include <algorithm>
 #include <functional>
@@ -45,9 +45,10 @@ class Recorder {
   struct State {
     std::string names;
     std::size_t writes = 0;  ///< disk writes at that time
-    bool synced = false;     ///< no earlier state may be seen after it
+    bool synced = false;     ///< no power cut after this point may show an earlier state
   };
-  /// A file's content from a certain write on. If synced, no older content may be seen after it.
+  /// A file's content from a certain disk write on. If it was synced, no later power cut may show
+  /// older content.
   struct Content {
     std::string text;
     std::size_t writes = 0;
@@ -276,7 +277,7 @@ TEST_P(CrashPoints, RecoversFromEachCrashPoint) {
   crashes.expect_none();
 }
 
-/// Creates more records between two flushes than fit an item, as after thousands of renames.
+/// Creates more directory log records between two flushes than fit one item of a region.
 TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
   Crashes crashes({.device_bytes = 12 << 20, .mkfs = {.segment_bytes = 512 << 10, .id = 3}});
   crashes.run([](Machine&, Recorder& r) {
@@ -327,7 +328,7 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
 }
 
 /// Uses a usage table with more blocks than fit a segment. HEADCRASH_CUT_STEP=1 in the environment
-/// tests all moments, not one in five.
+/// tests every crash point instead of every fifth.
 TEST(LfsCrashPoints, WithALongUsageTable) {
   Crashes crashes(
       {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
@@ -351,7 +352,7 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
   crashes.expect_none();
 }
 
-/// fsync then promises nothing, but sync does.
+/// Without roll-forward, fsync promises nothing, but sync does.
 TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   Crashes crashes(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},

@@ -8,7 +8,7 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kFixedBytes = 32;    // equals Sprite's shortest entry
+constexpr std::size_t kFixedBytes = 32;    // size of Sprite's shortest entry
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, length of the target
 constexpr std::size_t kTargetMax = 4095;
 // Flag 1 was set in the last record by earlier versions.

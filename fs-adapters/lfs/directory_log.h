@@ -2,10 +2,11 @@
 // The directory operation log: a record of each name change, written in a region before the inodes
 // and directory blocks concerned.
 //
-// A record describes the state after the change, so it can be applied repeatedly: the inode that a
-// name refers to, or its removal, and the resulting link counts of both inodes. Records of one
-// operation (a rename) are consecutive, and all but the last have `more_follows`. They may be in
-// several regions; recovery applies all of them or none.
+// A record describes the state after the change, so it can be applied repeatedly. It contains the
+// inode that the name now refers to, or the removal of the name, and the resulting link counts of
+// the directory and the inode. Records of one operation (a rename) are consecutive, and all but the
+// last have `more_follows`. The records of one operation may span several regions; recovery applies
+// all of them or none.
 //
 // Source: Rosenblum 1992, section 4.5.1.2: opcode, location in the directory, and a copy of the
 // entry. We add counts and generations, the attributes of a created inode (from which a lost inode
@@ -25,9 +26,9 @@ enum class NameOperation : std::uint8_t {
   create = 1,     ///< a new inode
   link,           ///< another name of an existing inode
   unlink,         ///< the name is removed
-  rename_add,     ///< as link; rename_remove follows
-  rename_remove,  ///< as unlink
-  links           ///< no name: only an inode's count
+  rename_add,     ///< the new name of a renamed inode; a rename_remove follows
+  rename_remove,  ///< the old name of a renamed inode is removed
+  links           ///< only a link count changes; the record has no name
 };
 
 struct NameRecord {

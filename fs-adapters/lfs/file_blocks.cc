@@ -11,35 +11,38 @@ namespace headcrash::lfs {
 using namespace little_endian;
 
 namespace {
-constexpr std::uint32_t kMarginBlocks = 8;  // index blocks and inodes made dirty by a new block
-}
+// Allowance for index blocks and inodes that a new block makes dirty.
+constexpr std::uint32_t kMarginBlocks = 8;
+}  // namespace
 
 std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   const auto& own = static_cast<const CoreInode&>(inode);
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Counts the part of the inode map that is in the log, and the usage table twice.
+/// Returns the memory of in-core structures. Counts only the part of the inode map that is in the
+/// log. Counts the usage table twice, because the store has two copies.
 std::size_t Store::bytes_in_core() const {
-  constexpr std::size_t kDirtyBlockBytes = 32;  // per entry of an inode's set: an estimate
+  // Estimated memory for each entry of CoreInode::dirty.
+  constexpr std::size_t kDirtyBlockBytes = 32;
   return std::size_t{map_blocks_in_log_} * s_.block_bytes + taken_.size() / 8 +
          2 * usage_.size() * kUsageEntryBytes + inodes_.size() * tree::kCoreInodeBytes +
          dirty_bytes_ / s_.block_bytes * kDirtyBlockBytes + records_.size();
 }
 
-/// Limit of live data on the disk; the cleaner needs the rest.
+/// Returns the limit of live data on the disk; the cleaner needs the remaining space.
 std::uint64_t Store::capacity_bytes() const {
-  // A segment's summaries, and the unusable rest at its end.
+  // The summaries of a segment, and the unusable space at its end.
   const std::uint64_t overhead =
       s_.segment_bytes() / s_.block_bytes * kSummaryEntryBytes + 2 * s_.block_bytes;
   return (s_.segments - s_.reserve_segments) * (s_.segment_bytes() - overhead);
 }
 
-/// Checks the space of the disk, and of the log until the next cleaning.
+/// Returns true if `bytes` fit the disk, and fit the log until the next cleaning pass.
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last segments are for operations that make room: removals and the cleaner.
+  // The last clean segments are reserved for removals and the cleaner, which free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -118,12 +121,13 @@ std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
   return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
-/// In the log, the last block of a small file has its former length. Added bytes are zero.
+/// Returns the buffer with a length of `bytes`. The last block of a small file may have a shorter
+/// length in the log; added bytes are zero.
 os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   if (buffer.bytes().size() == bytes) return buffer;
   const os::BufferKey key = buffer.key();
   const std::uint64_t home = buffer.lba();
-  // Once released, it may be evicted.
+  // The content is copied, because the buffer may be evicted once it is released.
   std::vector<std::byte> kept(buffer.bytes().begin(), buffer.bytes().end());
   kept.resize(bytes);
   cache.release(std::move(buffer));
@@ -132,8 +136,8 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// For sequential reads, also requests the next block if it is adjacent. In a log it may be
-/// anywhere, and a seek for a block that may not be needed costs more than it saves.
+/// For sequential reads, also requests the next block if it is adjacent. If the next block is
+/// elsewhere in the log, a seek for a block that may not be needed costs more than it saves.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -224,8 +228,8 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Frees the data blocks from `first` to `end`, exclusive, below the index block. `empty` is set if
-/// nothing is left.
+/// Frees the data blocks from `first` to `end`, exclusive, below the index block. Sets `empty` if
+/// the index block has no pointers left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);
@@ -277,7 +281,7 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
       continue;
     TRY(free_block(inode, block));
   }
-  tree::BlockBudget budget(s_.log_sectors());  // of index blocks
+  tree::BlockBudget budget(s_.log_sectors());  // limits the number of index blocks visited
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index))

@@ -10,12 +10,11 @@ namespace headcrash::lfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// Mounts the file system. The syncer must run; it writes data by age and triggers timed
-  /// checkpoints.
+  /// Mounts the file system. The syncer must be running, because it writes dirty data by age and
+  /// triggers timed checkpoints.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// Closes open files and writes a checkpoint. On an I/O error the file system is unmounted all
-  /// the same.
+  /// Closes open files and writes a checkpoint. Unmounts even after an I/O error.
   VfsResult<void> unmount();
   /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
   void abandon();

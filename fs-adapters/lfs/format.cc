@@ -35,10 +35,10 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Checksum for a structure that ends with its checksum and is part of a region with another
-/// checksum. A CRC appended to its message makes both together a multiple of the polynomial, so the
-/// outer CRC would not detect a replacement by another such structure. The multiplication avoids
-/// that.
+/// Returns the checksum of a structure that ends with this checksum and is part of a region with
+/// its own checksum. A message followed by its CRC is a multiple of the polynomial. With a plain
+/// CRC, the region's checksum would therefore not detect that one such structure was replaced by
+/// another. The multiplication avoids this.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;
 }
@@ -279,7 +279,7 @@ void encode(const Summary& s, const Superblock& superblock, std::span<std::byte>
     store8(b, at + 13, entry.sectors);
     at += kSummaryEntryBytes;
   }
-  // Sprite had no checksum for a summary; the sector that ends the region validates it.
+  // sprite92 has no checksum in a summary; the trailer of the region validates the summary.
   if (superblock.checksums) store32(b, kSummaryChecksumAt, checksum_without(b, kSummaryChecksumAt));
 }
 

@@ -3,7 +3,7 @@
 //
 //   superblock | checkpoint region 0 | checkpoint region 1 | segment 0 | segment 1 | ...
 //
-// Addresses are sectors of 512 bytes from the device's start; 0 means none. Numbers are
+// An address is a sector number (512 bytes) from the start of the device; 0 means none. Numbers are
 // little-endian. Decoded data is untrusted: a structure with a wrong magic number, file system id
 // or checksum is rejected, and addresses are checked (Superblock::holds) before use.
 //
@@ -37,12 +37,12 @@ inline constexpr std::uint32_t kMapEntryBytes = 12;
 inline constexpr std::uint32_t kUsageEntryBytes = 16;
 inline constexpr std::uint32_t kSummaryHeaderBytes = 64;
 inline constexpr std::uint32_t kSummaryEntryBytes = 16;
-inline constexpr InodeNumber kRootInode = 2;  // by convention
+inline constexpr InodeNumber kRootInode = 2;  // the traditional number of the root
 inline constexpr SectorAddress kSuperblockAddress = 16;
 
 /// A block of a file: data (level 0) or an index block. Index blocks of a level are numbered in the
-/// order of the data that they map. Block 0 of level 1 is the single indirect block; its blocks 1
-/// and up are below the double indirect one (block 0 of level 2), and so on.
+/// order of the data that they map. Block 0 of level 1 is the single indirect block. Blocks 1 and
+/// up of level 1 are below the double indirect block (block 0 of level 2), and so on.
 struct BlockId {
   std::uint8_t level = 0;
   std::uint32_t index = 0;
@@ -66,20 +66,20 @@ inline BlockId block_of_pointer(std::uint32_t slot) {
   return {static_cast<std::uint8_t>(slot - kDirectPointers + 1), 0};
 }
 
-/// Location of a block's address: in the inode, or in an index block.
+/// The slot that contains a block's address, in the inode or in an index block.
 struct PointerPlace {
   bool in_inode = true;
-  BlockId parent = {};     ///< if not in the inode
-  std::uint32_t slot = 0;  ///< in the inode: 0 to kPointers - 1
+  BlockId parent = {};     ///< the index block, unless the slot is in the inode
+  std::uint32_t slot = 0;  ///< slot number; in the inode, 0 to kPointers - 1
 };
 
 struct Superblock {
-  std::uint32_t id = 0;  ///< file system id; remains of older file systems have another one
+  std::uint32_t id = 0;  ///< file system id; blocks left by an older file system have another id
   std::uint32_t block_bytes = 4096;
   std::uint32_t segment_sectors = 0;
   std::uint32_t segments = 0;
   SectorAddress first_segment = 0;
-  std::uint32_t checkpoint_sectors = 0;  ///< size of each region
+  std::uint32_t checkpoint_sectors = 0;  ///< size of each checkpoint region
   std::array<SectorAddress, 2> checkpoints = {};
   std::uint32_t inodes = 0;            ///< inode numbers are below this
   std::uint32_t reserve_segments = 0;  ///< not available to users
@@ -98,13 +98,13 @@ struct Superblock {
   std::uint32_t usage_blocks() const {
     return (segments + usage_entries_per_block() - 1) / usage_entries_per_block();
   }
-  /// True if the table exceeds half a segment. A checkpoint may then write it in several regions,
-  /// and segment states are derived from the end of the log (settle_states).
+  /// True if the usage table exceeds half a segment. A checkpoint may then write the table in
+  /// several regions, and segment states are derived from the end of the log (settle_states).
   bool long_usage_table() const {
     return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
   }
   std::uint64_t segment_bytes() const { return std::uint64_t{segment_sectors} * kSectorBytes; }
-  /// Total of all segments.
+  /// Returns the total size of all segments.
   std::uint64_t log_sectors() const { return std::uint64_t{segments} * segment_sectors; }
   SectorAddress segment_start(SegmentNumber segment) const {
     return first_segment + segment * segment_sectors;
@@ -117,10 +117,10 @@ struct Superblock {
   std::uint64_t blocks_per_file_max() const;
   std::uint64_t file_bytes_max() const { return blocks_per_file_max() * block_bytes; }
   PointerPlace pointer_place(BlockId block) const;
-  /// Maximum number of blocks of that level in a file.
+  /// Returns the maximum number of blocks on `level` in a file.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
-  /// Returns the size of a block in the log, for a file of that size. Only the last block of a file
-  /// without index blocks may be shorter than a block.
+  /// Returns the size of a block in the log, for a file of `size_bytes`. Only the last block of a
+  /// file without index blocks may be shorter than a block.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
   bool operator==(const Superblock&) const = default;
 };
@@ -134,10 +134,10 @@ struct Inode : tree::Attributes {
   InodeNumber number = 0;
   std::uint32_t version = 0;  ///< version of its entry in the inode map when it was written
   std::array<SectorAddress, kPointers> pointers = {};
-  std::uint32_t sectors = 0;  ///< sectors of its blocks, including index blocks
+  std::uint32_t sectors = 0;  ///< sectors of the file's blocks, including index blocks
   bool operator==(const Inode&) const = default;
 };
-void encode(const Inode& inode, std::span<std::byte> into);  ///< writes kInodeBytes
+void encode(const Inode& inode, std::span<std::byte> into);  ///< writes kInodeBytes bytes
 Inode decode_inode(std::span<const std::byte> bytes);
 /// True if the checksum is correct; not checked for sprite92.
 bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock);
@@ -145,7 +145,7 @@ bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock
 struct MapEntry {
   SectorAddress address = 0;  ///< address of the inode's sector; 0 if not allocated
   std::uint8_t slot = 0;      ///< index of the inode in that sector
-  bool unlinked = false;      ///< without a name, but open
+  bool unlinked = false;      ///< open, but has no name
   /// Incremented when the number is freed and when the file is truncated to 0.
   std::uint32_t version = 0;
   std::uint32_t accessed = 0;  ///< seconds since the epoch, at the inode's last write
@@ -158,13 +158,13 @@ MapEntry decode_map_entry(std::span<const std::byte> bytes);
 
 enum class SegmentState : std::uint8_t {
   clean,  ///< may be written
-  dirty,  ///< not empty, or not yet empty according to a checkpoint
-  active  ///< contains the end of the log, or is next
+  dirty,  ///< has live data, or became empty since the last checkpoint
+  active  ///< contains the end of the log, or is the segment after that
 };
 struct SegmentUsage {
   std::uint32_t live_bytes = 0;
   SegmentState state = SegmentState::clean;
-  std::int64_t youngest_ns = 0;  ///< modification time of its youngest block
+  std::int64_t youngest_ns = 0;  ///< modification time of the segment's youngest block
   bool operator==(const SegmentUsage&) const = default;
 };
 void encode(const SegmentUsage& usage, std::span<std::byte> into);
@@ -185,7 +185,7 @@ bool table_block_intact(std::span<const std::byte> block, const Superblock& supe
 
 /// The kind of a block in a region.
 enum class Content : std::uint8_t {
-  data = 0,  ///< levels 1 to 3 are `data` plus the level
+  data = 0,  ///< index blocks of levels 1 to 3 are `data` plus the level
   index1 = 1,
   index2 = 2,
   index3 = 3,
@@ -199,7 +199,7 @@ struct SummaryEntry {
   Content content = Content::data;
   InodeNumber inode = 0;      ///< for blocks of a file
   std::uint32_t version = 0;  ///< for blocks of a file
-  std::uint32_t index = 0;    ///< in the file, the map or the table
+  std::uint32_t index = 0;    ///< block number in the file, the inode map or the usage table
   std::uint8_t sectors = 0;
   bool operator==(const SummaryEntry&) const = default;
   bool of_file() const { return content <= Content::index3; }
@@ -209,11 +209,12 @@ struct SummaryEntry {
 /// The first sectors of a log region.
 struct Summary {
   std::uint64_t sequence = 0;  ///< sequence number of the region; consecutive
-  std::uint64_t epoch = 0;     ///< of the mount that wrote it
+  std::uint64_t epoch = 0;     ///< epoch of the mount that wrote the region
   std::int64_t time_ns = 0;
-  SectorAddress previous = 0;      ///< summary of the previous region
-  SegmentNumber next_segment = 0;  ///< segment in which the log continues when this one is full
-  std::uint32_t sectors = 0;       ///< size of the region
+  SectorAddress previous = 0;  ///< address of the previous region's summary
+  /// Segment in which the log continues when the current segment is full.
+  SegmentNumber next_segment = 0;
+  std::uint32_t sectors = 0;  ///< size of the region
   std::uint32_t data_checksum = 0;
   std::vector<SummaryEntry> entries;
 
@@ -225,14 +226,16 @@ struct Summary {
 };
 /// `into` must be summary_sectors() sectors of zeroes.
 void encode(const Summary& summary, const Superblock& superblock, std::span<std::byte> into);
-/// Returns the number of sectors of the summary that begins with this sector; nullopt if it is not
-/// one of this file system.
+/// Returns the length of the summary that begins with this sector; nullopt if the sector does not
+/// begin a summary of this file system.
 std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> sector,
                                              const Superblock& superblock);
-/// Returns nullopt if it is not a summary, is damaged, or exceeds `room_sectors`.
+/// Decodes a summary. Returns nullopt if the bytes are not a summary, are damaged, or describe a
+/// region longer than `room_sectors`.
 std::optional<Summary> decode_summary(std::span<const std::byte> bytes,
                                       const Superblock& superblock, std::uint32_t room_sectors);
-/// True if the whole region was written, according to its checksum, or in sprite92 its trailer.
+/// True if the whole region was written. This is determined by its checksum or, in sprite92, by its
+/// trailer.
 bool region_complete(const Summary& summary, const Superblock& superblock,
                      std::span<const std::byte> region);
 /// Encodes the last sector of a region in sprite92.
@@ -240,24 +243,28 @@ void encode_trailer(const Summary& summary, const Superblock& superblock,
                     std::span<std::byte> sector);
 
 struct Checkpoint {
-  std::uint64_t sequence = 0;  ///< of the checkpoint; the higher one is newer
+  /// Number of the checkpoint; of two checkpoints, the one with the higher number is newer.
+  std::uint64_t sequence = 0;
   std::int64_t time_ns = 0;
-  std::uint64_t epoch = 0;            ///< of the regions that may follow it
-  std::uint64_t next_epoch = 1;       ///< not used by any region yet
-  std::uint64_t region_sequence = 0;  ///< of the last region before it
+  std::uint64_t epoch = 0;            ///< epoch of the regions that may follow the checkpoint
+  std::uint64_t next_epoch = 1;       ///< first epoch that no region uses yet
+  std::uint64_t region_sequence = 0;  ///< number of the last region before the checkpoint
   SectorAddress last_summary = 0;
   SegmentNumber segment = 0;  ///< end of the log
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
-  bool clean = false;      ///< no log follows: written by an unmount or mkfs
-  bool log_counts = true;  ///< the log after it must be rolled forward; false if that was discarded
+  bool clean = false;  ///< written by an unmount or mkfs: no log follows
+  /// The log after the checkpoint must be rolled forward; false if that part of the log was
+  /// discarded.
+  bool log_counts = true;
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0;
   std::uint32_t clean_segments = 0;
   // Counters since mkfs.
   std::uint64_t regions_written = 0, sectors_written = 0, segments_cleaned = 0,
                 checkpoints_written = 0;
-  std::vector<SectorAddress> map_blocks;  ///< 0 if no inode of the block was ever allocated
+  /// Addresses of the inode map's blocks; 0 if no inode of the block was ever allocated.
+  std::vector<SectorAddress> map_blocks;
   std::vector<SectorAddress> usage_blocks;
 
   static std::uint32_t sectors_for(std::uint32_t map_blocks, std::uint32_t usage_blocks);

@@ -1,7 +1,7 @@
 #pragma once
-// Reads an image at its newest checkpoint directly from a store, for the checker and for oracles.
-// It shares only the encoding (format.h) with the file system. The image is untrusted; errors name
-// the inode. Reads only.
+// Reads an unmounted image at its newest checkpoint, for the checker and for oracles. The reader
+// shares only the encoding (format.h) with the mounted file system and never writes. The image is
+// untrusted; errors name the damaged inode.
 
 #include <functional>
 #include <string>
@@ -18,7 +18,7 @@ namespace headcrash::lfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< d_type
+  std::uint8_t type = 0;  ///< as d_type in a directory entry
 };
 
 class ImageReader {
@@ -27,23 +27,23 @@ class ImageReader {
   /// store, for refresh().
   static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
   /// Rereads the store, except blocks of map and usage table that are unchanged according to
-  /// `contents`. Returns whether anything has changed. After an Error the reader must not be used;
-  /// errors are those of open(), or the superblock has changed.
+  /// `contents`. Returns whether anything has changed. Fails as open() does, or if the superblock
+  /// has changed. The reader must not be used after an Error.
   Result<bool> refresh(const Contents& contents);
 
   const Superblock& superblock() const { return superblock_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const std::vector<MapEntry>& map() const { return map_; }
-  /// As recorded in the table, which does not count its own blocks.
+  /// Returns the entries of the usage table, which do not count the table's own blocks.
   const std::vector<SegmentUsage>& usage() const {
     return superblock_.long_usage_table() ? settled_usage_ : usage_;
   }
-  /// Including the table's own blocks.
+  /// Returns the live bytes of a segment, including the usage table's own blocks.
   std::uint64_t live_bytes(SegmentNumber segment) const {
     return std::uint64_t{usage_[segment].live_bytes} + table_bytes_[segment];
   }
 
-  /// Fails also if the inode is not allocated.
+  /// Returns an inode. Fails if the inode is damaged or not allocated.
   Result<Inode> inode(InodeNumber number) const;
   /// Visits all blocks of the inode, index blocks before the blocks that they map. Stops at the
   /// first invalid pointer.
@@ -53,7 +53,7 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Same; also fails if the blocks exceed the budget of sectors.
+  /// Same, but also fails if the blocks exceed the budget `sectors`.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -63,7 +63,8 @@ class ImageReader {
   /// Resolves a path with components separated by '/'; "" is the root. Does not follow symbolic
   /// links.
   Result<Inode> lookup(std::string_view path) const;
-  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
+  /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
+  /// as zeroes.
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
@@ -75,7 +76,8 @@ class ImageReader {
   };
   struct Summaries {
     std::vector<Described> blocks;
-    std::uint64_t own_sectors = 0;  ///< sectors of the regions other than those blocks
+    /// Sectors of the regions that hold no described block: summaries and trailers.
+    std::uint64_t own_sectors = 0;
   };
   Result<Summaries> summaries(SegmentNumber number) const;
 
@@ -90,7 +92,7 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  /// A block of a table.
+  /// A cached block of the inode map or of the usage table.
   struct Known {
     SectorAddress address = 0;
     Sources sources;
@@ -109,10 +111,11 @@ class ImageReader {
   Superblock superblock_;
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
-  std::vector<SegmentUsage> usage_;             ///< as read
-  std::vector<SegmentUsage> settled_usage_;     ///< for a long table
-  std::vector<std::uint32_t> table_bytes_;      ///< by segment
-  std::vector<Known> map_known_, usage_known_;  ///< by block
+  std::vector<SegmentUsage> usage_;  ///< entries as read from the disk
+  /// Entries with corrected states; used for a long table only.
+  std::vector<SegmentUsage> settled_usage_;
+  std::vector<std::uint32_t> table_bytes_;      ///< bytes of usage table blocks in each segment
+  std::vector<Known> map_known_, usage_known_;  ///< cached blocks, by block number
   std::vector<std::byte> block_;
 };
 

@@ -1,6 +1,6 @@
-// Tests that a checker with digests has the same findings as one that reads everything, and that
-// both repairs leave the same bytes, for successive crash states of a busy log, sound and damaged
-// ones.
+// Compares a checker that uses digests with a checker that reads everything, for successive crash
+// states of a busy log, both sound and damaged. The findings must be equal, and both repairs must
+// leave the same bytes.
 
 #include <cstring>
 #include <random>
@@ -28,7 +28,7 @@ std::uint64_t digest_of(std::uint64_t lba, std::span<const std::byte> sector) {
   return any ? digest ^ (lba << 1U | 1U) : 0;
 }
 
-/// A disk in memory with digests as passed by explorations.
+/// An in-memory disk that maintains digests, as explorations do.
 class DigestedStore final : public model::SectorStore {
  public:
   explicit DigestedStore(std::vector<std::byte> all) : bytes(std::move(all)), digests(sectors()) {
@@ -153,7 +153,7 @@ class KeptChecks : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
 TEST_P(KeptChecks, MatchAFullCheck) {
-  CheckerPair checkers;  // for all disks
+  CheckerPair checkers;  // the same pair checks all disks
   const auto seeds =
       static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
@@ -171,11 +171,11 @@ TEST_P(KeptChecks, MatchAFullCheck) {
                           std::size_t bytes) {
       std::memcpy(to.data() + write.lba * kSectorBytes, write.bytes.data(), bytes);
     };
-    std::vector<std::byte> last;  // a state that is shown again after others
+    std::vector<std::byte> last;  // an earlier state, which is checked again after other states
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
       const std::string where =
           "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";
-      // Applies some of the next four writes, one of them partly.
+      // Applies a subset of the next four writes, and tears one of them.
       auto state = image;
       for (std::size_t k = i; k < std::min(log.size(), i + 4); ++k)
         if (below(2) == 0)
@@ -185,7 +185,7 @@ TEST_P(KeptChecks, MatchAFullCheck) {
       checkers.expect_the_same(state, where);
       auto damaged = state;
       for (std::size_t n = 1 + below(2); n > 0; --n) {
-        // Damages a place that was written, mostly at its beginning.
+        // Damages a recently written sector, usually the first of a write.
         const auto& write = log[i - below(std::min<std::size_t>(i + 1, 30))];
         const std::size_t byte = write.lba * kSectorBytes +
                                  below(std::min<std::size_t>(write.bytes.size(), 4 * kSectorBytes));

@@ -1,9 +1,10 @@
 // Flushing files into regions of the log (store.h).
 //
 // A flush plans a region with as much as fits: blocks of one file after another, data before its
-// index blocks, and the inodes of files whose last block is included. Then each item has an
-// address. Items are copied to the region's buffer in this order, and their addresses are stored in
-// the blocks that refer to them. One request writes the region.
+// index blocks, and the inodes of files whose last block is included. The plan determines the
+// address of each item. Then the items are copied to the region's buffer in this order, and the
+// address of each block is stored in the block or inode that refers to it. One request writes the
+// region.
 #include <algorithm>
 #include <cstring>
 
@@ -44,7 +45,7 @@ void Store::add_live(SectorAddress address, std::uint32_t bytes, std::int64_t mo
 }
 
 void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
-  // A damaged index block may have any pointer; the checker reports it.
+  // The pointer of a damaged index block may be invalid; the checker reports that.
   if (!s_.holds(address, 1)) return;
   SegmentUsage& usage = usage_[s_.segment_of(address)];
   const std::uint32_t dropped = std::min(usage.live_bytes, bytes);
@@ -102,7 +103,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 // Planning.
 
-/// Loads everything needed to place the inode's blocks into the cache and marks it dirty. May read.
+/// Prepares a flush of the inode: loads the index blocks that will change into the cache and marks
+/// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
   // If the size differs from that of the log's copy, the last block must be written again, for the
   // old size or the new one.
@@ -179,7 +181,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (keeps(Rule::usage_counts_all) || old == 0 || !inode.disk.is_regular())
     add_live(address, bytes, nanoseconds(inode.disk.modified));
   inode.disk.sectors += bytes / kSectorBytes;
-  // If the stored block is shorter than its buffer, only zeroes are omitted.
+  // The stored block may be shorter than its buffer; the omitted bytes are zero.
   os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
   invariant(static_cast<bool>(buffer), "lfs: a dirty block is not cached");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
@@ -239,7 +241,7 @@ VfsResult<void> Store::write_region(Region& region) {
 /// Writes records that do not fit in a region with other items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
-    // Only whole records: an item is larger than the longest record.
+    // An item contains only whole records, since it is larger than the longest record.
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
@@ -313,8 +315,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // Only now may the cache evict the blocks: after a failed write they are nowhere else. The locks
-  // of their inodes have prevented changes.
+  // The cache may evict the blocks only now, because after a failed write they would exist nowhere
+  // else. The inode locks have prevented changes.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
@@ -350,8 +352,9 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   return send(*plan);
 }
 
-/// Writes changes older than `changed_before`; if 0, the oldest ones until `until_dirty_bytes` are
-/// left. Skips inodes in use. The caller must not hold an inode's lock.
+/// Writes changes older than `changed_before`. If that is 0, writes the oldest changes until at
+/// most `until_dirty_bytes` are left. Skips inodes in use. The caller must not hold an inode's
+/// lock.
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {

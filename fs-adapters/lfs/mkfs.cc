@@ -155,7 +155,7 @@ class FirstRegions {
 
   const Superblock& s_;
   const MkfsOptions& o_;
-  std::deque<Region> regions_;  ///< by segment
+  std::deque<Region> regions_;  ///< one region for each segment
   std::vector<Place> usage_;    ///< addresses of the table's blocks
 };
 

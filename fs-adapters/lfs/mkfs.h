@@ -10,7 +10,7 @@
 namespace headcrash::lfs {
 
 struct MkfsOptions {
-  std::uint32_t block_bytes = 4096;          ///< 512 to 8192; small ones for small test disks
+  std::uint32_t block_bytes = 4096;          ///< 512 to 8192; small blocks suit small test disks
   std::uint32_t segment_bytes = 512 * 1024;  ///< Sprite's default
   /// Alignment of the first segment, such as an array's stripe.
   std::uint32_t align_bytes = 64 * 1024;

@@ -1,5 +1,5 @@
 #pragma once
-// The options of mkfs.headcrash-lfs by name.
+// Parses the options of mkfs.headcrash-lfs.
 
 #include "fs-adapters/lfs/mkfs.h"
 #include "fs-adapters/system_under_test.h"

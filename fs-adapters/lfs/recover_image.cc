@@ -1,4 +1,4 @@
-// Mounts an image in virtual time on a disk without latency (recover_image.h).
+// Recovers an image by mounting it in virtual time on a disk without latency (recover_image.h).
 #include "fs-adapters/lfs/recover_image.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// Recovers an image after a power cut without a machine, for checkers.
+// Recovers an image after a power cut without an emulated machine, for checkers.
 
 #include <array>
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace headcrash::lfs {
 /// Statistics of a recovery.
 struct Recovered {
   std::uint64_t regions = 0;
-  std::uint64_t inodes = 0;  ///< with a newer copy in these regions
-  std::uint64_t moved = 0;   ///< of these inodes, moved by the cleaner without a change
+  std::uint64_t inodes = 0;  ///< inodes with a newer copy in the recovered regions
+  std::uint64_t moved = 0;   ///< those inodes that the cleaner moved unchanged
 };
 
 /// Rolls forward, unless the image's last mount disabled that, and unmounts, which marks the image
 /// clean. Fails like a mount, or if the store fails.
 Result<Recovered> recover_image(model::SectorStore& store);
 
-/// Keeps all writes in memory, to show the result of a recovery without changing the image.
+/// Keeps all writes in memory, so that a recovery does not change the image.
 class WritesApart final : public model::SectorStore {
  public:
   /// `below` must outlive this object and stay unchanged.

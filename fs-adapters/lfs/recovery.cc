@@ -6,15 +6,16 @@
 // blocks and those of the checkpoint's copy.
 //
 // Second pass: compares each record of the directory log with the log positions of its inode and
-// its directory. Copies written before the record lack the change and get it; copies written with
-// it or later already have it.
+// its directory. A copy written before the record lacks the change, so the change is applied. A
+// copy written with the record or later already has it.
 //
 // Before anything is written to the log, the other checkpoint region records that a mount has
-// begun. Its number, the epoch, is in each region of this mount, so that regions left behind an
-// earlier end of the log are never mistaken for a part of it.
+// begun. The mount's number, the epoch, is stored in each region that the mount writes. Regions
+// that an earlier mount left after the end of the log are therefore never mistaken for a part of
+// it.
 //
-// Source: Rosenblum 1992, section 4.5.1.3. There, the creation of an inode that is not in the log
-// is undone. Here the inode is recreated from its record, empty, so that names are always as of the
+// Source: Rosenblum 1992, section 4.5.1.3. The paper undoes the creation of an inode that is not in
+// the log. We recreate the inode from its record, as an empty file, so that names always match the
 // last record.
 #include <fmt/core.h>
 
@@ -91,7 +92,8 @@ class Recovery {
     }
   }
 
-  /// Returns whether the log continues there, and processes that region.
+  /// Processes the region at `offset` of a segment. Returns false if the log does not continue
+  /// there.
   VfsResult<bool> region_at(SegmentNumber segment, std::uint32_t offset, std::uint64_t epoch) {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
@@ -125,8 +127,8 @@ class Recovery {
     return true;
   }
 
-  /// Keeps the records of complete operations only. Without the last record, the power failed
-  /// before the rest was written.
+  /// Keeps only the records of complete operations. If the last record of an operation is missing,
+  /// the power failed before it was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
       unfinished_.push_back(record);
@@ -154,8 +156,9 @@ class Recovery {
     return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
-  /// Keeps index blocks, which are read with their region and are needed to update the usage table;
-  /// reading each one separately would cost an access. For a long log, later ones are read again.
+  /// Keeps the index blocks of a region, which are needed to update the usage table; reading each
+  /// of them separately would cost a disk access. If the log is long, the index blocks of later
+  /// regions are not kept and must be read again.
   void take_index_blocks(const Summary& summary, SectorAddress start,
                          std::span<const std::byte> bytes) {
     constexpr std::size_t kMostBytes = 4 << 20;
@@ -220,7 +223,7 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
-      // The second pass, which reads each inode, finds them in the cache (4.5.1.3).
+      // Keeps the inodes in the cache, because the second pass reads each of them (4.5.1.3).
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
@@ -266,7 +269,7 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // Not a handle, whose end would remove an inode without links.
+      // This is not a Handle, because a Handle would remove an inode without links when it ends.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;
@@ -403,8 +406,8 @@ class Recovery {
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
     if (!target) return forward_errno(target);
-    // If the log has the inode later than this record, it is missing because it has no name any
-    // longer, or because its number was reused.
+    // If the log contains the inode after this record, the inode is missing because it lost its
+    // last name or because its number was reused. In that case it is not recreated.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return forward_errno(target);
     auto directory = record.operation == NameOperation::links
@@ -433,13 +436,14 @@ class Recovery {
   const Superblock& s_;
   Operation operation_;
   std::map<InodeNumber, Written> written_;
-  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of complete operations
-  std::vector<NameRecord> unfinished_;  ///< of an operation without its last record
-  SummarizedBlocks blocks_;             ///< of files that the checkpoint did not contain
+  std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< records of complete operations
+  /// Records of an operation whose last record was not found yet.
+  std::vector<NameRecord> unfinished_;
+  SummarizedBlocks blocks_;  ///< blocks of files that the checkpoint does not contain
   /// Index blocks of the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  tree::BlockBudget budget_;  ///< for old and new copies of all files
+  tree::BlockBudget budget_;  ///< limits the blocks of old and new copies of all files
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {
@@ -511,7 +515,8 @@ Result<void> Store::start_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // From now on this mount has its own number, whatever happens, and the file system is not clean.
+  // From now on the mount has its own epoch, even if it fails later, and the file system is not
+  // clean.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;

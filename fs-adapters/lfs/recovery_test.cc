@@ -59,8 +59,8 @@ TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
 }
 
-/// After the end of a later mount's log, a region follows that a mount without roll-forward had
-/// discarded; it has the next sequence number.
+/// A mount without roll-forward discarded a region. Later, this region follows the end of another
+/// mount's log and has the expected sequence number, but must be ignored.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
@@ -77,7 +77,7 @@ TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   EXPECT_EQ(text_of(*disk.store, "x"), std::string(2560, '4'));
 }
 
-/// Neither does a later mount with roll-forward recover it, because it was never promised.
+/// A later mount with roll-forward must not recover the discarded data either.
 TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
   Disk disk;
   until_the_cut(*disk.store,
@@ -152,7 +152,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(50'000, 'u'))));
     EXPECT_TRUE(fs.fsync(*file));
     EXPECT_TRUE(fs.unlink("f"));
-    EXPECT_TRUE(fs.sync());  // the checkpoint has it, without a name
+    EXPECT_TRUE(fs.sync());  // the checkpoint contains the inode, without a name
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("more")));
     EXPECT_TRUE(fs.fsync(*file));
     std::string text(4, '?');
@@ -169,7 +169,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
   bench::expect_clean(*disk.store);
 }
 
-/// Reused numbers: the log's information about the old file must not be applied to the new one.
+/// An inode number is reused. The log records of the old file must not be applied to the new file.
 TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {

@@ -19,14 +19,15 @@ class Region {
   Region(const Superblock& superblock, std::uint32_t room_sectors)
       : superblock_(&superblock), room_sectors_(room_sectors) {}
 
-  /// Adds an item and returns its index; nullopt if there is no room.
+  /// Adds an item and returns its index; nullopt if the region is full.
   std::optional<std::size_t> add(const SummaryEntry& entry);
   bool has_room(std::uint32_t entries, std::uint32_t sectors) const;
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   std::uint32_t sectors() const;  ///< current total size
 
-  /// Fixes the address; nothing can be added afterwards. All bytes are zero.
+  /// Sets the address of the region and allocates its bytes, all zero. No item can be added
+  /// afterwards.
   void place(SectorAddress start);
   SectorAddress address(std::size_t index) const { return addresses_[index]; }
   const SummaryEntry& entry(std::size_t index) const { return entries_[index]; }

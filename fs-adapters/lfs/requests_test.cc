@@ -78,7 +78,7 @@ TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
-  constexpr int kFiles = 32;  // of one block of inodes
+  constexpr int kFiles = 32;  // as many files as fit one block of inodes
   m.as_user([&] {
     for (int i = 0; i < kFiles; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "x");
     EXPECT_TRUE(m.file_system->drop_caches());
@@ -105,7 +105,8 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // Out of 3 s, for a block in flight. Without the writer it would be four times as much.
+  // The test takes 3 s. The user waits only for a block in flight; without the writer it would wait
+  // four times as long.
   EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "waiting time of the user";
   m.unmount();
   bench::expect_clean(*disk.store);
@@ -130,8 +131,8 @@ TEST(LfsRequests, CheckpointsOnlyAfterChanges) {
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
 }
 
-/// Creates files of 8 KB after the checkpoint, without directory blocks. Returns the requests of a
-/// mount after the cut.
+/// Creates files of 8 KB after the checkpoint and cuts the power before directory blocks are
+/// written. Returns the requests of the mount after the power cut.
 os::DiskQueueCounters recovered(bool checksums, int files) {
   Disk disk(
       {.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
@@ -167,8 +168,8 @@ TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Creates files with index blocks after the checkpoint, and truncates some of them in the log.
-/// Returns the reads of a mount after the cut.
+/// Creates files with index blocks and truncates the first `cut_off`, all recorded only in the log.
+/// Returns the number of reads that the mount after the power cut issues.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   Disk disk(
       {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
@@ -215,7 +216,8 @@ TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// Each would cost a revolution: the second pass finds inodes that the first one has read.
+/// The second pass must find the inodes that the first pass has read in the cache, because each
+/// read would cost a revolution.
 TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);

@@ -1,5 +1,5 @@
-// Tests of a full or nearly full disk: ENOSPC occurs before the log is stuck, deleting makes room
-// again, and the cleaner keeps up while most of the disk is live.
+// Tests of a full or nearly full disk: ENOSPC is reported before the cleaner runs out of space,
+// deleting files frees space, and the cleaner keeps up even if most of the disk is live.
 #include <map>
 #include <random>
 
@@ -16,7 +16,7 @@ std::string name_of_file(int i) {
   return "f" + std::to_string(i);
 }
 
-/// Creates files until there is no room. Returns their number.
+/// Creates files until ENOSPC. Returns the number of files.
 int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   const std::string text(bytes, 'f');
   for (int i = first;; ++i) {
@@ -62,7 +62,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// On a full disk the log has little room; failed requests must not use it.
+/// On a full disk the log has little space left, and failed requests must not use it up.
 TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
@@ -90,7 +90,8 @@ TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// Only the end of the log is dirty, and no changes are pending.
+/// Only the segment at the end of the log is dirty, and no changes are pending, so a pass has
+/// nothing to do.
 TEST(LfsSpace, AFruitlessPassWritesNothing) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
@@ -158,7 +159,7 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
   m.unmount();
 }
 
-/// Nothing may fail while a disk is nearly as full as it reports to be possible.
+/// A disk filled nearly to the reported capacity; no operation may fail.
 struct Use {
   const char* name;
   std::uint64_t device_bytes, cache_bytes;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
-constexpr int kPassesForOne = 16;  // passes of the cleaner for an operation without room
+// Maximum number of cleaning passes for an operation that lacks space.
+constexpr int kPassesForOne = 16;
 // Inode sectors in the cache have one object per segment, because they are discarded together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
 
@@ -58,7 +59,7 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  // A fiber inside a flush still holds buffers, which are destroyed with the store.
+  // A fiber inside a flush may still hold buffers, so they are not discarded here.
   system_.syncer.forget_work();
 }
 
@@ -68,16 +69,16 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// Reads the sector, if it is not cached, and those behind it, up to a block: inodes written
-/// together are often needed together (Rosenblum 1992, section 4.4.6). Sectors without current
-/// inodes are not kept.
+/// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to a
+/// block: inodes written together are often needed together (Rosenblum 1992, section 4.4.6).
+/// Sectors without current inodes are not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
                                kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return forward_errno(read);
-  // Added last, so that it is still cached.
+  // The requested sector is added last, so that it is still cached.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
     const auto sector =
@@ -89,7 +90,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // get() may have waited for room, and a segment cleaned in the meantime will be overwritten.
+    // get() may have waited for memory. If the segment was cleaned in the meantime, it will be
+    // overwritten.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -163,8 +165,9 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Directories get random numbers, and files numbers after their directory, so files of a directory
-/// share blocks of the map (Rosenblum 1992, section 4.2.1).
+/// Selects an inode number. Directories get random numbers, and files get numbers after that of
+/// their directory, so the files of a directory share blocks of the map (Rosenblum 1992, section
+/// 4.2.1).
 std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_directory) {
   InodeNumber from = directory + 1;
   if (is_directory) {
@@ -231,13 +234,13 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
   if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
-    // It was removed already, or never existed: the number came from an old name.
+    // The inode was removed already or never existed: the InodeName of the caller is outdated.
     inodes_.erase(inode.number);
     return;
   }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
-    // The inode stays until then; the mark in the map preserves it over a crash.
+    // The inode stays until the deferred removal; the mark in the map records it across a crash.
     deferred_removals_.push_back(inode.number);
     return;
   }
@@ -377,10 +380,10 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // Also writes the records of its names and of its parents; a directory that was never written is
-  // recreated from them.
+  // The flush also writes the records of the inode's names and of its parents. A recovery recreates
+  // a directory that was never written from these records.
   TRY(flush({&core(inode)}));
-  // Required even if the data was written earlier because of its age.
+  // The device must be flushed even if the data was written earlier, because of its age.
   return flush_device();
 }
 
@@ -409,7 +412,8 @@ void Store::wake_writer() {
   });
 }
 
-/// Must be called without locks, before the operation begins.
+/// Waits until the log has space for an operation. Must be called without locks, before the
+/// operation begins.
 VfsResult<void> Store::make_room_for_operation() {
   const std::size_t most_records = std::size_t{record_sectors_max()} * kSectorBytes;
   if (dirty_bytes_ > cache.size_bytes() / 4 || records_.size() > most_records / 2) wake_writer();
@@ -456,8 +460,8 @@ SpaceStatus Store::space() const {
           .free_inodes = s_.inodes - kRootInode - files_};
 }
 
-/// Runs each second, by the syncer, while there are changes: writes old data, and checkpoints when
-/// due.
+/// Called by the syncer each second while changes are pending. Writes old data, and a checkpoint if
+/// one is due.
 void Store::tick() {
   if (abandoned_ || closing_) return;
   const os::TimeNs due = system_.syncer.due_since(options_.write_after_ns);
@@ -475,7 +479,7 @@ void Store::schedule_tick() {
   system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
 }
 
-/// Schedules the tick after a change. The change is in a checkpoint within one interval from now.
+/// Schedules tick() after a change, so that a checkpoint contains the change within one interval.
 void Store::want_tick() {
   if (ticks_ || recovering_ || stopped_) return;
   ticks_ = true;
@@ -483,8 +487,8 @@ void Store::want_tick() {
   schedule_tick();
 }
 
-/// Without roll-forward only checkpoints preserve data. With it, a checkpoint must not precede the
-/// due time of data.
+/// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
+/// durable. With roll-forward, a checkpoint must not be earlier than the time at which data is due.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

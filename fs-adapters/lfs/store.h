@@ -2,11 +2,11 @@
 // The mounted log as an InodeStore for the tree (tree/inode_store.h): in-core inodes, blocks in the
 // buffer cache, log writer, checkpoints, cleaner and recovery.
 //
-//   file_blocks.cc   addresses of blocks; holes, sizes, space
+//   file_blocks.cc   block addresses, holes, file sizes, free space
 //   store.cc         in-core inodes, hooks for names, operations
 //   log_writer.cc    flushes files to regions of the log
 //   checkpoint.cc    map, usage table and checkpoint regions
-//   cleaner.cc       rewrites live blocks of segments elsewhere
+//   cleaner.cc       moves live blocks out of segments
 //   recovery.cc      mounting: the newest checkpoint, and the log after it
 //
 // Changes are dirty in the cache, or in the in-core inode, until a flush writes them to a region:
@@ -20,7 +20,7 @@
 //
 // A volatile disk cache is flushed after the regions of an fsync, before a checkpoint region (so
 // that its targets are durable) and after it (so that segments it no longer refers to may be
-// overwritten). Regions need no order among themselves: a region is valid if it and all regions
+// overwritten). Regions may be written in any order: a region is valid only if it and all regions
 // before it are complete.
 //
 // A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments emptied before
@@ -54,30 +54,30 @@ namespace headcrash::lfs {
 enum class Rule : std::uint8_t {
   /// An emptied segment is rewritten only after a checkpoint recorded it as clean.
   reuse_waits_for_checkpoint,
-  mounts_have_numbers,     ///< log left behind by an earlier mount is not followed
-  records_come_first,      ///< the directory log is not later than the changes that it describes
-  two_checkpoint_regions,  ///< one stays valid while the other is written
-  versions_rise,           ///< distinguish files that reuse an inode number
+  mounts_have_numbers,     ///< roll-forward ignores regions left by an earlier mount
+  records_come_first,      ///< a directory log record precedes the changes that it describes
+  two_checkpoint_regions,  ///< one region stays valid while the other region is written
+  versions_rise,           ///< versions distinguish files that reuse an inode number
   newest_copy_wins,        ///< the cleaner moves only live blocks
-  usage_counts_all         ///< live bytes are complete
+  usage_counts_all         ///< the usage table counts every live byte
 };
 
 struct MountOptions {
   bool roll_forward = true;  ///< if false, discard the log after the newest checkpoint
-  os::TimeNs write_after_ns = 30 * model::kSecondNs;          ///< age at which data is written
+  os::TimeNs write_after_ns = 30 * model::kSecondNs;  ///< age at which dirty data is written
   os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0: no timed checkpoints
   std::uint64_t checkpoint_bytes = 0;  ///< log bytes between checkpoints; 0: no limit
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  std::uint32_t clean_start = 0, clean_stop = 0;  ///< numbers of clean segments; 0: derived from
-                                                  ///< the disk size
+  /// Numbers of clean segments at which cleaning starts and stops; 0: derived from the disk size.
+  std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
   /// Longest request; longer writes are split. 0: no limit.
   std::uint32_t transfer_sectors_max = 0;
   bool flushes = true;              ///< flush a volatile cache where required
-  std::optional<Rule> broken = {};  ///< for controls
-  /// Keep directory blocks and inodes of directories in the cache until a checkpoint; the directory
-  /// log contains their changes. The special version of Sprite LFS for measuring recovery times did
+  std::optional<Rule> broken = {};  ///< the rule that a control breaks
+  /// Keep directory blocks and inodes of directories in the cache until a checkpoint, because the
+  /// directory log contains the changes. The version of Sprite LFS that measured recovery times did
   /// this (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
   /// During recovery, read index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
@@ -91,15 +91,16 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   std::uint64_t placed_size = 0;  ///< size of the copy in the log
-  std::set<BlockId> dirty;        ///< newer in the cache than in the log
-  std::set<BlockId> unplaced;     ///< data blocks among them that were never in the log
+  std::set<BlockId> dirty;        ///< blocks that are newer in the cache than in the log
+  std::set<BlockId> unplaced;     ///< blocks in `dirty` that hold data and were never in the log
   bool changed = false;           ///< the inode itself is dirty
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
-  os::TimeNs dirty_since = 0;        ///< time at which `dirty` or `changed` was set
-  std::int64_t next_sequential = 0;  ///< block after the last one read
-  std::string target;                ///< of a symbolic link being created
+  os::TimeNs dirty_since = 0;  ///< time at which `dirty` or `changed` was set
+  /// Block after the last block read, to detect sequential reads.
+  std::int64_t next_sequential = 0;
+  std::string target;  ///< target of a symbolic link that is being created
   std::list<InodeNumber>::iterator idle = {};
 
   bool needs_writing() const { return changed || !dirty.empty(); }
@@ -110,21 +111,24 @@ std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
   bool compound = false;  ///< further name changes with records of the same operation follow
-  /// Not yet among the store's records, where they must be consecutive.
+  /// Records of this operation that are not in the store's pending records yet. They must be
+  /// consecutive there.
   std::vector<NameRecord> records;
 };
 
 struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
-  /// By Content; the rest is summaries and trailers.
+  /// Sectors written, by Content. The remaining sectors are summaries and trailers.
   std::array<std::uint64_t, kContents> sectors_of = {};
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
-  std::uint64_t cleaned_live_bytes = 0;  ///< of cleaned segments, according to the usage table
-  /// Segments that became clean without the cleaner, because no live data was left.
+  /// Live bytes of cleaned segments, according to the usage table.
+  std::uint64_t cleaned_live_bytes = 0;
+  /// Segments that became clean without the cleaner, because all their data was deleted or
+  /// overwritten.
   std::uint64_t segments_emptied = 0;
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;
-  /// Inodes among them that the cleaner moved without a change.
+  /// Recovered inodes that the cleaner had moved unchanged.
   std::uint64_t inodes_moved = 0;
 };
 
@@ -190,7 +194,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
     return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
            moving_usage_blocks_.empty();
   }
-  /// Waits for the cleaner and the writer to end, and disables them: for an unmount.
+  /// Disables the cleaner and the writer and waits until both have ended. Called before an unmount.
   void end_daemons();
   /// Cancels deferred work, before destruction.
   void abandon();
@@ -269,7 +273,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   struct PlannedBlock {
     CoreInode* inode = nullptr;
     BlockId block;
-    std::size_t item = 0;  ///< item of the region
+    std::size_t item = 0;  ///< index of the item in the region
   };
   /// Contents of the next region.
   struct Plan {
@@ -278,7 +282,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
     Region region;
     std::vector<PlannedBlock> blocks;
     std::vector<CoreInode*> inodes;
-    std::vector<std::pair<std::uint32_t, std::size_t>> map_blocks, usage_blocks;  ///< number, item
+    std::vector<std::pair<std::uint32_t, std::size_t>> map_blocks,
+        usage_blocks;  ///< pairs of block number and item
     bool empty() const {
       return blocks.empty() && inodes.empty() && map_blocks.empty() && usage_blocks.empty();
     }
@@ -286,7 +291,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t room_in_segment() const { return s_.segment_sectors - offset_; }
   VfsResult<std::unique_ptr<Plan>> new_plan();
   VfsResult<void> plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode);
-  /// Room in addition to the plan's inodes.
+  /// Returns true if the planned region has room for these items in addition to the plan's inodes.
   bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
                 std::uint32_t sectors) const;
   /// Writes the planned region and starts a new plan.
@@ -357,12 +362,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< newest durable checkpoint, with running counters
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  /// As in the newest checkpoint's blocks, which do not count themselves.
+  /// Usage entries as stored in the newest checkpoint's blocks, which do not count the table's own
+  /// blocks.
   std::vector<SegmentUsage> usage_in_log_;
   std::vector<bool> taken_;  ///< inode numbers that are allocated, or in core and not yet in the
                              ///< log
   std::set<std::uint32_t> dirty_map_blocks_;
-  std::set<std::uint32_t> moving_usage_blocks_;  ///< in a segment that is being cleaned
+  /// Usage table blocks in a segment that is being cleaned.
+  std::set<std::uint32_t> moving_usage_blocks_;
   std::uint64_t live_bytes_ = 0;
   std::uint32_t files_ = 0;
   std::uint32_t clean_segments_ = 0;
@@ -371,7 +378,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // The end of the log.
   SegmentNumber segment_ = 0, next_segment_ = 0;
   std::uint32_t offset_ = 0;
-  std::uint64_t sequence_ = 0;  ///< of the last region
+  std::uint64_t sequence_ = 0;  ///< number of the last region
   std::uint64_t epoch_ = 0;
   SectorAddress last_summary_ = 0;
   std::uint64_t sectors_since_checkpoint_ = 0;
@@ -381,10 +388,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::list<InodeNumber> idle_;
   os::WaitQueue loaded_;
   std::set<InodeNumber> to_write_;  ///< inodes that need writing
-  std::uint64_t dirty_bytes_ = 0;   ///< total of dirty blocks
+  std::uint64_t dirty_bytes_ = 0;   ///< total size of dirty blocks
   std::vector<InodeNumber> deferred_removals_;
 
-  std::vector<std::byte> records_;  ///< not yet in the log
+  std::vector<std::byte> records_;  ///< directory log records that are not yet in the log
   std::size_t records_made_ = 0;
   std::uint32_t compounds_ = 0;  ///< operations with some, but not all, of their name changes made
   os::WaitQueue no_compound_;
@@ -396,13 +403,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool cleaner_runs_ = false, writer_runs_ = false, ticks_ = false;
   os::FiberLock clean_lock_;
   std::uint64_t passes_done_ = 0;
-  std::int64_t given_by_last_pass_ = 0;  ///< in segments
+  std::int64_t given_by_last_pass_ = 0;  ///< clean segments gained by the last pass
   os::TimeNs checkpoint_at_ = 0;
-  std::uint64_t cleaned_unfinished_ = 0;  ///< cleaned, but not yet clean according to a checkpoint
+  /// Segments that were cleaned but are not yet recorded as clean by a checkpoint.
+  std::uint64_t cleaned_unfinished_ = 0;
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
-  bool coming_up_ = false;  ///< until the mount's own checkpoint
+  bool coming_up_ = false;  ///< true until mount() has written its own checkpoint
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;

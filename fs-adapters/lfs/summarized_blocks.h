@@ -1,6 +1,6 @@
 #pragma once
-// Finds a file's blocks from the log's summaries alone. Recovery must count them, and would
-// otherwise read every index block.
+// Finds the blocks of a file from the log's summaries alone. Recovery must count these blocks, and
+// would otherwise have to read every index block.
 //
 // This works for files that the checkpoint did not contain. All their blocks are in the log, and
 // the newest copy of each is valid. Blocks that are dead again (truncated) are detected, because
@@ -22,14 +22,14 @@ class SummarizedBlocks {
   };
   using Blocks = std::map<BlockId, Place>;
 
-  /// Adds a file's block of the next region of the log. After kEntriesMax entries, nothing is
-  /// known.
+  /// Adds a file block from the next region of the log. After kEntriesMax entries, all_of() returns
+  /// null.
   void add(const SummaryEntry& entry, SectorAddress address);
   /// Notes that the file's inode is in the last added region, so it refers to the blocks added so
   /// far, and to no later ones.
   void inode_follows(InodeNumber number);
-  /// REQUIRES: `inode` is the file's newest one, and the checkpoint had none of that number.
-  /// Returns null if the summaries are incomplete. Valid until the next add().
+  /// Returns all blocks of the file, or null if the summaries are incomplete. Valid until the next
+  /// add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode of that number.
   const Blocks* all_of(const Inode& inode) const;
 
   static constexpr std::size_t kEntriesMax = 1 << 20;
@@ -37,11 +37,11 @@ class SummarizedBlocks {
  private:
   struct File {
     std::uint32_t version = 0;
-    Blocks blocks;  ///< up to the newest inode
-    Blocks later;   ///< after the newest inode
+    Blocks blocks;  ///< blocks logged before the newest copy of the inode
+    Blocks later;   ///< blocks logged after the newest copy of the inode
   };
   std::unordered_map<InodeNumber, File> files_;
-  std::size_t entries_ = 0;  ///< of summaries
+  std::size_t entries_ = 0;  ///< number of summary entries added
 };
 
 }  // namespace headcrash::lfs

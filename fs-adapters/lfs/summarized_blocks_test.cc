@@ -1,4 +1,4 @@
-// Tests of the information in summaries about a file, and of its limits.
+// Tests finding a file's blocks from summaries alone, and the cases in which that is impossible.
 #include "fs-adapters/lfs/summarized_blocks.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ SummaryEntry data(std::uint32_t index, std::uint32_t version = 0) {
       .content = Content::data, .inode = kFile, .version = version, .index = index, .sectors = 8};
 }
 
-/// Returns a file with blocks 0 and 1 at 100 and 108.
+/// Returns an inode with block 0 at address 100 and block 1 at address 108.
 Inode inode_of_two() {
   Inode inode;
   inode.number = kFile;

@@ -72,8 +72,8 @@ class LfsChecker final : public adapters::ImageChecker {
     return options.digest_of == nullptr ? Contents() : Contents(options.digests);
   }
 
-  /// Clean or recovered states are compared with the last such state, and other states with the
-  /// last other one.
+  /// Checks a state as found on the disk. There are two checkers, one for clean or recovered states
+  /// and one for other states, so that each is compared with a similar previous state.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
     if (!contents.known()) return full_.check(store);
     TRY(const auto checkpoint, newest_checkpoint(store));
@@ -129,7 +129,7 @@ class LfsChecker final : public adapters::ImageChecker {
     report.space = counters_of(std::uint64_t{made.files} + made.directories, made.live_bytes);
   }
 
-  Checker full_;  ///< keeps nothing
+  Checker full_;  ///< used without digests, so it keeps no results
   Checker cut_, clean_;
   KeptRecoveries recoveries_;
   Overlay overlay_;
@@ -164,7 +164,7 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // As in formats with inodes at fixed places, an unallocated inode is not an error.
+    // An unallocated inode is not an error, as in formats with inodes at fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));
@@ -221,7 +221,8 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
       extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});
     next = std::max(next, block);
   };
-  // In file order: direct blocks, then those below each index block.
+  // Blocks are visited in file order: first the direct blocks, then the blocks below each index
+  // block.
   TRY(reader_.each_block(inode, [&](const lfs::ImageReader::Block& block) {
     if (block.id.level != 0 || block.id.index >= blocks) return;
     hole_until(block.id.index);
@@ -251,7 +252,7 @@ class MountedLfs final : public adapters::MountedSystem {
   std::unique_ptr<FileSystem> file_system_;
 };
 
-/// A way to run the file system.
+/// A configuration of the file system, registered as a system.
 struct Variant {
   std::string name;
   std::string title;
@@ -261,8 +262,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// Number of clean segments; the small test disks (lab_disk()) have hardly more, so there is nearly
-/// always something to clean.
+/// Number of clean segments below which the eager cleaner runs. The small test disks (lab_disk())
+/// have hardly more segments, so the cleaner is nearly always active.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 

@@ -20,10 +20,10 @@
 
 namespace headcrash::lfs {
 
-/// Created on first use.
+/// Returns the type, which is created on the first call.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a variant that is not in this list.
+/// Creates a system that is not in the list above.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

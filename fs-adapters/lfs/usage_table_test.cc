@@ -36,7 +36,7 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Files all over the disk are removed, and the moves of a checkpoint leave segments empty.
+/// Removes files all over the disk. The blocks that a checkpoint moves also leave segments empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
@@ -128,7 +128,8 @@ TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// Its blocks are where the log would continue if their segments were considered clean.
+/// The table's blocks are in segments in which the log would continue if these were considered
+/// clean.
 TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   Disk disk(kTableOfSegments);
   Machine m(*disk.store);
@@ -152,7 +153,7 @@ TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   }
 }
 
-/// Segments of Sprite's size on disks that it never had: 81 table blocks at 10 GB.
+/// With segments of Sprite's size, a disk of 10 GB has 81 table blocks.
 TEST(LfsUsageTable, LargeDisksHaveLongTables) {
   for (const std::uint64_t gb : {10, 44}) {
     const std::string where = std::to_string(gb) + " GB";
@@ -179,7 +180,7 @@ TEST(LfsUsageTable, LargeDisksHaveLongTables) {
   }
 }
 
-/// Older programs, which would read it as a short table, must reject it.
+/// Older programs would misread a long table as a short one, so they must reject the file system.
 TEST(LfsUsageTable, ALongTableHasAnotherFormatVersion) {
   const Disk one(kTableOfSegments), other(kLongTable);
   for (const auto& [disk, version] : {std::pair{&one, 3U}, std::pair{&other, 2U}}) {

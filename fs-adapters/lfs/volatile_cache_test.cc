@@ -1,5 +1,5 @@
-// Tests on a disk with a volatile cache: fsynced and synced data survives, because the file system
-// flushes where necessary, and only there.
+// Tests on a disk with a volatile cache: fsynced and synced data survives, and the file system
+// flushes only where necessary.
 #include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 

@@ -63,7 +63,7 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
 }
 
 /// Reads `names`, or `names-are-atomic`, the key of older adapters. If the base sets `names`,
-/// `names-are-atomic` overrides it, since it is then the user's.
+/// `names-are-atomic` overrides it, since the user's adapter must have added it.
 Result<void> parse_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
       {{"unordered", NameOrder::unordered},

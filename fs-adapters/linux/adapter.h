@@ -38,8 +38,8 @@ std::string_view name(Expectation expectation);
 /// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
 Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
 
-/// Files that a user's file system needs in the guest. Absolute paths of files that existed when
-/// the adapter was read. scripts/build-guest packs them.
+/// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
+/// are absolute, and were checked when the adapter was read.
 struct GuestParts {
   /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
   /// of the host's release.
@@ -49,7 +49,7 @@ struct GuestParts {
       loads;  ///< modules of the kernel's package by name; dependencies are added
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
-  std::vector<std::string> application_tools;  ///< like `tools`, for an application
+  std::vector<std::string> application_tools;  ///< like `tools`, but for an application
   std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
@@ -59,17 +59,18 @@ struct GuestParts {
 struct Variant {
   std::vector<std::string> mkfs_extra;  ///< inserted in the format command, before the device
   std::string mount_options;            ///< appended to the adapter's options
-  std::string first_mount_options;      ///< as in LinuxAdapter
+  std::string first_mount_options;      ///< sets LinuxAdapter::first_mount_options
   bool first_mount_recovers = true;
 };
 
 struct LinuxAdapter {
   std::string name, title;
-  std::string type;  ///< of mount(2)
+  std::string type;  ///< file system type for mount(2)
   std::string mount_options;
   GuestCommand mount;  ///< instead of mount(2), for a FUSE file system; usually empty
   std::uint64_t minimum_size_bytes = 0;
-  std::uint64_t log_size_bytes = 0;  ///< size of a second device, {log}; 0 if none
+  /// Size of a second device, {log}; 0 if there is no second device.
+  std::uint64_t log_size_bytes = 0;
   std::string package;  ///< Debian package of its commands; empty if scripts/setup installs it
                         ///< anyway
   GuestParts guest;
@@ -89,8 +90,9 @@ struct LinuxAdapter {
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
-  /// Options of an extra mount in each crash state, before the judged one; empty if none. With
-  /// `first_mount_recovers`, its tree is judged, too. Otherwise it reads nothing.
+  /// Options of an extra mount in each crash state, before the mount whose tree is judged; empty if
+  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is judged,
+  /// too; otherwise nothing is read during that mount.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
@@ -99,7 +101,7 @@ struct LinuxAdapter {
   bool shows_damage(std::string_view words) const;
 };
 
-/// Values for {device}, {log}, {uuid} and {target}.
+/// Values of the placeholders {device}, {log}, {uuid} and {target}.
 struct Places {
   std::string_view device, log, uuid, target;
 };
@@ -134,12 +136,12 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);
 
-/// Selects a kernel instead of any other. Like set_kernel(), but a path needs no '/', and the name
-/// remains unchanged.
+/// Like set_kernel(), but replaces a kernel selected before, accepts a path without '/', and leaves
+/// the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
-/// Combines each name with each kernel, grouped by kernel. Returns the names unchanged if there are
-/// no kernels.
+/// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if
+/// `kernels` is empty.
 std::vector<std::string> under_kernels(const std::vector<std::string>& names,
                                        const std::vector<std::string>& kernels);
 

@@ -16,8 +16,8 @@ enum class Scope : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table` is the block of the snapshot table in its generation, 0 if none. `kept` has the blocks
-  /// of snapshots.
+  /// `table` is the snapshot table's block in the checked generation; 0 if there is none. `kept`
+  /// marks the blocks of snapshots.
   Checker(const ImageReader& reader, Scope scope, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)
       : r_(reader),
@@ -47,7 +47,7 @@ class Checker {
     look_at_marks();
     return std::move(report_);
   }
-  /// Blocks used in its map.
+  /// Returns the blocks that are marked used in the generation's map.
   const std::vector<bool>& marked() const { return marked_; }
 
  private:
@@ -203,7 +203,7 @@ class Checker {
       const auto counted = links_.find(number);
       const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
       if (links == 0 && inode.links == 0)
-        ++unlinked;  // it was open
+        ++unlinked;  // the inode was open when it was unlinked
       else if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links),
              number);

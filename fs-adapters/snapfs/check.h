@@ -14,18 +14,18 @@
 namespace headcrash::snapfs {
 
 enum class FindingKind : std::uint8_t {
-  tree,          ///< a map cannot be followed
+  tree,          ///< a map's tree has an invalid address
   inode,         ///< an invalid record
-  pointer,       ///< an invalid pointer, or a wrong count of blocks
+  pointer,       ///< a pointer is invalid, or an inode's count of blocks is wrong
   doubly_used,   ///< a block with two owners
-  marked_free,   ///< a block or inode in use
-  leaked_block,  ///< marked used, but without an owner
-  leaked_inode,  ///< likewise
-  name,          ///< a dangling entry, or a wrong type; "." and ".."
-  links,         ///< a link count
-  unreachable,   ///< allocated, but without a name
-  totals,        ///< of the superblock
-  snapshots      ///< the table of snapshots
+  marked_free,   ///< a block or inode in use is marked free
+  leaked_block,  ///< a block is marked used, but has no owner
+  leaked_inode,  ///< an inode is marked used, but is not allocated
+  name,          ///< a dangling entry, a wrong entry type, or a wrong "." or ".."
+  links,         ///< a wrong link count
+  unreachable,   ///< an allocated inode without a name
+  totals,        ///< wrong totals in the superblock
+  snapshots      ///< the table of snapshots is invalid
 };
 inline constexpr std::size_t kFindingKinds = 12;
 std::string_view name_of(FindingKind kind);
@@ -43,7 +43,7 @@ struct CheckReport {
   Superblock superblock;
   std::size_t logged = 0;  ///< records of the intent log that continue the superblock
   std::uint32_t files = 0, directories = 0;
-  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as counted
+  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counted by the check
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
   std::string text() const;  ///< one line per finding
 };

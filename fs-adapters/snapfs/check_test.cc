@@ -14,7 +14,8 @@ using bench::Disk;
 using bench::Machine;
 using namespace little_endian;
 
-/// d, d/below, d/large (20 blocks, the last one full), small, link (its second name).
+/// An image with d, d/below, d/large (20 blocks, the last one full), small, and link (a second name
+/// of small).
 class SnapfsCheck : public testing::Test {
  protected:
   SnapfsCheck() : disk_({.device_bytes = 512 << 10, .mkfs = {.block_bytes = 512, .id = 3}}) {
@@ -137,7 +138,7 @@ TEST_F(SnapfsCheck, AnInvalidPointerInAnAddressBlock) {
              [](auto block) { store32(block, 8, 70'000); });
   expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
 }
-/// Its first byte is the one after the last.
+/// The first byte of the invalid block is the first byte past the end of the device.
 TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
   Inode large = inode("d/large");
   const BlockAddress itself = large.pointers[0];
@@ -229,7 +230,7 @@ TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   expect(FindingKind::unreachable, "with 1 links");
 }
-/// An open file has none either, but the superblock counts those.
+/// An open file may have no name either, but the superblock counts such inodes.
 TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {

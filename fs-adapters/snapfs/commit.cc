@@ -9,7 +9,7 @@
 namespace headcrash::snapfs {
 namespace {
 
-constexpr int kWriteTries = 3;  // per block with a failed write
+constexpr int kWriteTries = 3;  // maximum number of writes of a block, if they fail
 constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
 
 }  // namespace
@@ -23,8 +23,8 @@ VfsResult<void> Store::commit_all() {
   return commit_open(Clean::no);
 }
 
-/// With metadata in place, clears the clean flag before metadata is overwritten. Runs before the
-/// first operation of a mount, which must hold no lock.
+/// If metadata is changed in place, clears the clean flag before any metadata is overwritten. Runs
+/// before the first operation of a mount, which must hold no lock.
 VfsResult<void> Store::clear_clean_flag() {
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
@@ -32,8 +32,8 @@ VfsResult<void> Store::clear_clean_flag() {
   return commit_open(Clean::no);
 }
 
-/// Writes data outside of generations. There may be no generation to commit, whose flush would
-/// include it.
+/// Writes data that belongs to no generation, and flushes the device. A commit would include such a
+/// flush, but there may be no generation to commit.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
   if (cache.flush_all() != model::Status::ok) return refuse(EIO);
@@ -60,7 +60,7 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation; the old one then has all its operations. Requires the commit lock. The
+/// Opens a new generation; no further operation joins the old one. Requires the commit lock. The
 /// caller must lift the barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
@@ -98,7 +98,7 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   if (done) done = write_outstanding(*closing_);
   if (done) done = write_superblock(next);
   if (!done) {
-    stop();  // readers still see the generation, but it is never committed
+    stop();  // the generation remains visible to readers, but is never committed
     return done;
   }
   s_ = next;
@@ -121,7 +121,7 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   TRY(move_inodes(generation, next));
   TRY(move_inode_bits(generation, next));
   if (snapshot_change_) TRY(own_snapshot_table(generation, next));
-  // Last, because all others have allocated their blocks by then.
+  // The block map is last, because all other structures have allocated their blocks by then.
   TRY(move_block_bits(generation, next));
   if (snapshot_change_) return write_snapshot_table(generation, next);
   return {};
@@ -205,8 +205,8 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// Copying a leaf sets a bit, which may be in another leaf. Repeats until no further leaf needs to
-/// be copied.
+/// Updates the block map. Copying a leaf allocates a block, whose bit may be in another leaf, so
+/// this repeats until no further leaf must be copied.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -251,7 +251,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Only those outstanding at the start: other fibers work in the meantime.
+    // Writes only the blocks outstanding now, because other fibers may add more in the meantime.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {
@@ -304,14 +304,14 @@ VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byt
 void Store::release_freed(Generation& generation) {
   for (const InodeNumber number : generation.numbers_freed)
     if (numbers_.taken(number))
-      numbers_.give_back(number);  // always true, unless the disk's map is damaged
+      numbers_.give_back(number);  // succeeds unless the disk's map is damaged
   if (reuses_at_once()) return;
   for (const BlockAddress address : generation.freed)
     if (!kept_.held(address) || options_.reuses_snapshots) give_back(address);
 }
 
 void Store::give_back(BlockAddress address) {
-  if (!space_.taken(address)) return stop();  // it had two owners: the disk is damaged
+  if (!space_.taken(address)) return stop();  // the block had two owners, so the disk is damaged
   cache.discard(key_of(address));
   space_.give_back(address);
 }

@@ -1,8 +1,8 @@
 // Cuts the power after each write of a workload, inside it, and with any subset of the writes since
-// the last superblock. The checker must have no findings; names and counts must be those of a
-// moment not earlier than the last sync; files must not contain bytes that were never written to
-// them; and a mount followed by an unmount must leave no findings. Each rule is broken once by a
-// control, which must be caught.
+// the last superblock. The checker must have no findings; names and link counts must match a state
+// not older than the last sync; files must not contain bytes that were never written to them; and a
+// mount followed by an unmount must leave no findings. Each rule is broken once by a control, which
+// must be caught.
 
 #include <algorithm>
 #include <functional>
@@ -37,9 +37,9 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Returns the same for an image, and reports wrong bytes of files. A file may contain only the
-/// last letter of its name, in either case; or, in the other mode, anything but bytes from before
-/// mkfs.
+/// Returns the same listing for an image, and stores a description of wrong file contents in
+/// `wrong`. Depending on `bytes`, a file may contain only the last letter of its name, in either
+/// case, or anything but bytes from before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -70,7 +70,7 @@ class Recorder {
   struct State {
     std::set<std::string> names;
     std::size_t writes = 0;  ///< disk writes at that time
-    bool synced = false;     ///< no earlier state may be seen after it
+    bool synced = false;     ///< no power cut after this point may show an earlier state
   };
 
   Vfs& fs() { return *m_.file_system; }
@@ -148,8 +148,8 @@ struct Crashes {
       });
     });
   }
-  /// Runs several users at once with cold caches, so that operations wait for the disk in their
-  /// middle.
+  /// Runs several users at once with cold caches, so that operations must wait for the disk before
+  /// they are complete.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
     bytes = Bytes::not_of_old_disk;
@@ -241,8 +241,8 @@ struct Crashes {
   void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    const unsigned masks =
-        1U << std::min<std::size_t>(sectors, 5);  // of a long record, the first sectors
+    // For a long record, only the first sectors.
+    const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
       for (std::size_t i = 0; i < sectors; ++i)
@@ -304,9 +304,10 @@ struct Crashes {
       *media::MemoryStore::create(disk.store->sectors());
   std::unique_ptr<Recorder> recorder;
   Counters counters;
-  bool judges_names = true;  ///< false: operations of several users have no order
+  bool judges_names = true;  ///< false for several users, whose operations have no defined order
   Bytes bytes = Bytes::letter_of_name;
-  bool write_cache = false;  ///< of the disk: a flush writes the sectors in order
+  /// The disk has a write cache, and a flush writes its sectors in order.
+  bool write_cache = false;
   std::uint64_t first_block_lba = 0;
   int states = 0;
   std::vector<std::string> problems;
@@ -369,7 +370,7 @@ void wear(Recorder& r) {
   }
 }
 
-/// A path to run the file system, with its disk.
+/// A configuration of the file system and its disk.
 struct Kind {
   DataMode data = DataMode::ordered;
   std::uint32_t log_bytes = 0;
@@ -418,8 +419,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// Blocks freed by a generation being written still belong to the committed one. Another user with
-/// little memory writes to new blocks at the same time.
+/// Blocks freed by a generation being written still belong to the committed generation. Another
+/// user with little memory writes to new blocks at the same time.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -432,7 +433,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   };
   const auto commits = [](Vfs& fs) {
     EXPECT_TRUE(fs.unlink("a"));
-    // Reuses blocks of g, one request per block.
+    // Reuses the blocks of g. Each block is a separate request.
     bench::put_file(fs, "b", std::string(20'000, 'b'));
     EXPECT_TRUE(fs.sync());
   };
@@ -498,7 +499,7 @@ TEST_P(CrashControls, AreCaught) {
 // blocks are allocated at once. Within one generation nothing waits, so blocks of the committed
 // generation are overwritten before the next superblock.
 
-/// Returns the first problem of any state; empty if none.
+/// Returns the first problem found in any crash state, or an empty string.
 std::string first_problem(Reuse reuse, const Workload& workload) {
   Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}},
                   {.reuse = reuse});

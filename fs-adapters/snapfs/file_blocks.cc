@@ -1,4 +1,4 @@
-// Addresses of blocks, and copy-on-write (store.h).
+// Block addresses and copy-on-write (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace headcrash::snapfs {
 using namespace little_endian;
 namespace {
 
-// Address blocks above a block, all of which may be new.
+// Maximum number of new address blocks above a block.
 constexpr std::uint32_t kAboveMax = kIndirectLevels;
 
 }  // namespace
@@ -70,8 +70,8 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   return at;
 }
 
-/// Blocks for copies and their address blocks are reserved (has_room()), so the disk's map must be
-/// damaged.
+/// Stops the store with an error. Copies and their address blocks have reserved space (has_room()),
+/// so if it is missing, the disk's map must be damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);
@@ -88,7 +88,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // Only on a damaged disk: it has been freed already, or has two owners.
+  // Only on a damaged disk has the block been freed already or two owners.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -224,8 +224,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// If contents are copied on write, a generation would show a partial write that ran out of space.
-/// change() then commits to reclaim space and repeats the operation.
+/// If data is copied on write, a write that ran out of space halfway would become visible in a
+/// generation. This therefore fails in advance; change() then commits to reclaim space and repeats
+/// the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -242,8 +243,7 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // At each level, the number of address blocks above them; the first and last may be partly
-  // covered.
+  // Adds the address blocks on each level; the first and the last may be partly covered.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
@@ -295,7 +295,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// It was marked dirty, for the right generation, when it was acquired.
+/// Only releases the buffer, which was marked dirty for its generation when it was acquired.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -303,14 +303,15 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Frees the blocks below `at` from `first` to `end`, exclusive. Returns true if nothing is left.
+/// Frees the blocks below `at` from `first` to `end`, exclusive. Returns true if no block is left
+/// below `at`.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,
                                   std::uint64_t end) {
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    if (stopped_) return refuse(EIO);  // freed before: pointers lead to it repeatedly
+    if (stopped_) return refuse(EIO);  // the block was freed before: several pointers lead to it
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
     return true;
@@ -384,8 +385,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // Possibly a copy. A write without space frees what it has allocated, which must not need
-      // further space.
+      // Rolling back a write that ran out of space frees blocks and must not need further space.
+      // The reserve covers a copy of the block here.
       const auto buffer = change_block(static_cast<Operation&>(operation), inode,
                                        size_bytes / s_.block_bytes, Room::kept_for_operation);
       if (!buffer) return forward_errno(buffer);

@@ -13,7 +13,8 @@ namespace headcrash::snapfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// Mounts the file system. The syncer must run; it commits generations by time.
+  /// Mounts the file system. The syncer must be running, because it commits generations
+  /// periodically.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
   /// Closes open files and commits. Unmounts even on an I/O error.

@@ -201,7 +201,8 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
   });
 }
 
-/// A client that identifies inodes by number and generation, such as NFS, never sees a later file.
+/// A client that identifies inodes by number and generation, such as NFS, must not reach a later
+/// file with the same number.
 TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   Disk disk;
   std::set<std::uint32_t> generations;
@@ -225,7 +226,7 @@ TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   EXPECT_EQ(generations.size(), 4U);
 }
 
-/// Until then it is a record without a name, and the mount after a crash removes it.
+/// The open file has an inode record but no name, and the mount after a crash removes it.
 TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   Disk disk;
   std::uint32_t free = 0;
@@ -256,8 +257,8 @@ TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   EXPECT_EQ(check(*disk.store)->superblock.unlinked, 0U);
 }
 
-/// Metadata in place may be partly changed, so only an unmounted file system may be marked clean.
-/// With snapshots, the clean generation remains unchanged.
+/// If metadata is changed in place, it may be partly changed, so only an unmounted file system may
+/// be marked clean. With copy-on-write, the clean generation remains unchanged on the disk.
 TEST(SnapfsFileSystem, MetadataInPlaceIsNotCleanAfterAChange) {
   for (const bool copy_on_write : {false, true}) {
     SCOPED_TRACE(copy_on_write);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x5350'4e53;  // "SNPS"
 constexpr std::uint32_t kFormatVersion = 1;
 constexpr std::size_t kSectors = kSuperblockBytes / kSectorBytes;
-constexpr std::size_t kGenerationAt = kSectorBytes - 8;  // in each sector
+constexpr std::size_t kGenerationAt = kSectorBytes - 8;  // offset of the generation in each sector
 constexpr std::size_t kSecond = kSectorBytes, kThird = 2 * kSectorBytes, kFourth = 3 * kSectorBytes;
 constexpr std::uint32_t kFlagClean = 1, kFlagFirstSectorOnly = 2;
 constexpr std::size_t kInodeChecksumAt = 124;

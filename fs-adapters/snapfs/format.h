@@ -41,8 +41,8 @@ inline constexpr std::uint32_t kDirectPointers = 12;
 inline constexpr std::uint32_t kIndirectLevels = 3;
 inline constexpr InodeNumber kRootInode = 2;
 
-/// A tree of address blocks over `leaves` leaves; at depth 0, only the leaf. An address 0 stands
-/// for a leaf of zeroes, or a subtree of such leaves.
+/// The shape of a tree of address blocks with `leaves` leaves; a tree of depth 0 is a single leaf.
+/// An address of 0 represents a leaf of zeroes, or a subtree of such leaves.
 struct TreeShape {
   std::uint32_t leaves = 0;
   std::uint32_t fanout = 0;
@@ -57,7 +57,8 @@ struct TreeShape {
 
 /// Path to a file's block: pointer `root` of the inode, then a slot in each address block.
 struct PointerPath {
-  std::uint32_t root = 0;  ///< 0 to 11: the block itself; 12, 13, 14: single, double, triple
+  /// 0 to 11: direct pointer; 12, 13, 14: single, double, triple indirect pointer.
+  std::uint32_t root = 0;
   std::uint32_t depth = 0;
   std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< from the top down
 };
@@ -79,7 +80,8 @@ struct Superblock {
   BlockAddress snapshot_table = 0;  ///< 0 if no snapshot was ever made
   /// Blocks used by neither this generation nor a snapshot.
   std::uint32_t free_blocks = 0, free_inodes = 0;
-  std::uint32_t unlinked = 0;         ///< open inodes without links at the end of this generation
+  /// Number of open inodes without links at the end of this generation.
+  std::uint32_t unlinked = 0;
   std::uint32_t next_generation = 1;  ///< generation number of the next new inode
   tree::Timestamp time;
 
@@ -102,10 +104,11 @@ struct Superblock {
   TreeShape record_tree() const;
   TreeShape inode_tree() const;
   TreeShape block_tree() const;
-  PointerPath path_to(std::uint64_t file_block) const;  ///< must be below blocks_per_file_max()
+  /// `file_block` must be below blocks_per_file_max().
+  PointerPath path_to(std::uint64_t file_block) const;
 };
 
-/// Returns kSuperblockBytes.
+/// Returns kSuperblockBytes bytes.
 std::vector<std::byte> encode(const Superblock& superblock);
 /// Fails if there is no superblock of this format, or if it is torn or invalid for a device of that
 /// size.
@@ -119,14 +122,14 @@ inline std::uint64_t slot_lba(std::size_t slot) {
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
-  std::uint32_t blocks = 0;  ///< of the file, including address blocks
+  std::uint32_t blocks = 0;  ///< number of the file's blocks, including address blocks
   /// Direct addresses, then those of the single, double and triple address block.
   std::array<BlockAddress, kDirectPointers + kIndirectLevels> pointers = {};
   bool operator==(const Inode&) const = default;
 };
 
 void encode(const Inode& inode, std::span<std::byte> record);
-/// Updates the checksum of an edited record. A record of zeroes stays unchanged.
+/// Updates the checksum of an edited record. Leaves a record of zeroes unchanged.
 void seal_inode(std::span<std::byte> record);
 /// Returns nullopt for a record of zeroes (no inode). Fails if the record is damaged or has another
 /// number.

@@ -40,7 +40,7 @@ TEST(SnapfsFormat, SuperblockRoundTrip) {
   }
 }
 
-/// Writes each subset of its sectors over the previous superblock.
+/// Writes each subset of the new superblock's sectors over the previous superblock.
 TEST(SnapfsFormat, RejectsATornSuperblock) {
   for (const VersionCheck check : {VersionCheck::every_sector, VersionCheck::first_sector}) {
     Superblock older = superblock(5), newer = superblock(7);

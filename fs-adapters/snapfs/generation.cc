@@ -3,7 +3,7 @@
 namespace headcrash::snapfs {
 
 std::size_t Generation::bytes_in_core() const {
-  constexpr std::size_t kAddressBytes = 32;  // per address in a table: an estimate
+  constexpr std::size_t kAddressBytes = 32;  // estimated memory for each address in a table
   return (born.size() + freed.size() + outstanding.size() + record_leaves.size() +
           numbers_born.size() + numbers_freed.size()) *
              kAddressBytes +

@@ -16,15 +16,17 @@ struct Generation {
   explicit Generation(std::uint64_t its_number) : number(its_number) {}
 
   std::uint64_t number;
-  std::uint32_t operations = 0;  ///< running operations that belong to it
+  std::uint32_t operations = 0;  ///< running operations that belong to this generation
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
   /// Blocks of the previous generation that this one does not contain.
   std::unordered_set<BlockAddress> freed;
-  /// Blocks that must be on the disk before its superblock: the paper's hash of dirty buffers.
+  /// Blocks that must be on the disk before this generation's superblock: the paper's hash of dirty
+  /// buffers.
   std::set<BlockAddress> outstanding;
-  /// Inodes as left by its last operation; mode 0 if removed. They are moved to records at its end,
-  /// so that later generations may already change these inodes.
+  /// Inodes as left by the last operation of this generation; mode 0 if removed. They are copied to
+  /// inode records when the generation ends, so later generations may already change the in-core
+  /// inodes.
   std::map<InodeNumber, Inode> inodes;
   std::set<std::uint32_t> record_leaves;  ///< leaves of the record map that contain `inodes`
   std::set<InodeNumber> numbers_born, numbers_freed;
@@ -33,7 +35,7 @@ struct Generation {
   /// both are committed as one.
   void continue_after(const Generation& older);
 
-  /// Memory that it counts for (tree::InodeStore::bytes_in_core).
+  /// Returns the memory charged for this generation (tree::InodeStore::bytes_in_core).
   std::size_t bytes_in_core() const;
   bool empty() const {
     return born.empty() && freed.empty() && outstanding.empty() && inodes.empty();
@@ -46,7 +48,7 @@ struct Generation {
 struct Operation : tree::Operation {
   Generation* generation = nullptr;  ///< null before the first change
   bool has_reserve = false;          ///< blocks are reserved for this operation
-  /// Blocks reserved for its writes, which then cannot fail for lack of space.
+  /// Blocks reserved for this operation's writes, so that they cannot fail with ENOSPC.
   std::uint32_t room = 0;
 };
 

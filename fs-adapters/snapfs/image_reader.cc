@@ -124,7 +124,8 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  // The record's checksum; one over everything would be the same number always.
+  // Uses the record's checksum. A checksum over the record including its own checksum would always
+  // be the same number.
   return kNoBlock | load32(record, kInodeBytes - 4);
 }
 
@@ -134,8 +135,8 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("invalid block address {}", at));
-  // Only its sector, so that callers that cache inodes need not reread this one when another one
-  // changes.
+  // Reads only the sector of the record, so that callers that cache inodes need not reread this
+  // inode when another inode in the block changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
   TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));

@@ -1,7 +1,7 @@
 #pragma once
-// Reads an image directly from a store, at its newest committed generation or the newest one in its
-// intent log. For the checker and for oracles. It shares only the encoding (format.h) with the file
-// system. The image is untrusted; errors name the inode. Reads only.
+// Reads an unmounted image for the checker and for oracles, at the newest committed generation or
+// the newest generation in the intent log. The reader shares only the encoding (format.h) with the
+// mounted file system and never writes. The image is untrusted; errors name the damaged inode.
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ namespace headcrash::snapfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< d_type
+  std::uint8_t type = 0;  ///< as d_type in a directory entry
 };
 
 /// Changes in the log's records, which override the trees.
@@ -38,7 +38,8 @@ class ImageReader {
   static Result<ImageReader> open_snapshot(const model::SectorStore& store,
                                            const Superblock& newest, const SnapshotEntry& snapshot);
 
-  /// Superblock as of the newest generation in the log; its trees lack the changes in logged().
+  /// Returns the superblock of the newest generation in the log. Its trees do not contain the
+  /// changes in logged().
   const Superblock& superblock() const { return s_; }
   const LoggedChanges& logged() const { return logged_; }
 
@@ -49,20 +50,20 @@ class ImageReader {
   Result<void> each_tree_block(BlockAddress root, const TreeShape& shape,
                                const VisitTree& visit) const;
 
-  /// Fails also if the inode is not allocated.
+  /// Returns an inode. Fails if the inode is damaged or not allocated.
   Result<Inode> inode(InodeNumber number) const;
   /// Returns nullopt if the inode is not allocated.
   Result<std::optional<Inode>> record(InodeNumber number) const;
   /// Returns the block of the record map that contains the record; 0 if none.
   BlockAddress record_block(InodeNumber number) const;
   /// Returns a number that changes when the record moves to another block or to another record of
-  /// the log; 0 if there is no record. Uses what was read at open().
+  /// the log; 0 if there is no record. Uses only data read by open().
   std::uint64_t place_of(InodeNumber number) const;
   /// Visits every block of the inode, address blocks before the blocks that they map. Level 0 is
   /// content. Stops at the first invalid address, or when `visit` returns false.
   struct Block {
     std::uint32_t level = 0;
-    std::uint64_t index = 0;  ///< for content: the block of the file
+    std::uint64_t index = 0;  ///< block number in the file, for content
     BlockAddress address = 0;
   };
   Result<void> each_block(const Inode& inode, const std::function<bool(const Block&)>& visit) const;
@@ -74,7 +75,8 @@ class ImageReader {
   /// Returns the entries except "." and "..".
   Result<std::vector<NamedInode>> names(InodeNumber directory) const;
   Result<Inode> lookup(std::string_view path) const;
-  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
+  /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
+  /// as zeroes.
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;

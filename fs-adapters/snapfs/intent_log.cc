@@ -1,8 +1,8 @@
 // fsync with a log record, and replay at mount (store.h, log_record.h).
 //
-// Blocks freed by a logged generation stay allocated until the next superblock, as if it had not
-// been logged, and blocks that it contains are copied before changes. A record is thus valid as
-// long as its superblock is.
+// Blocks freed by a logged generation stay allocated until the next superblock is written, and
+// blocks that the generation contains are copied before they are changed. A record thus stays valid
+// as long as its superblock is the newest.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // the commit of its first change may have come due during this commit, with no open changes
+  // a timed commit that came due during this commit was skipped if no changes were open
   schedule_commit();
   operation_ended_.wake_all();
   return {};

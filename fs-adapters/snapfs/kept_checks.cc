@@ -8,7 +8,7 @@
 namespace headcrash::snapfs {
 namespace {
 
-constexpr std::size_t kKeptMax = 256;  // generations
+constexpr std::size_t kKeptMax = 256;  // maximum number of kept results
 
 std::vector<std::uint64_t> digests_of_slots(std::span<const std::uint64_t> digests) {
   std::vector<std::uint64_t> slots;

@@ -21,7 +21,7 @@ class KeptChecks {
   /// sector mean equal bytes, as long as this object lives.
   Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max,
                             std::span<const std::uint64_t> digests);
-  std::uint64_t known() const { return known_; }  ///< checks that read nothing
+  std::uint64_t known() const { return known_; }  ///< number of checks whose result was reused
 
  private:
   struct Kept {
@@ -29,7 +29,7 @@ class KeptChecks {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sectors;
     CheckReport report;
   };
-  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors of both superblocks
+  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors of both superblock slots
   std::map<Slots, Kept> kept_;
   std::uint64_t known_ = 0;
 };

@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint32_t kLogMagic = 0x4c50'4e53;  // "SNPL"
 constexpr std::size_t kLogHeaderBytes = 80;
 constexpr std::size_t kLogChecksumAt = 12;
-constexpr std::size_t kCountsAt = 52;  // of inodes, and of the five lists
+// Offset of the numbers of inodes and of entries in the five lists.
+constexpr std::size_t kCountsAt = 52;
 constexpr std::size_t kPreviousAt = 76;
 
 std::uint32_t checksum_of_record(std::span<const std::byte> record) {

@@ -3,10 +3,10 @@
 // tables.
 //
 // A record describes one generation: its inodes, and the blocks and inode numbers that it allocated
-// and freed. Its directory, address and data blocks are on the disk before it, at their final
-// place. A superblock and the records that continue it therefore form the file system as of the
-// last record. Records are consecutive from the beginning of the log, each in separate sectors. The
-// next superblock makes them all obsolete.
+// and freed. The directory, address and data blocks of the generation are on the disk before the
+// record, at their final addresses. A superblock and the records that continue it therefore form
+// the file system as of the last record. Records are consecutive from the beginning of the log,
+// each in separate sectors. The next superblock makes them all obsolete.
 
 #include <cstdint>
 #include <span>
@@ -18,8 +18,9 @@
 namespace headcrash::snapfs {
 
 struct LogRecord {
-  std::uint64_t base = 0;  ///< generation of the superblock that it continues
-  /// Its number among those records, from 0; its generation is base + 1 + sequence.
+  std::uint64_t base = 0;  ///< generation of the superblock that the record continues
+  /// Number of the record among those that continue the superblock, from 0. The record's generation
+  /// is base + 1 + sequence.
   std::uint32_t sequence = 0;
   // Same fields as in a superblock of its generation.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
@@ -34,11 +35,11 @@ struct LogRecord {
   std::vector<InodeNumber> numbers_born, numbers_freed;
 
   std::uint64_t generation() const { return base + 1 + sequence; }
-  /// In whole sectors.
+  /// Returns the length of the encoded record, in bytes, rounded up to whole sectors.
   std::size_t bytes() const;
 };
 
-/// Sets the record's checksum.
+/// Encodes a record and sets its checksum.
 std::vector<std::byte> encode(LogRecord& record, const Superblock& superblock);
 /// Decodes the record at the beginning of `bytes`. Fails if the record is missing, torn,
 /// invalid, or from another file system.

@@ -16,7 +16,7 @@ constexpr std::uint32_t kInodesMin = 16;
 constexpr std::uint64_t kBlocksMax = 0xffff'ffff;
 constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write needs free blocks
 
-/// Writes consecutive blocks, from the first one on.
+/// Allocates and writes consecutive blocks.
 class Writer {
  public:
   Writer(model::SectorStore& store, const Superblock& s)
@@ -127,7 +127,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // Includes the map's own blocks. All of them fit its first leaf.
+  // The used blocks include those of the map itself. All of them fit the map's first leaf.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

@@ -1,5 +1,5 @@
 #pragma once
-// The options of mkfs.headcrash-snapfs by name.
+// Parses the options of mkfs.headcrash-snapfs.
 
 #include "fs-adapters/snapfs/mkfs.h"
 #include "fs-adapters/system_under_test.h"

@@ -115,7 +115,7 @@ Result<void> Store::remove_unlinked() {
     if (!inode)
       return fail("snapfs", fmt::format("cannot read inode {}", number),
                   "run a check: the file system is damaged");
-    // Its last handle removes it.
+    // The end of the last handle removes the inode.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
   if (stopped_)

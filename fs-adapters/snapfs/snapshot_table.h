@@ -23,16 +23,16 @@ struct SnapshotEntry {
   std::uint64_t generation = 0;
   tree::Timestamp time;
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress table = 0;  ///< block of the table in its generation
+  BlockAddress table = 0;  ///< the snapshot table's block in that generation
   std::uint32_t free_inodes = 0, unlinked = 0, next_generation = 1;
 };
 
 /// True if the name is not empty, has at most kSnapshotNameMax bytes, and no '/', ',', blanks or
 /// unprintable characters.
 bool is_snapshot_name(std::string_view name);
-/// Capacity of a table.
+/// Returns the maximum number of snapshots in a table.
 std::size_t snapshots_max(std::uint32_t block_bytes);
-/// Fills the whole block.
+/// Encodes the table. Overwrites the whole block.
 void encode_snapshots(std::span<const SnapshotEntry> snapshots, std::span<std::byte> block);
 /// Fails if the block is not a table, is damaged, or has invalid roots.
 Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> block,

@@ -1,8 +1,9 @@
 // Kept snapshots (store.h, snapshot_table.h).
 //
-// A commit creates or drops a snapshot. The generation being written allocates a block for the
-// table and stores its final roots there, its own or not. From its spawn on, its data is also
-// copied on overwriting, because the overwriting operations belong to a newer generation.
+// A commit creates or drops a snapshot. The generation being written allocates a block for the new
+// snapshot table, which contains the roots of all kept snapshots; a new snapshot has the roots of
+// this generation. From the spawn on, data of this generation is also copied when it is
+// overwritten, because the overwriting operations belong to a newer generation.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (!change.drops) {
     if (there) return refuse(EEXIST);
     if (snapshots_.size() >= snapshots_max(s_.block_bytes)) return refuse(ENOSPC);
-    // Afterwards each changed block takes space permanently, beginning with those of the maps.
+    // Once there is a snapshot, each changed block needs additional space permanently, beginning
+    // with the blocks of the maps.
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;
@@ -60,7 +62,7 @@ VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& ne
   return {};
 }
 
-/// Runs when all roots are known.
+/// Writes the new table. Called when all roots are known.
 VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& next) {
   const SnapshotChange& change = *snapshot_change_;
   snapshots_to_be_ = snapshots_;
@@ -91,7 +93,8 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   return {};
 }
 
-/// Runs when its superblock is on the disk.
+/// Makes the snapshot change effective in memory. Called when the generation's superblock is on the
+/// disk.
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;
@@ -110,7 +113,8 @@ VfsResult<void> Store::settle_snapshots() {
   return {};
 }
 
-/// Returns the blocks in a snapshot's map, without those before the first block.
+/// Returns the blocks that a snapshot's map marks as used, without the reserved blocks at the start
+/// of the device.
 VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
   std::vector<BlockAddress> blocks;
   const auto done =

@@ -19,7 +19,7 @@ int error_of(const VfsResult<void>& result) {
   return result ? 0 : result.error().value;
 }
 
-/// Returns a file of a snapshot, read from the image.
+/// Reads a file of a snapshot from the image and returns its content.
 std::string kept_file(const model::SectorStore& store, const std::string& snapshot,
                       const std::string& path) {
   const auto newest = read_superblock(store);
@@ -217,8 +217,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
     EXPECT_EQ(error, ENOSPC);
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
-    // Removals free nothing, because the snapshot contains the blocks, and need blocks themselves,
-    // until even they have no space.
+    // Removals free nothing, because the snapshot contains the blocks, and themselves need blocks
+    // for copies. Finally even a removal fails with ENOSPC.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;

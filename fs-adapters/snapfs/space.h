@@ -1,7 +1,7 @@
 #pragma once
-// The map of free blocks in memory. A block is in use while any generation on the disk, or being
-// written, contains it, which may be longer than the newest one does (store.h). Also used for inode
-// numbers.
+// The in-memory map of free blocks, also used for inode numbers. A block is in use while any
+// generation on the disk or being written contains it, even if the newest generation does not
+// (store.h).
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-// Tests of a full disk: ENOSPC occurs while there is still space to delete, and deleting makes
-// space again.
+// Tests of a full disk. ENOSPC is reported while there is still enough space for removals, and
+// removals free space.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -15,7 +15,7 @@ std::string name_of_file(int i) {
   return "d" + std::to_string(i % 5) + "/f" + std::to_string(i);
 }
 
-/// Creates files until there is no space. Returns their number.
+/// Creates files until ENOSPC. Returns the number of files.
 int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   const std::string text(bytes, 'f');
   for (int i = first;; ++i) {
@@ -70,8 +70,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// A write beyond the end that runs out of space must free its blocks. The previous last block,
-/// which the new end truncates, belongs to the committed generation.
+/// A write beyond the end that runs out of space must free its blocks. The previous last block, in
+/// which the new end lies, belongs to the committed generation.
 TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);
@@ -104,8 +104,8 @@ TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   }
 }
 
-/// Each changed inode copies a block of records at the end of its generation, and operations
-/// continue until then.
+/// At the end of the generation, each changed inode requires a copy of a block of inode records.
+/// Operations continue until then and must leave enough space.
 TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});

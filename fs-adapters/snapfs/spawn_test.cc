@@ -9,7 +9,7 @@ using bench::Disk;
 
 /// Each request takes as long as a seek and a revolution.
 constexpr os::TimeNs kRequest = 20 * model::kMillisecondNs;
-constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // of the first request
+constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // in the middle of the first request
 
 struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
   explicit SlowMachine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
@@ -17,7 +17,7 @@ struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
                                .system = {.cache = {.bytes = cache_bytes, .block_copy = true}}}) {}
 };
 
-/// A user changes a mode during a commit of many blocks.
+/// Fixture: a user changes a mode while a commit writes many blocks.
 struct Beside {
   explicit Beside(Spawn spawn) {
     Disk disk;
@@ -132,7 +132,7 @@ TEST(SnapfsSpawn, CopiesCostProcessorTime) {
     const auto blocks =
         static_cast<os::TimeNs>(m.file_system->snapshots().counters().blocks_copied - copied);
     EXPECT_EQ(blocks > 0, copies);
-    EXPECT_EQ(m.machine.system.cpu.busy_ns() - before, blocks * kPerKib);  // of 1 KiB each
+    EXPECT_EQ(m.machine.system.cpu.busy_ns() - before, blocks * kPerKib);  // each block has 1 KiB
     m.unmount();
   }
 }

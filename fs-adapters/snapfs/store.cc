@@ -82,8 +82,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // A concurrent commit may free blocks on the path, which other inodes may then use; repeats in
-  // that case.
+  // A concurrent commit may free blocks on the path, and other inodes may reuse them. In that case
+  // the lookup is repeated.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -153,7 +153,7 @@ std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
   for (auto number = first; number;) {
     if (*number >= kRootInode && !inodes_.contains(*number)) return number;
     number = numbers_.next_free(*number + 1);
-    if (number == first) break;  // all of them are still in use
+    if (number == first) break;  // every number is still in use
   }
   return std::nullopt;
 }
@@ -196,11 +196,12 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// A control: stores attributes of the next generation in the record of the one being written.
+/// For a control: stores attributes of the next generation in the record of the generation being
+/// written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
-  // The number belonged to another inode.
+  // In the older generation, the number belonged to another inode.
   if (older->second.generation != inode.generation) return;
   older->second.mode = inode.mode;
   older->second.user = inode.user;
@@ -244,7 +245,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
   if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
-  // An operation of a newer generation has used it since, so the removal is a new operation.
+  // An operation of a newer generation has used the inode since, so the removal must be a new
+  // operation.
   Operation removal;
   Operation* const before = std::exchange(operations_[executor.current()], &removal);
   remove(inode, removal);
@@ -283,7 +285,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
 VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   drop_link(addition.replaced);
-  // A new inode's size has been set since it was made.
+  // The size of a new inode has been set since make().
   mark_changed(addition.target);
   Generation& generation = generation_of(static_cast<Operation&>(operation));
   set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
@@ -302,8 +304,8 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (stopped_) return refuse(EIO);
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
-      operation));  // the generation is committed only after its operations have ended
-  // And only after its transactions have ended, one of which may be about to change this inode.
+      operation));  // a generation is committed only after its operations have ended
+  // The commit also waits for running transactions, which may be about to change this inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -337,7 +339,7 @@ void Store::begin_operation(Operation& operation) {
   operations_[executor.current()] = &operation;
 }
 
-/// Ends the operation's membership; it makes no more changes.
+/// Removes an operation that makes no more changes from its generation.
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
@@ -353,7 +355,8 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
-/// A commit frees blocks: those freed by operations, and old copies of record blocks.
+/// Returns true if a commit would free blocks: blocks freed by operations, or old copies of record
+/// blocks.
 bool Store::something_deferred() const {
   return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
          !open_->record_leaves.empty();
@@ -371,7 +374,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // Snapshots may keep the blocks that a commit copies; one of them must still be droppable.
+  // Snapshots may keep the old versions of the blocks that a commit copies. There must be enough
+  // space left to drop a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
@@ -386,13 +390,13 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// True if snapshots contain all freed blocks, so that not even a removal has space.
+/// Returns true if snapshots contain all freed blocks, so that even a removal fails with ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
 
-/// Runs before an operation begins, without locks. Blocks freed by generations become usable when
-/// these are committed.
+/// Waits for free space before an operation begins, without locks. Blocks freed by a generation
+/// become usable when it has been committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
     return refuse(ENOSPC);  // a commit would wait for this transaction
@@ -464,8 +468,8 @@ void Store::wake_spawner() {
   });
 }
 
-/// Returns the open generation. A change made now is on the disk by the end of the interval that
-/// its first change began.
+/// Returns the open generation for a change, and schedules its commit. The commit interval begins
+/// with the generation's first change.
 Generation& Store::generation_to_change() {
   schedule_commit();
   return *open_;
@@ -479,7 +483,7 @@ void Store::schedule_commit() {
     if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
-      schedule_commit();  // one of them is about to make a change
+      schedule_commit();  // a running operation is about to make a change
   };
   system_.syncer.add_work(work,
                           system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));

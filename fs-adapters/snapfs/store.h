@@ -2,7 +2,7 @@
 // The mounted file system below the names: generations, copy-on-write, space and commits, as an
 // InodeStore for the tree (tree/inode_store.h).
 //
-//   file_blocks.cc   addresses of blocks; copy-on-write of blocks and of their address blocks
+//   file_blocks.cc   block addresses; copy-on-write of blocks and of their address blocks
 //   store.cc         in-core inodes, the generation of an operation, space for it
 //   commit.cc        spawning a generation, writing the old one, its superblock
 //   intent_log.cc    fsync with a log record, if there is a log; replay at mount
@@ -50,34 +50,35 @@
 namespace headcrash::snapfs {
 
 enum class DataMode : std::uint8_t {
-  ordered,        ///< in place, written before the superblock of its generation
-  unordered,      ///< in place, written at any time
-  copy_on_write,  ///< as directories
+  ordered,        ///< changed in place; written before the superblock of the generation
+  unordered,      ///< changed in place; written at any time
+  copy_on_write,  ///< copied on write, like directory blocks
 };
 
 /// Time at which a block freed by a generation may be allocated.
 enum class Reuse : std::uint8_t {
-  after_commit,  ///< III-A, the first solution: when that generation is on the disk.
-  /// A control. III-A, "another solution", as printed: at once, but writes of newer generations
-  /// wait until the older one is on the disk.
+  after_commit,  ///< once that generation is on the disk (III-A, the first solution)
+  /// A control: at once, but writes of newer generations wait until the older generation is on the
+  /// disk. This is "another solution" of III-A, as printed.
   newer_writes_wait,
-  at_spawn,  ///< a control: when its writing begins
-  at_once,   ///< a control
+  at_spawn,  ///< a control: when the generation's write begins
+  at_once,   ///< a control: immediately
 };
 
 /// Whether operations continue while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
-  concurrent,  ///< they continue, each in its generation
+  concurrent,  ///< operations continue, each in its generation
   barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
-  barrier_until_committed,  ///< and until the generation is on the disk
+  /// Like `barrier`, but new operations also wait until the generation is on the disk.
+  barrier_until_committed,
 };
 
 struct MountOptions {
   bool copy_on_write = true;  ///< if false, metadata is changed in place: KFS without snapshots
   DataMode data = DataMode::ordered;
-  /// After the first change since the last commit.
+  /// Time from the first change since the last commit until the next commit.
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;
-  std::uint32_t dirty_blocks_max = 0;  ///< of the open generation; 0: a third of the cache
+  std::uint32_t dirty_blocks_max = 0;  ///< limit for the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::concurrent;
   bool writes_at_once = false;  ///< write blocks of files and directories immediately, not at the
@@ -87,7 +88,7 @@ struct MountOptions {
 
   // Controls, each of which breaks one rule.
   bool one_superblock = false;  ///< always use the same slot
-  /// A change belongs to the generation that is open at that moment.
+  /// A change belongs to the generation that is open at that moment, not to that of its operation.
   bool operations_straddle = false;
   bool commits_early = false;        ///< does not wait for the last outstanding block
   bool drops_in_flight = false;      ///< freed blocks are also removed from the generation being
@@ -105,7 +106,7 @@ struct CoreInode : tree::CoreInode {
       : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
-  std::uint64_t changed_in = 0;  ///< the newest generation that has changed it
+  std::uint64_t changed_in = 0;  ///< the newest generation that has changed the inode
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
@@ -113,11 +114,12 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;         ///< of generations with changes
-  std::uint64_t records = 0;         ///< of the intent log
-  std::uint64_t blocks_copied = 0;   ///< copy-on-write
-  std::uint64_t blocks_written = 0;  ///< outstanding at commits, including ordered data
-  std::uint64_t never_written = 0;   ///< dirty blocks created and freed in the same generation
+  std::uint64_t commits = 0;        ///< commits of generations with changes
+  std::uint64_t records = 0;        ///< records written to the intent log
+  std::uint64_t blocks_copied = 0;  ///< blocks copied by copy-on-write
+  /// Blocks that were outstanding at a commit, including ordered data.
+  std::uint64_t blocks_written = 0;
+  std::uint64_t never_written = 0;  ///< dirty blocks created and freed in the same generation
   /// Dirty blocks freed while the older generation that they belong to was being written.
   std::uint64_t freed_in_flight = 0;
   std::uint64_t most_concurrent = 0;  ///< maximum number of the old generation's operations at a
@@ -131,16 +133,18 @@ struct SnapshotChange {
 
 /// State of the intent log, and changes that are only there, since the newest superblock.
 struct LogState {
-  std::size_t end_bytes = 0;  ///< end of its last record
+  std::size_t end_bytes = 0;  ///< end of the last record
   std::uint32_t records = 0;
-  std::uint32_t checksum = 0;                      ///< of the last record
-  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as of the last record
-  std::unique_ptr<Generation> changes = {};        ///< of all records; null if none
+  std::uint32_t checksum = 0;                      ///< checksum of the last record
+  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counts in the last record
+  /// Changes of all records; null if there are no records.
+  std::unique_ptr<Generation> changes = {};
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
  public:
-  /// Reads superblock and maps, and removes files that were open without a name. Writes nothing.
+  /// Reads the superblock and the maps, and removes files that were open without a name. Writes
+  /// nothing to the disk.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
   ~Store() override;
 
@@ -206,7 +210,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Ends all transactions in progress, before an unmount.
   void end_transactions();
   const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
-  /// Waits for the spawner and the timer to end, and disables them: for an unmount.
+  /// Disables the spawner and the timer and waits until both have ended. Called before an unmount.
   void end_daemons();
   /// Cancels deferred work, before destruction.
   void abandon();
@@ -365,20 +369,24 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::System& system_;
   os::DiskQueue& disk_;
   MountOptions options_;
-  Superblock s_;          ///< of the newest committed generation
-  std::size_t slot_ = 0;  ///< its slot
+  Superblock s_;          ///< superblock of the newest committed generation
+  std::size_t slot_ = 0;  ///< slot of `s_`
   TreeShape record_tree_, inode_tree_, block_tree_;
-  /// As of the newest generation whose inodes have been moved; used to look up records.
+  /// Root of the record map in the newest generation whose inodes have been copied to records; used
+  /// to look up records.
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
-  BlockSpace numbers_;  ///< of inodes
+  BlockSpace numbers_;  ///< free inode numbers
   std::uint32_t next_inode_generation_ = 1;
-  std::set<InodeNumber> unlinked_;  ///< as of the newest moved generation
+  /// Open inodes without links in the newest generation whose inodes have been copied to records.
+  std::set<InodeNumber> unlinked_;
 
   std::vector<SnapshotEntry> snapshots_;
-  std::vector<SnapshotEntry> snapshots_to_be_;     ///< in the generation being written
-  std::optional<SnapshotChange> snapshot_change_;  ///< made by that generation
+  /// Snapshots that exist in the generation being written.
+  std::vector<SnapshotEntry> snapshots_to_be_;
+  /// The change that the generation being written makes.
+  std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< blocks of the newest committed generation
   std::unordered_set<const os::Fiber*> transactions_;  ///< fibers with a transaction
@@ -388,17 +396,18 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool read_only_ = false;
 
   std::unique_ptr<Generation> open_;
-  std::unique_ptr<Generation> closing_;  ///< null if none is being written
-  bool closing_is_moved_ = false;        ///< it needs no more blocks
-  bool barrier_ = false;                 ///< no operation may begin
-  std::uint64_t committed_ = 0;          ///< newest generation with a superblock
+  std::unique_ptr<Generation> closing_;  ///< the generation being written; null if there is none
+  /// The inodes of `closing_` have been copied to records, so it needs no more blocks.
+  bool closing_is_moved_ = false;
+  bool barrier_ = false;         ///< no operation may begin
+  std::uint64_t committed_ = 0;  ///< number of the newest generation with a superblock
   LogState log_;
   bool commit_scheduled_ = false;
   tree::ChangesByFiber changes_;
   os::FiberLock commit_lock_;
   os::WaitQueue operation_ended_;
   std::unordered_map<const os::Fiber*, Operation*> operations_;
-  std::uint32_t reserving_ = 0;  ///< operations with reserved blocks
+  std::uint32_t reserving_ = 0;  ///< number of operations with reserved blocks
   std::uint32_t room_made_ = 0;  ///< sum of Operation::room
 
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;

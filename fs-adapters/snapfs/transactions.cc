@@ -1,11 +1,11 @@
 // Several operations in one generation (Soares, Krieger and Da Silva, V-A;
 // fs-adapters/transactions.h).
 //
-// Operations belong to the open generation, so those of a transaction belong to the same one if
-// none is spawned before its end. A commit waits for running transactions before it spawns, and no
-// transaction may begin during that wait, which is therefore finite. Operations outside of
-// transactions continue. A fiber that waits for a transaction must not hold an inode's lock, or the
-// transaction could not end.
+// Operations belong to the open generation. The operations of a transaction therefore belong to the
+// same generation if no generation is spawned before the transaction ends. A commit waits for
+// running transactions before it spawns, and no transaction may begin during that wait, which is
+// therefore finite. Operations outside of transactions continue. A fiber that waits for a
+// transaction must not hold an inode's lock, or the transaction could not end.
 #include "fs-adapters/snapfs/store.h"
 
 namespace headcrash::snapfs {
@@ -31,7 +31,7 @@ void Store::end_transactions() {
   transactions_changed_.wake_all();
 }
 
-/// Requires the commit lock. No transaction is running on return, and none can begin before the
+/// Requires the commit lock. On return, no transaction is running, and none can begin until the
 /// caller waits for something else.
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;

@@ -1,4 +1,5 @@
-// Tests of several operations as one: after a cut all of them have been done, or none.
+// Tests of transactions: after a power cut, either all operations of a transaction are visible or
+// none.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -34,7 +35,7 @@ TEST(SnapfsTransactions, RejectCallsThatWouldDeadlock) {
       EXPECT_TRUE(fs.begin_transaction());
       put_file(fs, "b", "text");
     });
-    m.unmount();  // ends it
+    m.unmount();  // unmounting ends the transaction
   }
   bench::expect_clean(*disk.store);
   EXPECT_TRUE(ImageReader::open(*disk.store)->lookup("b"));
@@ -108,7 +109,7 @@ TEST_P(SnapfsTransactionCuts, AreAtomic) {
         };
         const bool b = there(who + "b" + std::to_string(round));
         const bool next = there(who + "b" + std::to_string(round + 1));
-        // The next transaction moves the file away.
+        // The next transaction renames the file.
         EXPECT_EQ(there(who + "a" + std::to_string(round)), b && !next)
             << who << round << " after write " << i;
         if (round > 0) {

@@ -40,7 +40,7 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// There is no recovery, and damage is not repaired.
+  /// Only checks: there is no recovery, and damage is not repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -78,7 +78,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // As in formats with inodes at fixed places, an unallocated inode is not an error.
+    // An unallocated inode is not an error, as in formats with inodes at fixed addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{
@@ -160,7 +160,7 @@ class MountedSnapfs final : public adapters::MountedSystem,
   std::unique_ptr<FileSystem> file_system_;
 };
 
-/// A path to run the file system.
+/// A configuration of the file system, registered as a system.
 struct Variant {
   std::string name;
   std::string title;
@@ -173,7 +173,7 @@ struct Variant {
   bool keeps_snapshots = false;
 };
 
-/// So few that generations are spawned constantly.
+/// A limit so low that generations are spawned constantly.
 constexpr std::uint32_t kFewBlocks = 6;
 
 std::vector<Variant> variants() {
@@ -291,7 +291,8 @@ std::vector<Variant> variants() {
   };
 }
 
-/// Blocks of kept snapshots are then changed permanently, with or without a cut.
+/// Returns true if the variant changes blocks of kept snapshots permanently, so that the defect is
+/// visible even without a power cut.
 bool breaks_snapshots(const Variant& variant) {
   return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
 }
@@ -302,7 +303,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // Of metadata, and of data that a commit waits for.
+          // Only for metadata, and for data that a commit waits for.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
@@ -412,7 +413,8 @@ class SnapfsType final : public adapters::FileSystemType {
     if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
-  /// Superblocks, the initial blocks of a file system, and copies of them.
+  /// Returns the superblocks, the initial blocks of the file system, and the area of their first
+  /// copies.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, snapfs::ImageReader::open(store));
     const Superblock& s = reader.superblock();

@@ -1,5 +1,5 @@
-// Tests on a disk with a volatile cache: fsynced and synced data survives, because the file system
-// flushes where necessary, and only there.
+// Tests on a disk with a volatile cache: fsynced and synced data survives, and the file system
+// flushes only where necessary.
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -53,8 +53,8 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   }
 }
 
-/// The generation is committed by age. The data, which the commit does not wait for, is written
-/// later by its own age, so fsync finds no generation to commit.
+/// The generation is committed when it is due. Its unordered data is written later, because of the
+/// data's age, so the fsync finds no generation to commit.
 TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});

@@ -24,11 +24,12 @@ using model::kSectorBytes;
 constexpr std::size_t kAreasMax = 256;  // one byte of an edit selects an area
 constexpr std::uint32_t kReach = kSectorBytes;
 constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
-/// File offsets behind three levels of indirect blocks, or fewer. The first one that a type
-/// supports is used.
+/// File offsets that require three levels of indirect blocks, or fewer. The first offset that a
+/// type supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Address units in sectors, so that for one of them a word points to its own sector.
+/// Possible address units in sectors. An edit tries each, so that with the right unit a word points
+/// to its own sector.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -47,10 +48,10 @@ enum class Kind : std::uint8_t {
   word,
   complement,
   half_word,
-  itself,       ///< sets the word to the address of its sector
+  itself,       ///< sets the word to the address of the sector that contains it
   copy_word,    ///< copies another word of an area
   size,         ///< writes 64 bits of kSizes
-  fill_itself,  ///< fills the rest of the sector with its own address
+  fill_itself,  ///< fills the rest of the sector with the sector's own address
   copy_sector,  ///< copies the sector of another area
   /// sets the next two words to the same value: a higher-level pointer then points to the same
   /// block
@@ -170,7 +171,9 @@ std::vector<ImageFormat> image_formats() {
     });
     if (known == formats.end())
       formats.push_back({system.full_name() + suffix, {&system}, std::move(disk)});
-    else if (!system.control())  // some controls leave requests behind, which is a leak here
+    else if (
+        !system
+             .control())  // some controls leave requests behind, which a leak checker would report
       known->systems.push_back(&system);
   };
   for (const SystemUnderTest* const system : all_systems()) {

@@ -1,6 +1,6 @@
 #pragma once
-// Images of all registered file systems with deliberate damage: one target for the fuzzer
-// (image_fuzz.cc) and for the suite of crafted images (damaged_images_test.cc).
+// Deliberately damaged images of all registered file systems, for the fuzzer (image_fuzz.cc) and
+// for the tests with crafted images (damaged_images_test.cc).
 //
 //    image_formats()   the formats that mkfs creates for the lab disks of the registered systems
 //    ImageTarget       an image of one format after use and a power cut; damages copies of it, then
@@ -22,8 +22,8 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// Name of the first system, followed by that of the disk unless it is the small one:
-  /// "ufs-netra-bmap", "lfs-roll-forward@plain".
+  /// Name of the first system, followed by '@' and the name of the disk unless the disk is the
+  /// small one: "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
   std::vector<const SystemUnderTest*> systems;  ///< all systems that mount it; the first one
                                                 ///< creates the image
@@ -48,11 +48,11 @@ class ImageTarget {
   const std::vector<const SystemUnderTest*>& systems() const { return format_.systems; }
   /// Returns the first bytes of sectors that contain pointers, at most 256.
   const std::vector<std::uint64_t>& areas() const { return areas_; }
-  /// Returns `count` programs, equally distributed over the kinds of edits and over positions of
-  /// the image: pointers to themselves, to each other, to unused blocks or beyond the end;
-  /// unlimited sizes; trees of maximum depth.
+  /// Returns `count` edit programs, equally distributed over the kinds of edits and over the
+  /// positions of the image. The edits create cyclic pointers, pointers to unused blocks or past
+  /// the end, huge sizes, and trees of maximum depth.
   std::vector<std::string> crafted(std::size_t count) const;
-  /// Returns a program that is derived from `number`.
+  /// Returns an edit program that is derived from `number`.
   std::string random(std::uint64_t number) const;
 
   /// Checks, repairs and reads a damaged copy, mounts it as `system` (an index into systems(),
@@ -73,12 +73,13 @@ class ImageTarget {
   std::vector<std::string> all_crafted() const;
 
   ImageFormat format_;
-  std::vector<std::byte> image_;  ///< of the first device, followed by the second
+  std::vector<std::byte> image_;  ///< contents of the first device, followed by those of the second
   std::vector<std::uint64_t> areas_;
 };
 
-/// Restores the checksums of structures, which would otherwise reject all damage. `type` is a
-/// type's name; unknown types have no checksums. `sound` is the image before the damage.
+/// Recomputes the checksums of structures, because otherwise all damage would be rejected by its
+/// checksum. `type` is a type's name; unknown types have no checksums. `sound` is the image before
+/// the damage.
 void seal(std::string_view type, std::span<const std::byte> sound, std::span<std::byte> image);
 
 /// Returns false if a mount has changed bytes that no mount of the type changes. For lfs these are

@@ -17,7 +17,7 @@ namespace {
 using namespace little_endian;
 using model::kSectorBytes;
 
-/// Borrowed bytes as a store.
+/// A store over bytes that it does not own.
 class BytesStore final : public model::SectorStore {
  public:
   explicit BytesStore(std::span<std::byte> bytes) : bytes_(bytes) {}
@@ -76,7 +76,7 @@ void seal_snapfs(std::span<std::byte> image) {
       });
 }
 
-/// The table is located as in the sound image.
+/// Recomputes the checksum of shadow's table, at its position in the sound image.
 void seal_shadow(std::span<const std::byte> sound, std::span<std::byte> image) {
   const auto state = shadow::read_state(
       [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {

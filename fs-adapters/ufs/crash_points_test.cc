@@ -95,7 +95,8 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
     if (i % 3 == 0) m.executor.sleep_until(m.executor.now() + model::kSecondNs);
   }
   m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
-  // Synced names there must be reachable: nothing on their path may be held back any longer.
+  // Synced names below the indirect block must be reachable, so no update on their path may be
+  // undone any longer.
   const std::string last = long_name(kNamesInDirectBlocks + 12);
   const auto file = fs.open(last, {.create = true});
   ASSERT_TRUE(file);
@@ -109,13 +110,14 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
 }
 
 struct Workload {
-  std::function<void(Mounted&)> prepare;  ///< no cuts occur until it is synced
+  std::function<void(Mounted&)> prepare;  ///< no cuts occur until this preparation is synced
   std::function<void(Mounted&, std::size_t& synced_at)> change;
 };
 
 struct CrashReport {
   int states = 0;
-  std::map<std::string, int> damage;  ///< with the text of the first state
+  /// Number of states by damage, with the text of the first state.
+  std::map<std::string, int> damage;
   std::map<std::string, std::string> example;
 };
 

@@ -53,7 +53,8 @@ std::string text_of(const model::SectorStore& image, const std::string& path) {
   return text;
 }
 
-/// Returns the image of a cut at this instant, after a repair. Expects only permitted findings.
+/// Copies the disk as after a power cut at this instant, and repairs the copy. Expects only
+/// permitted findings. Returns the repaired image.
 std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
   auto image = bench::copy_of(*m.store);
   Fsck fsck;
@@ -389,7 +390,7 @@ TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   });
 }
 
-/// Users continue on a dead disk; the memory for unwritten blocks must be bounded.
+/// Users continue although all writes fail; the memory for unwritten blocks must be bounded.
 TEST_P(IoErrors, UnwritableBlocksAreBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -416,7 +417,7 @@ TEST(IoErrorsOfAJournal, NoCommitWithoutItsData) {
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
     bench::put_file(fs, "f", "text");
-    // Once in a run, then alone.
+    // The request fails once in a concatenated run, and once more when it is retried alone.
     m.machine.faulty_disk.add({.sectors = place_of(m, "f"), .times = 2});
     EXPECT_FALSE(fs.sync());
     EXPECT_TRUE(fs.volume().stopped());

@@ -1,6 +1,6 @@
 #pragma once
-// The ufs disks for in-process exploration. harness/explorer/in_process/lab_disks.h has the names
-// and their purposes.
+// The ufs disks for in-process exploration. harness/explorer/in_process/lab_disks.h describes the
+// purpose of each disk.
 //
 //   plain  16 MiB in blocks of 8 KiB and fragments of 1 KiB, the defaults of mkfs
 //   tiny   a few hundred blocks of 2 KiB, fragments of 512 bytes; 2 or 3 groups with 2 inode blocks

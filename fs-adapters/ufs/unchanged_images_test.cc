@@ -39,7 +39,7 @@ void use_everything(Vfs& fs) {
 }
 
 struct Seen {
-  std::uint32_t writes = 0;  ///< their checksum
+  std::uint32_t writes = 0;  ///< checksum of all writes
   std::int64_t ended_us = 0;
 };
 

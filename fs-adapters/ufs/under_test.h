@@ -8,13 +8,13 @@
 
 namespace headcrash::ufs {
 
-/// Created on first use.
+/// Returns the type, which is created on the first call.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a variant that is not in that table.
+/// Creates a system from a variant that is not in the table.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
-/// Converts the checker's kind to the common one. `order` is its number.
+/// Converts the checker's finding kind to the common type. `order` is the kind's enumerator value.
 adapters::FindingKind kind_of(FindingKind kind);
 
 }  // namespace headcrash::ufs

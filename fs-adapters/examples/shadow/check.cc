@@ -1,4 +1,4 @@
-// Checker (image.h): blocks, directories, names and link counts.
+// The checker (image.h). It checks blocks, directories, names and link counts.
 #include <fmt/format.h>
 
 #include <array>
@@ -93,7 +93,7 @@ class Check {
       if (entry->is_dot() && entry->inode != directory.number)
         wrong("does not point to the directory");
       if (entry->is_dot() || !target->attributes.is_directory()) continue;
-      ++names_[directory.number];  // for the subdirectory, whose ".." points here
+      ++names_[directory.number];  // the subdirectory's ".." refers to this directory
       if (!directories_.insert(entry->inode).second) {
         wrong("is the second name of a directory");
         continue;

@@ -69,8 +69,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // The snapshot to write. Until this returns, the only change is that inodes without a name may be
-  // released; the table does not contain them.
+  // The state to write. Only one thing may change until this returns: inodes without a name may be
+  // released, and the table does not contain such inodes.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -83,9 +83,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  const bool flush_first =
-      options_.flush_first || clean_wanted;  // the control also sets the flag only if the disk is
-                                             // clean
+  const bool flush_first = options_.flush_first ||
+                           clean_wanted;  // even the control flushes before it sets the clean flag
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
@@ -137,8 +136,8 @@ void Store::abandon() {
   cache.discard_all();
 }
 
-/// Schedules a commit, so that changes are written some time after the first one since the last
-/// commit, even without fsync.
+/// Schedules a commit, so that changes are written even without fsync. The delay counts from the
+/// first change since the last commit.
 void Store::schedule_commit() {
   if (commit_scheduled_ || closing_ || stopped_ || changes_ == committed_changes_) return;
   commit_scheduled_ = true;

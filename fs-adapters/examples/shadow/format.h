@@ -1,7 +1,6 @@
 #pragma once
-// On-disk format (FORMAT.md): two headers, two tables of inodes, and blocks. All input is
-// validated: what does not fit the device is an Error, and no address outside the device is
-// followed.
+// On-disk format (FORMAT.md): two headers, two inode tables, and blocks. All input is validated: an
+// address or a size beyond the end of the device is an Error.
 
 #include <array>
 #include <cstddef>
@@ -19,7 +18,7 @@
 namespace headcrash::shadow {
 
 using tree::InodeNumber;
-using BlockAddress = std::uint32_t;  ///< of the blocks behind the tables, from 0
+using BlockAddress = std::uint32_t;  ///< index of a block after the tables, from 0
 
 inline constexpr std::uint32_t kSectorBytes = model::kSectorBytes;
 inline constexpr InodeNumber kRootInode = 2;
@@ -27,7 +26,8 @@ inline constexpr InodeNumber kRootInode = 2;
 inline constexpr std::array<std::uint64_t, 2> kHeaderSectors{0, 8};
 inline constexpr std::uint64_t kFirstTableSector = 16;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 30U;
-inline constexpr std::size_t kRecordBytes = 56;  ///< of an inode without blocks
+/// Size of an inode record without block addresses.
+inline constexpr std::size_t kRecordBytes = 56;
 inline constexpr std::size_t kPointerBytes = 8;
 
 /// Layout of the file system. mkfs chooses it, and both headers repeat it unchanged.
@@ -49,9 +49,9 @@ struct Geometry {
 /// One complete state of the file system.
 struct Header {
   Geometry geometry;
-  std::uint64_t sequence = 0;  ///< of the commit that wrote it
+  std::uint64_t sequence = 0;  ///< number of the commit that wrote this header
   std::uint32_t table_bytes = 0, table_checksum = 0;
-  std::uint32_t next_generation = 1;  ///< of inodes
+  std::uint32_t next_generation = 1;  ///< generation of the next new inode
   bool clean = false;                 ///< written by an unmount
   std::size_t slot() const { return sequence % kHeaderSectors.size(); }
 };
@@ -59,8 +59,8 @@ struct Header {
 struct Record {
   InodeNumber number = 0;
   tree::Attributes attributes;
-  std::map<std::int64_t, BlockAddress>
-      blocks;  ///< by number within the file; missing numbers are holes
+  /// Addresses by block number within the file; missing numbers are holes.
+  std::map<std::int64_t, BlockAddress> blocks;
 };
 
 /// Encodes a header as one sector.
@@ -70,7 +70,7 @@ void append(const Record& record, std::vector<std::byte>& table);
 /// The state described by the newest header.
 struct State {
   Header header;
-  std::vector<Record> records;  ///< the allocated ones, by number
+  std::vector<Record> records;  ///< allocated inodes, by inode number
 };
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
 /// Reads the newest state. Fails if there is no valid header, if the table is invalid or does not

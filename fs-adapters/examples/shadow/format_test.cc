@@ -1,4 +1,4 @@
-// On-disk format: encoding and decoding, and rejection of invalid input.
+// Tests of the on-disk format: encoding, decoding, and rejection of invalid input.
 #include "fs-adapters/examples/shadow/format.h"
 
 #include <gtest/gtest.h>

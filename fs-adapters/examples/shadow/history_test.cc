@@ -1,5 +1,5 @@
-// Random operations of several concurrent users (tree/testing/history.h), followed by a comparison
-// before and after an unmount, and a check of the image.
+// Tests random operations of several concurrent users (tree/testing/history.h). Compares the
+// contents before and after an unmount, and checks the image.
 #include "fs-adapters/substrate/tree/testing/history.h"
 
 #include "fs-adapters/examples/shadow/testing/mounted.h"

@@ -39,11 +39,12 @@ class Image final : public adapters::ImageReader {
 /// Every kind is damage: a power cut leaves no residue, so each finding indicates a defect or a
 /// broken disk.
 enum class FindingKind : std::uint8_t {
-  block,      ///< has two owners, or is behind the end of its file
-  directory,  ///< has an invalid or missing block
-  name,       ///< points to a free inode, has the wrong type, or is the second name of a directory
-  links,      ///< wrong link count
-  unreachable,  ///< has no name
+  block,      ///< a block has two owners, or is beyond the end of its file
+  directory,  ///< a directory has an invalid or missing block
+  /// A name refers to a free inode, has the wrong type, or is the second name of a directory.
+  name,
+  links,        ///< an inode has a wrong link count
+  unreachable,  ///< an inode has no name
 };
 adapters::FindingKind kind_of(FindingKind kind);
 

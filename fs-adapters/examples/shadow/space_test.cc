@@ -1,4 +1,4 @@
-// Space and block states: a full disk can be changed and emptied, committed blocks are not
+// Tests of space and block states. A full disk can be changed and emptied, committed blocks are not
 // overwritten, and the state is consistent after disk errors.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
@@ -40,7 +40,7 @@ TEST(Space, FullDiskCanBeChangedAndEmptied) {
     ASSERT_TRUE(large);
     EXPECT_GT(large->size_bytes, 50'000U);
     EXPECT_EQ(vfs.mkdir("more", 0755).error().value, ENOSPC);
-    // Overwrites the file, several times as many blocks as are free.
+    // Overwrites the file, which needs several times as many blocks as are free.
     const auto file = vfs.open("large", {});
     ASSERT_TRUE(file);
     ASSERT_TRUE(vfs.pwrite(*file, 0, bytes_of(std::string(large->size_bytes, 'm'))));

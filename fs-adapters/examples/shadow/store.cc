@@ -11,8 +11,8 @@
 namespace headcrash::shadow {
 namespace {
 
-constexpr std::uint64_t kShareOfFailures =
-    4;  // of the cache: more unwritable blocks stop the store
+// The store stops if unwritable blocks exceed this share of the cache.
+constexpr std::uint64_t kShareOfFailures = 4;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
 }
 
 std::size_t Store::bytes_in_core() const {
-  constexpr std::size_t kBlockBytes = 32;  // per block of an inode: an estimate
+  constexpr std::size_t kBlockBytes = 32;  // estimated memory for each block of an inode
   return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes +
          use_.size();
 }
@@ -40,7 +40,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // The partial change is in memory only: the disk has the previous state.
+  // The partial change is only in memory. All writes stop, so the disk keeps the previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
   schedule_commit();
@@ -123,9 +123,9 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& inode, std::int64_t
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreInode& inode,
                                                    const tree::BlockWanted& wanted) {
-  // A long write may need more than the operation's reserve, so it may commit halfway. A power cut
-  // may then show a partly written file. Changes of names must stay atomic, but never need more
-  // than the reserve.
+  // A long write may need more blocks than the operation's reserve, so it may commit before it is
+  // complete. A power cut may then leave a partly written file. Name changes must stay atomic, and
+  // never need more than the reserve.
   if (inode.attributes.is_regular() && free_ < kOperationBlocks)
     if (auto done = commit(Clean::no); !done) return forward_errno(done);
   auto& blocks = core(inode).record.blocks;

@@ -15,13 +15,13 @@
 // and see the state in memory. fsync is a commit. No table contains an inode without a name, so a
 // power cut frees its blocks even if the file was open.
 //
-// Space. Each block change needs a free block, so a full disk could not even be emptied. New blocks
-// of files and directories therefore leave kReserveBlocks, and an operation starts with a commit
-// when fewer than kOperationBlocks are free. Changes to existing blocks thus never fail with
-// ENOSPC.
+// Space. Each block change needs a free block, so without a reserve even a removal would fail on a
+// full disk. New blocks of files and directories therefore leave kReserveBlocks free, and an
+// operation starts with a commit if fewer than kOperationBlocks are free. Changes to existing
+// blocks thus never fail with ENOSPC.
 //
-// All inodes are in memory, at least kRecordBytes each; mkfs sets their maximum number. Lock order:
-// the operation lock, then inodes. Thread: the executor's.
+// All inodes are in memory and take at least kRecordBytes each; mkfs sets the maximum number of
+// inodes. Lock order: the operation lock, then inodes. Thread: the executor's.
 
 #include <memory>
 #include <unordered_map>
@@ -33,14 +33,14 @@
 
 namespace headcrash::shadow {
 
-/// Upper bound of the blocks that an operation on names changes or creates: a rename needs up to
-/// seven (tree/link_changes.h).
+/// Upper bound on the number of blocks that a name operation changes or creates. A rename needs up
+/// to seven (tree/link_changes.h).
 inline constexpr std::uint32_t kOperationBlocks = 12;
 inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // Both are switched off by controls only.
+  // Only controls disable one of these two rules.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;
@@ -52,7 +52,7 @@ struct CoreInode : tree::CoreInode {
   Record record;
 };
 
-/// Counts inodes that have a name, as a check does.
+/// Space statistics. Counts only inodes that have a name, as the checker does.
 struct Space {
   std::uint64_t free_blocks = 0, free_inodes = 0;
 };
@@ -141,10 +141,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   std::unordered_map<std::uint64_t, std::unique_ptr<CoreInode>> inodes_;
   InodeNumber last_number_ = kRootInode;
 
-  std::vector<Use> use_;  ///< of each block
+  std::vector<Use> use_;  ///< state of each block
   std::uint64_t free_ = 0;
   std::vector<BlockAddress> fresh_,
-      freed_;                     ///< since the last commit; `fresh_` may contain freed blocks
+      freed_;  ///< blocks freed since the last commit; `fresh_` may still contain them
   BlockAddress lowest_free_ = 0;  ///< no lower block is free
 
   os::FiberLock operation_lock_;

@@ -17,7 +17,7 @@ adapters::Counters counters_of(const Space& space) {
   return {{"free blocks", space.free_blocks}, {"free inodes", space.free_inodes}};
 }
 
-/// A commit writes everything: fsync makes the whole file system durable.
+/// Returns the promises. Every fsync is a commit, which makes the whole file system durable.
 adapters::Promises promises() {
   return {.fsync_keeps_name = true,
           .fsync_keeps_links = true,

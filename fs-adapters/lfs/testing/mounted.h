@@ -37,7 +37,7 @@ struct DiskOptions {
   MkfsOptions mkfs = {.block_bytes = 1024, .segment_bytes = 64 << 10, .id = 7};
 };
 
-/// A disk with an empty file system.
+/// An in-memory disk with an empty file system.
 struct Disk {
   explicit Disk(const DiskOptions& options = {})
       : store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)), log(*store) {

@@ -1,5 +1,5 @@
 #pragma once
-// The device below a driver: an emulated one in virtual time, or a real one in a guest.
+// The device below a driver: an emulated device in virtual time, or a real device in a guest.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ class BlockDone {
   virtual void done(model::Status status) = 0;
 };
 
-/// A disk as its driver sees it. Durability, overlapping requests and TRIM behave as in
+/// Interface of a disk to its driver. Durability, overlapping requests and TRIM behave as in
 /// model::Device. Errors are reported through the status passed to done(). All calls come from the
 /// executor's thread. A real device may use other threads, but completes on this one.
 class BlockDevice {

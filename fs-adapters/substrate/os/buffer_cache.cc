@@ -104,8 +104,8 @@ void BufferCache::State::forget(Buffer& buffer) {
   buffer.forgotten = true;
 }
 
-/// Must follow any change of the buffer's state. Adds it to the clean list, removes it from there,
-/// or destroys it. The reference may dangle afterwards.
+/// Must follow any change of the buffer's state. Adds the buffer to the clean list, removes it from
+/// that list, or destroys it. The reference may dangle afterwards.
 void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
   if (buffer.forgotten) {
@@ -124,7 +124,7 @@ void BufferCache::State::settle(Buffer& buffer) {
   }
 }
 
-/// Returns false if the buffer was forgotten while the calling fiber waited.
+/// Locks the buffer. Returns false if the buffer was discarded while the calling fiber waited.
 bool BufferCache::State::lock(Buffer& buffer) {
   if (buffer.lock == Buffer::Lock::free) {
     buffer.lock = Buffer::Lock::fiber;
@@ -215,8 +215,8 @@ bool BufferCache::State::try_room(std::size_t bytes) {
   return true;
 }
 
-/// Makes room at the expense of the calling fiber. Does not wait if nothing can be written and
-/// nothing is in flight.
+/// Frees memory; the calling fiber writes dirty buffers and waits for them. Does not wait if
+/// nothing can be written and nothing is in flight.
 void BufferCache::State::make_room(std::size_t bytes) {
   while (!executor.halted() && !try_room(bytes)) {
     const std::uint64_t made_before = room_made;
@@ -286,7 +286,8 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
   }
 }
 
-/// Returns the cached buffer, held; or null once there is room for it.
+/// Returns the cached buffer, held. If the block is not cached, frees memory for it and returns
+/// null.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
   cpu.charge(Cost::buffer_found);
   for (;;) {
@@ -295,7 +296,8 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    if (find(key) == nullptr) return nullptr;  // otherwise another fiber has created it
+    if (find(key) == nullptr)
+      return nullptr;  // otherwise another fiber has created it in the meantime
   }
 }
 

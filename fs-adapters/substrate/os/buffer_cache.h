@@ -1,32 +1,34 @@
 #pragma once
-// The buffer cache: blocks of a disk in a fixed amount of memory, and the ways to write them.
+// The buffer cache: keeps blocks of a disk in a fixed amount of memory, and writes them back.
 //
 // A buffer is named by an object and a block (BufferKey), which the file system assigns. Its home
 // is its address on the disk. The home may change: a growing fragment moves, and a log writes each
 // block to a new place. The holder of a buffer owns its lock.
 //
 //   get/read -> held -> release         unchanged
-//                    -> write_delayed   dirty; written by the syncer, or when room is needed
+//                    -> write_delayed   dirty; written by the syncer, or when memory is needed
 //                    -> write_async     issued now, without waiting
 //                    -> write           issued now; the caller waits
 //
 // A write sends the bytes that the buffer holds when it is issued. Without `block_copy` the buffer
 // stays locked until the request completes, and a second updater waits (Ganger and Patt 1994,
-// section 3.3). With it (-CB) a private copy is sent, which takes room in the cache. If there is no
-// room for a copy, the buffer itself is sent and stays locked. A block of zeroes needs no copy.
+// section 3.3). With `block_copy` (-CB), a private copy is sent, which takes memory in the cache.
+// If there is no memory for a copy, the buffer itself is sent and stays locked. A block of zeroes
+// needs no copy.
 //
 // Hooks see a buffer before it is sent and after the write completes. They may substitute other
 // bytes (soft updates roll back updates that must not be visible yet) or veto the write (a journal
 // holds back uncommitted blocks). If no clean buffer is left, get() writes the oldest dirty ones
-// and waits. Only buffers that cannot be written now (held, or vetoed by a hook) may exceed the
-// size.
+// and waits. Only if all dirty buffers are unwritable at that time (held, or vetoed by a hook) does
+// the cache exceed its size.
 //
 // Two writes to the same home reach the disk in the order of issue (disk_queue.h).
 //
 // A file system that writes each block to a new place (a log) uses buffers without a home. Their
 // address is kUnassigned until they are written. The cache never writes such a buffer itself. When
-// it needs room or flushes, it asks the BufferOwner, which writes many buffers in one request with
-// write_gathered(). Buffers that have a home are written as usual, also in such a cache.
+// the cache needs memory or is flushed, it asks the BufferOwner, which writes many buffers in one
+// request with write_gathered(). Buffers that have a home are written as usual, also in such a
+// cache.
 //
 // Bounds: buffers, counted copies and charges share `bytes`; any excess is counted. Charges are
 // limited by `charged_bytes_max`, copies by `copies_bytes`. A write in flight locks or pins its
@@ -36,10 +38,10 @@
 //
 // A buffer is clean once its write has been issued. If the write fails, the buffer becomes dirty
 // again with its current bytes, and the next sweep or flush writes it again. An error therefore
-// loses nothing. flush describes the state of the disk, not past events: it fails for every caller
-// while a block that it covers has not been written since its last write failed. A successful retry
-// ends that. A block whose write failed is not written to make room, so a bad disk does not block a
-// caller that needs a buffer. Such blocks may exceed the size of the cache; the file system must
+// loses nothing. A flush reports the state of the disk, not past events: it fails for every caller
+// as long as the last write of some covered block has failed. After a successful retry, flushes
+// succeed again. The cache does not retry such a write to free memory, so a bad disk does not block
+// a caller that needs a buffer. Such blocks may exceed the size of the cache; the file system must
 // stop before there are too many (failed_bytes()).
 
 #include <cstddef>
@@ -66,8 +68,8 @@ struct BufferKey {
 /// Address of a buffer that has no place on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of content in a buffer. Only writes of metadata lock their buffers by default. Hooks
-/// see both kinds, because pointers to data wait for the data.
+/// The kind of content in a buffer. By default, only writes of metadata lock their buffers. Hooks
+/// also see data writes, because a pointer may have to wait until its data is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -82,7 +84,7 @@ class HeldBuffer {
 
   explicit operator bool() const { return buffer_ != nullptr; }
   const BufferKey& key() const;
-  std::uint64_t lba() const;  ///< its home, or kUnassigned
+  std::uint64_t lba() const;  ///< the buffer's home, or kUnassigned
   Content content() const;
   std::span<std::byte> bytes() const;
   bool dirty() const;
@@ -101,7 +103,7 @@ struct Outgoing {
   BufferKey key;
   std::uint64_t lba = 0;
   Content content = Content::metadata;
-  std::span<std::byte> bytes;  ///< bytes of the buffer itself
+  std::span<std::byte> bytes;  ///< current bytes of the buffer
   /// Bytes to send: those of the buffer unless a hook substitutes others. Must stay valid until
   /// the call returns; they are copied.
   std::span<const std::byte> source;
@@ -121,8 +123,8 @@ class WriteHooks {
   /// buffer has been discarded since. If a hook substituted the bytes, the buffer stays in the
   /// cache until this returns; the hook must request its next write (mark_dirty), now or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
-  /// The block is not on the disk. Called after after_write() reported an error, once the buffer is
-  /// dirty again. Not called for discarded buffers.
+  /// Reports that a write has failed, so the block is not on the disk. Called after after_write()
+  /// reported the error, once the buffer is dirty again. Not called for discarded buffers.
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
@@ -157,12 +159,13 @@ struct BufferCacheOptions {
   /// With -CB, the limit for all copies together, counted in pages of 4 KiB. Further writers wait
   /// until others complete. 0: no separate limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes`: up to this much metadata stays when data needs room; metadata beyond it is
-  /// evicted before any data. 0: evict the least recently used buffer of either kind.
+  /// Part of `bytes` that is protected for metadata: metadata beyond this amount is evicted before
+  /// any data, metadata below it only after all data. 0: evict the least recently used buffer of
+  /// either kind.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
-  /// Part of `bytes`: reserved for fibers with a RoomReserve, so that fibers that make room find
-  /// some.
+  /// Part of `bytes` that is reserved for fibers with a RoomReserve, so that fibers that free
+  /// memory do not run out of it.
   std::uint64_t reserve_bytes = 0;
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< part of `bytes`: limit of all charges
                                                         ///< together
@@ -204,10 +207,10 @@ class BufferCache {
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Same, for blocks that may be moved concurrently (by a cleaner, or after a failed write). Calls
-  /// `home` once there is room for the block; the block must not move from then on. `home` must not
-  /// wait. If it returns kUnassigned (unknown without waiting), read() returns device_failed and
-  /// reads nothing.
+  /// Same, for blocks that another fiber may move (a cleaner, or after a failed write). Calls
+  /// `home` for the address once there is memory for the block; from then on the block must not be
+  /// moved. `home` must not wait. If it returns kUnassigned (unknown without waiting), read()
+  /// returns device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
@@ -247,16 +250,16 @@ class BufferCache {
   ///
   /// Hooks see each buffer before anything is sent. If one vetoes its write, nothing is sent and
   /// all buffers stay dirty; hooks that had permitted theirs get an error from after_write(), and 0
-  /// is returned. Waits for the processor, and for copies of others if copies_bytes limits them,
-  /// but not for the disk. `done` may be null. It is called after the buffers are updated, and must
-  /// outlive the request.
+  /// is returned. Waits for the processor, and for other writers' copies if `copies_bytes` is
+  /// exhausted, but not for the disk. `done` may be null. It is called after the buffers are
+  /// updated, and must outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts,
                            const Ordering& ordering = {}, DiskDone* done = nullptr);
   /// Returns the dirty buffers without a home, in the order in which they became dirty. Does not
   /// wait.
   std::vector<BufferKey> unassigned() const;
   std::size_t unassigned_bytes() const;  ///< dirty buffers only
-  /// Makes the fibers that wait after need_room() check again.
+  /// Wakes the fibers that wait after need_room(), so that they check for free memory again.
   void wake_room_waiters();
 
   // Memory of the file system itself (in-core inodes, maps, dependencies), counted in the same
@@ -267,7 +270,9 @@ class BufferCache {
   bool charge(std::size_t bytes);
   /// Same without waiting; returns false also if there is no room. For event handlers.
   bool try_charge(std::size_t bytes);
-  void uncharge(std::size_t bytes);  ///< from any context; at most the charged amount
+  void uncharge(
+      /// `bytes` must not exceed the charged amount; may be called from any context.
+      std::size_t bytes);
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< buffers, counted copies and charges
 
@@ -279,9 +284,9 @@ class BufferCache {
   bool unwritten(const BufferKey& key) const;
   /// True if a write of the block failed and none has succeeded since.
   bool write_failed(const BufferKey& key) const;
-  std::size_t failed_bytes() const;  ///< size of all such blocks
+  std::size_t failed_bytes() const;  ///< total size of blocks whose last write failed
   std::uint64_t size_bytes() const;  ///< BufferCacheOptions::bytes
-  bool structures_count() const;     ///< as in BufferCacheOptions
+  bool structures_count() const;     ///< BufferCacheOptions::structures_count
   /// Marks the buffer dirty without its lock. Hooks use it to redo updates after a rolled-back
   /// write. Returns false if the block is not cached.
   bool mark_dirty(const BufferKey& key);
@@ -308,17 +313,18 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
-  /// Returns those changed at `since` or later, in the same order. The cost is proportional to the
-  /// result.
+  /// Returns the dirty buffers changed at `since` or later, in the same order. The cost is
+  /// proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
-  /// Returns how many of those are metadata.
+  /// Returns how many dirty buffers changed at `since` or later are metadata.
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);
   /// Visits part `part` of `parts` of the cache: marks dirty buffers, and issues those marked at
   /// the previous visit (Ganger and Patt 1994, section 2). A part is every `parts`-th slot. Buffers
-  /// that become dirty together are adjacent here, unlike in the page frames of a long-running
-  /// system, so a part of adjacent slots would cause the burst that the sweep is to avoid.
+  /// that become dirty together have adjacent slots here, unlike page frames in a long-running
+  /// system. A part of adjacent slots would therefore cause the burst of writes that the sweep is
+  /// meant to avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 
@@ -332,8 +338,8 @@ class BufferCache {
 };
 
 /// Lets the current fiber use the cache's reserve for the lifetime of this object. For fibers that
-/// make room (the owner's writer, a cleaner): they never wait for room. They exceed the size if the
-/// reserve is used up and no buffer is clean.
+/// make room (the owner's writer, a cleaner): they never wait for room. If the reserve is used up
+/// and no buffer is clean, these fibers make the cache exceed its size.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

@@ -69,7 +69,8 @@ TEST(BufferCache, ReusedMemoryIsZeroed) {
   });
 }
 
-/// Uses a cache of eight blocks: first `blocks` blocks of metadata, then data without end.
+/// Fills a cache of eight blocks with `blocks` blocks of metadata and then many blocks of data.
+/// Returns which metadata blocks are still cached.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -121,7 +122,7 @@ TEST(BufferCache, DataMayUseIdleMetadataPool) {
     EXPECT_EQ(w.cache.counters().misses, 8U) << "all metadata stays cached";
     for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(0, i, Content::metadata));
     EXPECT_EQ(w.cache.used_bytes(), 8U * 512);
-    // A block that becomes data leaves the pool.
+    // A metadata block that becomes data no longer counts as metadata.
     w.cache.write_delayed(w.fill({0, 7}, 17, 1, 512, Content::data));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(read(2, i, Content::data));
@@ -485,7 +486,7 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need the room, and the bad sector blocks none of them.
+      // Other blocks need memory, and the bad sector must not block any of them.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -536,7 +537,7 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // A read is already queued behind the write that will fail.
+    // A read of the block is already queued behind the write that will fail.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -554,7 +555,7 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    w.disk.bad_sectors = {};  // the first one is already at the disk
+    w.disk.bad_sectors = {};  // the first write is already at the disk
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
@@ -669,7 +670,7 @@ TEST(BufferCache, HooksCanVetoAWrite) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Room is made without it, beyond the size if necessary.
+    // Memory is freed without evicting the buffer; if necessary, the cache exceeds its size.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};
@@ -707,7 +708,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 2});  // every second slot is a part
+    const HeldBuffer held = w.cache.cached({0, 2});  // this buffer is in the slots of the part
     w.cache.sweep(0, 2);
     w.queue.drain();
   });

@@ -4,7 +4,7 @@
 //
 // The host copies the bytes of a gathered write in any case, because a driver's request is one
 // span. The modelled machine pays as in buffer_writes.cc: either the buffers stay locked, or with
-// -CB a copy takes room and processor time. Each buffer has its own transfer, all with the id of
+// -CB a copy takes memory and processor time. Each buffer has its own transfer, all with the id of
 // the one request, so that callers waiting for a block's write need not know how it was sent.
 #include <algorithm>
 #include <cstring>
@@ -61,8 +61,8 @@ void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts
   cpu.charge({{Cost::request_issued}, {Cost::copy_per_kib, static_cast<std::int64_t>(copied)}});
 }
 
-/// Calls the hooks and copies the bytes that they send. Returns false if one vetoed its write; then
-/// nothing may be sent.
+/// Calls the hook for each buffer and copies the bytes to be sent. Returns false if a hook vetoed a
+/// write; nothing may be sent in that case.
 bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& parts,
                                 std::uint64_t lba, Ordering& ordering,
                                 std::vector<RequestId>& after) {

@@ -53,7 +53,7 @@ struct RecordsCompletions final : DiskDone {
   std::vector<Status> statuses;
 };
 
-/// Writes segments one after another, in need_room() or on its own fiber.
+/// A BufferOwner that writes consecutive segments, either in need_room() or on a separate fiber.
 struct LogOwner final : BufferOwner {
   explicit LogOwner(GatherWorld& w) : world(w) { w.cache.owner(this); }
   bool need_room(std::size_t) override {
@@ -384,8 +384,8 @@ TEST(BufferGather, TheCacheGrowsIfTheOwnerCannotWriteAndCountsIt) {
   w.cache.owner(nullptr);
 }
 
-/// The owner writes on its own fiber and needs room for that, while waiting fibers hold buffers
-/// that it wants.
+/// The owner's writer is a separate fiber that needs memory itself, while waiting fibers hold
+/// buffers that it would write.
 TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {
@@ -408,7 +408,7 @@ TEST(BufferGather, ASeparateWriterUsesTheReserve) {
     while (!ended && !w.executor.halted()) {
       while (!owner.asked && !ended) owner.wake.wait();
       owner.asked = false;
-      // For example an indirect block.
+      // A read in between, for example of an indirect block.
       EXPECT_TRUE(w.cache.read({50, 0}, Content::metadata, 50, 512));
       EXPECT_LE(w.cache.used_bytes(), 16U * 512);
       if (log.write_segment(nullptr) == 0) w.cache.wake_room_waiters();
@@ -479,9 +479,9 @@ TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
   w.cache.owner(nullptr);
 }
 
-/// Runs a log with random users. Reads through its map return the newest version, whatever was
-/// evicted, failed or moved in between. At the end, the disk has these versions at the mapped
-/// addresses.
+/// Simulates a log with random users. Reads through the log's map must return the newest version,
+/// regardless of evictions, failed writes and moves in between. At the end, the disk has these
+/// versions at the mapped addresses.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},

@@ -5,10 +5,10 @@
 //   object 3      blocks that move; one fiber at a time
 //   object 4      blocks that are discarded; one fiber at a time
 //
-// Each version of a block is a number, ascending over all blocks. A reader sees the newest version,
-// whatever was written or evicted in between. A home gets its versions in order. Versions
-// acknowledged by a sync write or a flush are on the medium; at the end all versions are. Hooks
-// send rolled-back versions (kUndone set) and veto writes.
+// Each version of a block is a number, ascending over all blocks. A reader must see the newest
+// version, regardless of writes and evictions in between. Each home must receive its versions in
+// order. Versions acknowledged by a sync write or a flush are on the medium; at the end all
+// versions are. Hooks send rolled-back versions (kUndone set) and veto writes.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -146,7 +146,7 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // A moved block is stored where it was last written.
+    // The current home of a moved block is the address of its last write.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -172,7 +172,7 @@ class BufferHistory : private WriteHooks {
     const std::uint64_t version = ++last_version_;
     block.newest = version;
     model::bench::fill_with(buffer.bytes(), version);
-    if (random_.below(4) == 0) executor_.yield();  // while holding it
+    if (random_.below(4) == 0) executor_.yield();  // yields while the buffer is held
     const Ordering how{.flagged = random_.below(8) == 0};
     switch (random_.below(8)) {
       case 0:
@@ -211,7 +211,8 @@ class BufferHistory : private WriteHooks {
     const bool held = random_.below(2) == 0;
     const model::Status status = held ? cache_.flush_object(object) : cache_.flush_all();
     if (status != model::Status::ok || shape_.hooks) return;
-    // A fiber that was changing a block had a version before the block entered the list.
+    // A fiber may have been changing the block when the list was made; its version may already
+    // exist but need not be durable.
     for (const auto& [key, version] : then) {
       Block& block = blocks_[key];
       if (block.newest == version) block.durable = std::max(block.durable, version);
@@ -262,7 +263,7 @@ class BufferHistory : private WriteHooks {
   }
   void after_write(const BufferKey& key, RequestId, model::Status) override {
     std::deque<bool>& sent = in_flight_[key];
-    if (sent.empty()) return;  // sent while the hooks were off
+    if (sent.empty()) return;  // the write was sent while the hooks were disabled
     if (sent.front()) {
       EXPECT_TRUE(cache_.mark_dirty(key));
     }
@@ -286,7 +287,7 @@ class BufferHistory : private WriteHooks {
   bool hooks_on_ = true;
   std::uint64_t kept_back_ = 0;
   int undone_ = 0;
-  std::map<BufferKey, std::deque<bool>> in_flight_;  ///< in issue order; true if rolled back
+  std::map<BufferKey, std::deque<bool>> in_flight_;  ///< writes in issue order; true if rolled back
   std::vector<std::byte> sent_;
 };
 

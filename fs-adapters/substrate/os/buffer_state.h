@@ -9,8 +9,8 @@
 //   slots   storage of the buffers, which the syncer sweeps
 //
 // A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. It
-// passes to waiters in FIFO order. A forgotten buffer is in no list; it lives until its last
-// holder, waiter and transfer are gone.
+// passes to waiters in FIFO order. A discarded buffer is in no list; it is destroyed once it has no
+// holder, waiter or transfer.
 
 #include <tsl/robin_map.h>
 
@@ -35,12 +35,13 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// While the buffer is being read: bytes of a failed write that are newer than the disk.
+  /// Set while the buffer is being read: bytes of a failed write, which are newer than those on the
+  /// disk.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Transfers that need the buffer after completion, or whose copy is not counted.
+  /// Number of transfers that need the buffer after completion, or whose copy is not counted.
   std::uint32_t pins = 0;
   bool known = false;  ///< holds the disk's bytes or newer ones; false while being read
   bool fresh = false;  ///< created by get() and never written
@@ -60,8 +61,8 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory of destroyed buffers, reused for new ones: a full cache drops one for each that it
-/// creates.
+/// Memory of destroyed buffers, reused for new buffers, because a full cache evicts a buffer for
+/// each new one.
 class SpareBytes {
  public:
   /// Returns `bytes` bytes: zeroes, or stale content.
@@ -81,13 +82,14 @@ class SpareBytes {
   }
 
  private:
-  // AddressSanitizer builds keep none, so that uses of a buffer's bytes after its end are detected.
+  // AddressSanitizer builds keep no memory, so that a use of a buffer's bytes after its destruction
+  // is detected.
 #ifdef HEADCRASH_ASAN
   static constexpr std::size_t kBytesMax = 0;
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< size of each: the largest given so far
+  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size returned so far
   std::vector<std::vector<std::byte>> spare_;
 };
 
@@ -124,10 +126,10 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    bool moves = false;        ///< to a new home; after a failure the buffer has none
-    Buffer* buffer = nullptr;  ///< set if it locks or pins
+    bool moves = false;  ///< the write assigns a new home; if it fails, the buffer has no home
+    Buffer* buffer = nullptr;  ///< set if the transfer locks or pins the buffer
     std::vector<std::byte> copy;
-    std::size_t counted_bytes = 0;  ///< size of the copy, if counted
+    std::size_t counted_bytes = 0;  ///< size of the private copy, if it counts as cache memory
     struct WriteWaiter* waiter = nullptr;
     RequestId id = 0;
     Links<Transfer> in_transfers;
@@ -252,7 +254,7 @@ struct BufferCache::State {
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);
-  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< in flight
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< gathered writes in flight
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
   SpareBytes spare;
@@ -267,7 +269,7 @@ struct BufferCache::State {
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
   std::uint64_t room_made = 0;                       ///< number of wake-ups for room
-  std::map<BufferKey, model::Status> failed_writes;  ///< blocks without a successful write since
+  std::map<BufferKey, model::Status> failed_writes;  ///< blocks whose last write failed
 };
 
 }  // namespace headcrash::os

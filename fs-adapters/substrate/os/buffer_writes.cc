@@ -20,7 +20,7 @@
 
 namespace headcrash::os {
 
-/// A fiber that waits for its own write.
+/// Receives the completion of a write that the calling fiber waits for.
 struct WriteWaiter {
   explicit WriteWaiter(Executor& executor) : queue(executor) {}
   WaitQueue queue;
@@ -95,7 +95,7 @@ void BufferCache::State::pay_for_write(const Buffer& buffer) {
 }
 
 /// Returns the bytes that the device reads. Decides whether the buffer stays locked, is pinned, or
-/// is free.
+/// is released.
 std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffer& buffer,
                                                        std::span<const std::byte> source) {
   const bool undone = source.data() != buffer.bytes.data();
@@ -198,7 +198,7 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   }
 }
 
-/// Completes a read. A buffer whose read failed is forgotten; its holder and waiters see that
+/// Completes a read. If the read failed, discards the buffer; its holder and waiters see that
 /// `known` is false.
 void BufferCache::State::read_arrived(Buffer& buffer, model::Status status) {
   const std::vector<std::byte> newer = std::exchange(buffer.newer, {});
@@ -240,15 +240,17 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
 /// returns stale bytes.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // The write did not arrive at its new address; only the owner knows where the block goes now.
+  // The write to the new address failed, so the buffer has no home; the owner must select another
+  // address.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // A buffer just created by get() will be overwritten completely.
+    // A buffer just created by get() is not made dirty here, because its holder will overwrite it
+    // completely.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write sends newer bytes, and comes here too if it fails.
+  // A later write has newer bytes. If it fails, too, this function is called again.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -279,10 +281,10 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// Ignores failures of the writes in flight for these blocks.
+/// Marks the writes in flight for these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies a transfer refers to its buffer, which records this.
+  // Without copies, a transfer refers to its buffer, which records whether it is being written.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;
@@ -295,7 +297,9 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  if (!buffer->dirty) {  // discarded in the meantime: another block may own its address now
+  if (!buffer
+           // The buffer was discarded in the meantime, and another block may own its address now.
+           ->dirty) {
     unlock(*buffer);
     return 0;
   }
@@ -406,7 +410,7 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
   return any ? first->second : model::Status::ok;
 }
 
-/// Issues the dirty buffers that have a home. Returns true if some have none.
+/// Issues the dirty buffers that have a home. Returns true if some dirty buffers have no home.
 bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
   const auto is_unassigned = [](const Buffer& buffer) {
     return buffer.dirty && buffer.lba == kUnassigned;

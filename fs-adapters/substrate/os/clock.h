@@ -43,7 +43,7 @@ class VirtualClock : public Clock {
 class WallClock : public Clock {
  public:
   /// Origin of the reported time: the boot of the machine, or the epoch as known when the clock was
-  /// created. Later changes of the calendar do not affect it.
+  /// created. Later changes of the system's date do not affect the reported time.
   enum class Origin : std::uint8_t { boot, epoch };
   explicit WallClock(Origin origin = Origin::boot);
   TimeNs now() const override;

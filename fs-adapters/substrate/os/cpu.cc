@@ -14,7 +14,8 @@ Cpu::~Cpu() {
   executor_.on_stop(nullptr);
 }
 
-/// Passes the processor to a waiter, which has it even if others ask before it runs.
+/// Passes the processor to a waiter. It is reserved for this fiber even if other fibers request it
+/// before the fiber runs.
 void Cpu::give_up() {
   holder_ = nullptr;
   WaitQueue& next = woken_.empty() ? sliced_ : woken_;

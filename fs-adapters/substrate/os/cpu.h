@@ -28,13 +28,13 @@ class Cpu : private Executor::StopListener {
 
   /// Computes for `work_ns` on the calling fiber's account. Returns at once after halt().
   void use(TimeNs work_ns);
-  /// Same, for the total cost of `charges`, and counts each of them in the account.
+  /// Same, for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
   /// For event handlers: delays the running fiber, or the next one, by this cost.
   void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
-  TimeNs busy_ns() const { return busy_ns_; }  ///< all accounts together
+  TimeNs busy_ns() const { return busy_ns_; }  ///< sum over all accounts
 
  private:
   void take();

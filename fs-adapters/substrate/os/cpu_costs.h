@@ -13,7 +13,7 @@ namespace headcrash::os {
 /// Costs of a machine and of its kernel below the file systems, in nanoseconds. Zero by default.
 struct MachineCosts {
   TimeNs system_call = 0;   ///< entry, exit and argument checks
-  TimeNs copy_per_kib = 0;  ///< block to block (-CB)
+  TimeNs copy_per_kib = 0;  ///< copying between buffers (-CB)
   /// Between a process and the cache: copying, page mapping and page faults.
   TimeNs transfer_per_kib = 0;
   TimeNs clear_per_kib = 0;    ///< zero-filling
@@ -23,8 +23,8 @@ struct MachineCosts {
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads of commands
 };
 
-/// Costs of the steps of a file system on that machine. Each kind of file system compared has its
-/// own table over the same MachineCosts.
+/// Costs of file system operations on that machine. In a comparison, each kind of file system has
+/// its own table, with the same MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name

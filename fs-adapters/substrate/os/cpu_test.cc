@@ -103,7 +103,7 @@ TEST(Cpu, TwoFibersShareTheProcessorInSlices) {
     });
   }
   w.executor.run();
-  // Ann keeps the processor for her slice of 10, which ends within her second piece.
+  // ann keeps the processor for a slice of 10, which ends within the second piece of work.
   EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
                         "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);
@@ -139,7 +139,8 @@ TEST(Cpu, WokenFibersPrecedeThoseThatHadASlice) {
     w.say(w.cat);
   });
   w.executor.run();
-  // Bob computes from 10 to 20. Ann has waited longer than Cat, but Cat comes first.
+  // bob computes from 10 to 20. ann has waited longer than cat, but cat was just woken and comes
+  // first.
   EXPECT_EQ(w.log, (Log{"22 cat", "52 ann", "62 bob"}));
 }
 

@@ -1,13 +1,13 @@
 #pragma once
-// Addresses for a driver of several devices. The device number is above the sector bits, so
-// addresses of the first device are plain sectors.
+// Addresses for a driver with several devices. The device number occupies the bits above the sector
+// number, so addresses on the first device are plain sector numbers.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace headcrash::os {
 
-/// Sector `sector` of device `device`, counted from 0.
+/// An address is (device << kDeviceShift) + sector; devices are counted from 0.
 inline constexpr int kDeviceShift = 48;
 inline constexpr std::uint64_t kSectorMask = (std::uint64_t{1} << kDeviceShift) - 1;
 constexpr std::uint64_t device_address(std::size_t device, std::uint64_t sector) {

@@ -54,7 +54,7 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// Returns the first pending request; the maximum if none.
+/// Returns the first pending request in the list; the maximum id if there is none.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();
@@ -148,8 +148,8 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // A write that was not sent because of a chain takes later writes of its sectors with it: they
-    // contain the same bytes, and name only what has changed since.
+    // If a write was not sent because of its chain, later writes of its sectors must fail, too:
+    // they contain the same bytes, but their chains name only what has changed since.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);
@@ -188,7 +188,8 @@ void DiskOrder::consider(RequestId id, Changes& changes) {
   if (slot.doomed) {
     slot.complete = true;
     changes.failed.push_back(
-        id);  // complete() iterates over them: a chain may be too long for recursion
+        // complete() processes the list iteratively, because a chain may be too long for recursion.
+        id);
   } else if (slot.held_by_order == 0) {
     changes.ready.push_back(id);
   }

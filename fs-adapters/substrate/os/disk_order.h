@@ -1,7 +1,8 @@
 #pragma once
 // Ordering rules of disk_queue.h, independent of disks and time.
 //
-// Each request counts the things that hold it back. It is ready when the count is zero:
+// Each request counts its unsatisfied dependencies and is ready when the count is zero.
+// Dependencies are:
 //
 //   sectors   a write waits for the last write of each of its sectors and for the reads since;
 //             a read waits for the last write
@@ -28,7 +29,8 @@ enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 /// Ordering constraints of a request.
 struct Ordering {
   bool flagged = false;
-  /// Chains: requests issued earlier. Completed ones are ignored.
+  /// Scheduler chains: earlier requests that must complete first. Requests that are already
+  /// complete are ignored.
   std::span<const RequestId> after = {};
   /// Acts as a Part-NR barrier, whatever `flag` the queue uses: de-allocation with chains
   /// (3.2).
@@ -40,8 +42,9 @@ class DiskOrder {
   enum class Kind : std::uint8_t { read, write, flush };
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
-    std::vector<RequestId> ready;   ///< in the order in which they became ready
-    std::vector<RequestId> failed;  ///< complete: each followed a failed request
+    std::vector<RequestId> ready;  ///< in the order in which they became ready
+    /// Completed as failed, because they had to follow a failed request.
+    std::vector<RequestId> failed;
   };
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
@@ -69,19 +72,20 @@ class DiskOrder {
     bool flagged = false;
     bool barrier = false;
     bool complete = false;
-    bool doomed = false;  ///< fails as soon as no earlier request touches its sectors
+    /// The request will fail once no earlier request for its sectors is pending.
+    bool doomed = false;
     std::uint64_t lba = 0;
     std::uint64_t end = 0;
     std::uint32_t held_by_sectors = 0;
     std::uint32_t held_by_order = 0;
-    RequestId flagged_before = 0;  ///< the last flagged request at issue
+    RequestId flagged_before = 0;  ///< the last flagged request when this request was issued
     std::vector<Follower> followers;
   };
   /// Pending requests for a run of sectors, keyed by its first sector.
   struct Run {
     std::uint64_t end = 0;
-    RequestId writer = 0;            ///< the last one; 0 if none
-    std::vector<RequestId> readers;  ///< since the last write
+    RequestId writer = 0;            ///< the last write; 0 if none
+    std::vector<RequestId> readers;  ///< reads issued since the last write
   };
   using Runs = std::map<std::uint64_t, Run>;
 
@@ -104,8 +108,8 @@ class DiskOrder {
   bool reads_bypass_;
   IdWindow<Slot> slots_;
   Runs runs_;
-  std::deque<RequestId> flagged_;   ///< pending ones, with completed ones among them
-  std::deque<RequestId> barriers_;  ///< likewise
+  std::deque<RequestId> flagged_;   ///< pending flagged requests; may still contain completed ones
+  std::deque<RequestId> barriers_;  ///< pending barriers; may still contain completed ones
   RequestId last_flagged_ = 0;
   std::deque<RequestId> flag_gate_;
   std::deque<RequestId> barrier_gate_;

@@ -1,8 +1,8 @@
 // Tests of the ordering rules (disk_order.h) against a naive version that checks every pair of
 // requests.
 //
-// After every step, the ready requests must be exactly those that the rules allow. Then nothing
-// illegal can be dispatched, and everything legal can.
+// After every step, the ready requests must be exactly those that the rules allow, no more and no
+// fewer.
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <fmt/core.h>
@@ -218,7 +218,7 @@ TEST_P(DiskOrderRules, ReadyRequestsMatchTheRules) {
     OrderHistory(rules, seed).run(sums);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(sums.held, sums.steps);  // otherwise nothing has been tested
+  EXPECT_GT(sums.held, sums.steps);  // otherwise the rules have not been exercised
   EXPECT_GT(sums.ready_most, 3U);
   EXPECT_GT(sums.doomed, 0U);
 }

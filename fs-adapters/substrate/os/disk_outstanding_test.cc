@@ -23,7 +23,7 @@ using model::kMillisecondNs;
 using model::Status;
 using Log = std::vector<std::string>;
 
-/// Completes each request after a random time, so in any order.
+/// A disk that completes each request after a random time, so in any order.
 class UnrulyDisk final : public BlockDevice {
  public:
   UnrulyDisk(model::Simulation& simulation, model::SectorStore& store, std::uint64_t seed)

@@ -25,12 +25,12 @@ struct DiskQueue::State {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
-    bool alone = false;  ///< failed together with others; retried alone
+    bool alone = false;  ///< failed in a concatenated run, and must be retried alone
     bool queued = false;
     bool complete = false;
   };
   struct Spindle;
-  /// Requests that are at a device as one, in order of their sectors.
+  /// Concatenated requests at a device, in order of their sectors.
   struct Run final : BlockDone {
     Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
     void done(model::Status status) override { state.run_done(*this, status); }
@@ -40,14 +40,14 @@ struct DiskQueue::State {
     TimeNs dispatched_at = 0;
     std::vector<std::byte> gathered;
   };
-  /// One device.
+  /// The state of one device.
   struct Spindle final : BlockDone {
     Spindle(State& queue, BlockDevice& disk)
         : state(queue),
           device(disk),
           schedule(queue.options.schedule, queue.options.seed),
           reads(queue.options.schedule, queue.options.seed) {}
-    /// Completes a flush of the queue itself.
+    /// Completes a flush that the queue itself has sent.
     void done(model::Status status) override { state.flush_done(*this, status); }
     bool idle() const { return runs.size() == spare.size(); }
     std::size_t running() const { return runs.size() - spare.size(); }
@@ -57,10 +57,10 @@ struct DiskQueue::State {
     DiskSchedule schedule;
     DiskSchedule reads;  ///< used with reads_first; otherwise reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    std::vector<std::unique_ptr<Run>> runs;  ///< the largest number needed so far
+    std::vector<std::unique_ptr<Run>> runs;  ///< runs, reused; as many as were ever outstanding
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
-    std::vector<RequestId> in_flush;  ///< complete when the current flush is
+    std::vector<RequestId> in_flush;  ///< requests that complete with the current flush
     bool flushing = false;
     int dispatches_unflushed = 0;
   };
@@ -157,7 +157,8 @@ void DiskQueue::State::take_ready() {
   changes.ready.clear();
 }
 
-/// True if a flush must be sent now. It waits for outstanding requests while it may.
+/// Returns true if a flush must be sent now. As long as the limit permits, a flush waits until no
+/// request is outstanding.
 bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
   if (spindle.unflushed.empty() || spindle.flushing) return false;
   const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();
@@ -192,7 +193,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request waits for no other; only the schedule can have passed it so often.
+  // The oldest pending request does not wait for any other request, so only the schedule can have
+  // passed over it.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -290,7 +292,7 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Records that a run has been at its device.
+/// Records the completion of a run in traces and counters.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;
@@ -313,8 +315,8 @@ void DiskQueue::State::went(Run& run, model::Status status) {
   }
 }
 
-/// Retries the requests of a failed run one by one, so that a bad sector fails only its own
-/// request.
+/// Queues the requests of a failed run to be retried one by one, so that a bad sector fails only
+/// the request for it.
 bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
   if (status != model::Status::medium_error || run.ids.size() < 2) return false;
   for (const RequestId id : std::exchange(run.ids, {})) {

@@ -17,16 +17,16 @@
 // are complete. Dispatchable requests to consecutive sectors are concatenated into one, as in the
 // paper. The schedule chooses among dispatchable requests.
 //
-// A driver may have several devices, for example one for a file system and one for its log.
-// Numbers, flags and chains cover all of them. Each device has its own schedule and outstanding
-// requests. An address selects the device (device_address()); addresses of the first device are
-// plain sectors.
+// A driver may have several devices, for example one for a file system and one for its log. Request
+// numbers, flags and chains apply across all devices. Each device has its own schedule and
+// outstanding requests. An address selects the device (device_address()); addresses of the first
+// device are plain sectors.
 //
-// When a flagged write fails, the writes that it held back fail too. So do requests that name it,
-// and later writes of the same sectors as these, which contain the same bytes: nothing that depends
-// on the failed write reaches the disk. Requests issued after the failure are not affected, because
-// their issuers know of it. When a run of concatenated requests fails, its requests are retried one
-// by one.
+// When a flagged write fails, the writes that it held back fail too. Requests that name the failed
+// write fail, too, and so do later writes of the sectors of such failed requests, because they
+// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. Requests
+// issued after the failure are not affected, because their issuers know of it. When a run of
+// concatenated requests fails, its requests are retried one by one.
 
 #include <cstdint>
 #include <memory>
@@ -51,7 +51,7 @@ struct DiskQueueOptions {
   std::uint32_t concatenated_sectors = 128;
   /// For a disk with a volatile cache: a write counts as complete only after a flush. The queue
   /// sends these flushes itself, when nothing else can be dispatched, or 32 requests after the
-  /// first write that needs one. If false, completion is taken as durable.
+  /// first write that needs a flush. If false, a completed write is assumed to be durable.
   bool flush_for_order = false;
   std::uint32_t outstanding = 1;  ///< requests at each device at a time, after concatenation
   /// Dispatch reads before other requests; after `reads_in_row_max` such reads, dispatch one other
@@ -59,8 +59,8 @@ struct DiskQueueOptions {
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
   /// Limit of pending requests, and so of memory. transfer() waits at the limit; for issue() it is
-  /// an invariant (the cache bounds what it issues). A request that has been passed by this many
-  /// later ones is dispatched next, whatever the schedule.
+  /// an invariant (the cache bounds what it issues). A request that has been overtaken by this many
+  /// later requests is dispatched next, regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
@@ -78,8 +78,9 @@ struct DiskTrace {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   bool flagged = false;
-  std::uint32_t named = 0;  ///< number of requests that it had to follow
-  /// First request of the run that it was dispatched with; 0 if never dispatched.
+  std::uint32_t named = 0;  ///< number of requests in its chain (Ordering::after)
+  /// First request of the concatenated run in which this request was dispatched; 0 if it was never
+  /// dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;
@@ -88,7 +89,7 @@ struct DiskTrace {
 class DiskTracer {
  public:
   virtual ~DiskTracer() = default;
-  /// Called with the number that the request got. Spans are valid only during the call.
+  /// Called with the number assigned to the request. Spans are valid only during the call.
   virtual void issued(RequestId id, const BlockRequest& request, const Ordering& ordering) {
     (void)id, (void)request, (void)ordering;
   }
@@ -98,17 +99,18 @@ class DiskTracer {
 /// Totals since creation or clear_counters(); times in nanoseconds.
 struct DiskQueueCounters {
   std::uint64_t issued_reads = 0;
-  std::uint64_t issued_writes = 0;   ///< everything but reads, flushes included
+  std::uint64_t issued_writes = 0;   ///< writes, trims and flushes
   std::uint64_t issued_flushes = 0;  ///< issued by the file system
-  std::uint64_t requests = 0;        ///< as seen by the disk, after concatenation
+  std::uint64_t requests = 0;        ///< requests at the disk, after concatenation
   std::uint64_t sectors = 0;
   /// From the issue of the first request to completion, summed over requests as the disk saw
   /// them: "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< from dispatch to completion, likewise
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed in the same way
   std::uint64_t queued_most = 0;
-  std::uint64_t flushes = 0;           ///< sent by the queue itself; not in `requests`
-  std::uint64_t outstanding_most = 0;  ///< maximum of requests at all devices at a time
+  std::uint64_t flushes = 0;  ///< sent by the queue itself; not in `requests`
+  /// Maximum number of requests that were outstanding at the same time, over all devices.
+  std::uint64_t outstanding_most = 0;
 };
 
 class DiskQueue {

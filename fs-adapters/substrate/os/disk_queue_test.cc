@@ -203,7 +203,7 @@ TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
     for (std::uint64_t i = 0; i < 100; ++i) issuer.write(i * 10, 1, i);
     w.queue.wait_for(1);
     EXPECT_EQ(w.disk.log[33], "f0+0");
-    EXPECT_EQ(w.disk.log.size(), 35U);  // the next one is dispatched before any fiber runs
+    EXPECT_EQ(w.disk.log.size(), 35U);  // the next request is dispatched before any fiber runs
     w.queue.drain();
   });
 }

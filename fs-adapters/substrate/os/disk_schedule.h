@@ -1,15 +1,15 @@
 #pragma once
-// Chooses which dispatchable request goes next, by its address.
+// Selects the next request among the dispatchable ones, by address.
 //
-// fcfs takes the oldest request. sstf takes the one nearest to the end of the last one. look takes
-// the next one in the current direction and turns at the last one. c_look takes the next one
-// above, and wraps from the top to the lowest (Worthington, Ganger and Patt, "Scheduling algorithms
-// for modern disk drives", SIGMETRICS 1994, section 3). The driver knows block numbers, not
-// cylinders.
+// fcfs selects the oldest request. sstf selects the request nearest to the end of the previous
+// request. look selects the next request in the current direction, and reverses the direction after
+// the last one. c_look selects the next higher address, and wraps around from the highest to the
+// lowest (Worthington, Ganger and Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS
+// 1994, section 3). The driver knows block numbers, not cylinders.
 //
 // shuffled is for testing only. The seed gives each request a rank (an even seed ranks addresses
-// instead), and the lowest rank goes first. Some requests therefore wait until nothing else is
-// left.
+// instead), and the lowest rank goes first. A request with a high rank therefore waits until no
+// other request is left.
 
 #include <cstdint>
 #include <optional>

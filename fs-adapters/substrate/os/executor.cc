@@ -31,8 +31,8 @@ class Fiber {
   std::function<void()> body;
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
-  std::uint64_t number = 0;            ///< in spawn order
-  Fiber* next = nullptr;               ///< in the run queue or a wait queue
+  std::uint64_t number = 0;            ///< number of the fiber, in spawn order
+  Fiber* next = nullptr;               ///< next fiber in the run queue or in a wait queue
   const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
 
@@ -50,7 +50,8 @@ struct Executor::State {
   }
 
   void make_runnable(Fiber& fiber);
-  /// Requires that the current fiber is or will be in some list. Runs others until it is runnable.
+  /// Stops the current fiber and runs other fibers until it is runnable again. The fiber must be in
+  /// a list, or be put into one later.
   void stop_current();
   void stopping();
   void sleep(TimeNs at);
@@ -79,8 +80,8 @@ struct Executor::State {
   std::uint64_t sequence = 0;
   std::size_t users = 0;
   int switches_left = kSwitchesAtOnce;
-  TimeNs limit = 0;       ///< time may not pass beyond it
-  bool user_ran = false;  ///< since the last check
+  TimeNs limit = 0;       ///< time at which run_until() returns; the clock must not pass it
+  bool user_ran = false;  ///< true if a user has run since the last deadlock check
   TimeNs user_ran_at = 0;
   bool halted = false;
 };
@@ -246,7 +247,7 @@ void Executor::run_until(TimeNs until) {
 void Executor::run_until(const std::function<bool()>& done) {
   State& s = *state_;
   invariant(s.current == nullptr, "run_until() was called from a fiber");
-  s.limit = 0;  // every sleeper returns here, where `done` is checked
+  s.limit = 0;  // makes each sleep return to this loop, which checks `done`
   while (!done()) {
     if (s.first == nullptr) {
       s.let_time_pass(model::kNever);

@@ -11,8 +11,8 @@
 // the program stops and lists the waiting fibers.
 //
 // A power cut does not destroy fibers. Every request fails, halt() wakes sleeping fibers, and all
-// of them unwind by their ordinary error paths. A fiber whose stack was thrown away would never run
-// its destructors.
+// of them unwind by their ordinary error paths. If a fiber's stack were simply discarded, its
+// destructors would never run.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,8 @@ namespace headcrash::os {
 struct Account {
   std::string name;
   TimeNs cpu_ns = 0;  ///< time spent computing
-  /// Time spent waiting for its own requests, or for a buffer in flight.
+  /// Time that the account's fibers spent waiting for their own requests, or for a buffer in
+  /// flight.
   TimeNs disk_wait_ns = 0;
   Charged charged = {};  ///< amounts of the costs that make up `cpu_ns`
 };
@@ -52,11 +53,11 @@ class Executor {
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
-  /// Runs until every user has ended. Stops with an invariant's message if all fibers wait and no
-  /// event can happen.
+  /// Runs until every user has ended. Stops the program with an invariant's message if all fibers
+  /// wait and no event can happen.
   void run();
-  /// Runs until time `until`, whether fibers end or not. For daemons alone, and for an idle
-  /// machine.
+  /// Runs until time `until`, even if all users have ended. Used to run an idle machine or only
+  /// daemons.
   void run_until(TimeNs until);
   /// Runs until `done` returns true, without a time limit. For a machine whose users come from
   /// outside (events posted to a WallClock) and may be absent for days. Checks `done` between fiber
@@ -109,7 +110,7 @@ class WaitQueue {
  private:
   friend class FiberLock;
   Executor& executor_;
-  Fiber* first_ = nullptr;  ///< fibers are linked through a member
+  Fiber* first_ = nullptr;  ///< fibers are linked through a member of Fiber
   Fiber* last_ = nullptr;
 };
 

@@ -160,7 +160,7 @@ TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
   w.executor.spawn(Kind::user, w.account, [&] {
     first.lock();
     w.executor.sleep_until(2);
-    EXPECT_TRUE(third.would_deadlock());  // through the two fibers below
+    EXPECT_TRUE(third.would_deadlock());  // the deadlock would involve the two fibers below
     EXPECT_TRUE(first.would_deadlock());
     first.unlock();
     EXPECT_FALSE(third.would_deadlock()) << "its holder runs soon";
@@ -401,7 +401,7 @@ TEST(WallClock, RunsUntilAnExternalUserIsDone) {
   EXPECT_GT(ticks, 0);
   bool said = false;
   clock.post([&] { said = true; });
-  executor.run_until([&] { return said; });  // no fiber sets it
+  executor.run_until([&] { return said; });  // no fiber sets `said`
   outside.join();
   executor.halt();
 }

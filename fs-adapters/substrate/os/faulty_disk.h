@@ -1,16 +1,16 @@
 #pragma once
-// A disk with injected I/O errors, over one without.
+// Injects I/O errors into the requests to another disk.
 //
-// A fault selects requests by operation, by the sectors that they touch, and by their number among
-// these: `times` of them, from the nth on. Requests are counted as they reach this disk, after
-// concatenation by the driver. A failed write leaves nothing, its first half, or all of it on the
-// medium, as the fault says, since a real drive guarantees nothing. A failed request takes as long
-// as the disk below needs for the remaining part of it.
+// A fault applies to requests of one operation that touch certain sectors. Of these requests, it
+// fails `times`, from the nth on. Requests are counted as they reach this disk, after concatenation
+// by the driver. A failed write leaves nothing, its first half, or all of it on the medium, as the
+// fault says, since a real drive guarantees nothing. A failed request takes as long as the disk
+// below needs for the part that is written.
 //
 //   driver's queue -> FaultyDisk -+-> disk                           no fault matches
-//                                 +-> disk, with part of it or none -> the fault's status
+//                                 +-> disk, with part of the write or nothing -> the fault's status
 //
-// Equal faults and equal requests fail equally, so the seed that draws the faults repeats a run.
+// Faults are deterministic: the same seed and the same requests reproduce the same failures.
 
 #include <cstdint>
 #include <limits>
@@ -47,8 +47,8 @@ struct DiskFault {
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault of a read or a write in one of `areas` (at least one), early enough to hit a run
-/// of a few hundred requests. One in four is permanent.
+/// Draws one fault of a read or a write in one of `areas` (at least one), early enough to take
+/// effect in a run of a few hundred requests. One in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {

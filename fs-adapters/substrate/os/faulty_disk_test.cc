@@ -1,4 +1,5 @@
-// Tests of faults (faulty_disk.h): the requests that fail, and the bytes that they leave.
+// Tests of injected faults (faulty_disk.h): which requests fail, and which bytes the medium has
+// afterwards.
 #include "fs-adapters/substrate/os/faulty_disk.h"
 
 #include <gtest/gtest.h>

@@ -54,7 +54,7 @@ std::unique_ptr<FiberStack> FiberStacks::take() {
   auto stack = std::move(free_.back());
   free_.pop_back();
 #if defined(HEADCRASH_ASAN)
-  // Frames that were left without returning are still poisoned.
+  // Frames that were left without a return are still poisoned in AddressSanitizer's shadow memory.
   __asan_unpoison_memory_region(stack->bottom(), stack->bytes());
 #endif
   return stack;
@@ -95,7 +95,7 @@ void FiberContext::begin() {
   invariant(false, "a fiber's first function returned");
 }
 
-/// Runs first on a stack that is switched to.
+/// Called first on a stack after a switch to it.
 void FiberContext::arrived() {
 #if defined(HEADCRASH_ASAN)
   const void* bottom = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// A store whose reads and writes are requests of a driver's queue; the calling fiber waits for
-// them. A checker written against model::SectorStore then takes as long as the device does.
+// A store whose reads and writes are requests in a driver's queue; the calling fiber waits for
+// each. A checker that uses model::SectorStore thus takes realistic device time.
 
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "plugin/model/core/store.h"

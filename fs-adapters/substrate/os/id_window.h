@@ -11,7 +11,7 @@ namespace headcrash::os {
 template <typename T>
 class IdWindow {
  public:
-  std::uint64_t oldest() const { return oldest_; }  ///< one beyond the newest if empty
+  std::uint64_t oldest() const { return oldest_; }  ///< the next number if the window is empty
   std::uint64_t beyond() const { return oldest_ + things_.size(); }
   bool empty() const { return things_.empty(); }
   bool contains(std::uint64_t id) const { return id >= oldest_ && id - oldest_ < things_.size(); }

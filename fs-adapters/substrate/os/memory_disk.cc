@@ -1,4 +1,4 @@
-// The disk without mechanics (memory_disk.h).
+// The in-memory disk with a constant latency (memory_disk.h).
 #include "fs-adapters/substrate/os/memory_disk.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  const bool is_first = device_of(request.lba) == 0;  // the store checks the others
+  // The store checks the bounds of the other devices.
+  const bool is_first = device_of(request.lba) == 0;
   if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;
   Result<void> result;
@@ -42,7 +43,8 @@ void MemoryDisk::write_cache(bool on) {
   has_cache_ = on;
 }
 
-/// Writes or trims the store. With a cache, a write stops there; a trim passes through it.
+/// Carries out a write or a trim. With a write cache, a write goes only to the cache, and a trim
+/// goes to the store as well.
 Result<void> MemoryDisk::write_through(const BlockRequest& request) {
   if (request.op != model::Op::write) {
     cached_.erase(cached_.lower_bound(request.lba),

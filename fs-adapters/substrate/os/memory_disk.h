@@ -1,8 +1,8 @@
 #pragma once
-// A disk of plain bytes. Each request takes the same time and takes effect at its end, including
-// the store. For tests and crash exploration, which need many disks per second and no mechanics. If
-// its store has several devices (device_stores.h), it serves all of them with one latency;
-// disk_window.h shows a driver one each.
+// A disk of plain bytes. Each request has the same latency and changes the store when it completes.
+// For tests and crash exploration, which create many disks per second and need no mechanical model.
+// If its store has several devices (device_stores.h), it serves all devices with the same latency;
+// disk_window.h presents each as a separate device to a driver.
 
 #include <array>
 #include <deque>
@@ -53,9 +53,10 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   model::TimeNs latency_ns_;
   bool on_ = true;
   bool has_cache_ = false;
-  std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>>
-      cached_;                    ///< at most the whole disk
-  std::deque<Command> commands_;  ///< equal latencies, so FIFO
+  /// Write cache; at most the whole disk.
+  std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> cached_;
+  /// Requests in flight; all have the same latency, so they complete in FIFO order.
+  std::deque<Command> commands_;
 };
 
 }  // namespace headcrash::os

@@ -13,9 +13,9 @@
 namespace headcrash::os {
 
 struct MemoryMachineOptions {
-  TimeNs latency_ns = model::kMillisecondNs;  ///< of every request
+  TimeNs latency_ns = model::kMillisecondNs;  ///< latency of every request
   SystemOptions system = {};
-  std::vector<DiskFault> faults = {};  ///< faults of the disk, at driver addresses
+  std::vector<DiskFault> faults = {};  ///< injected faults, at driver addresses
   /// Size of the second device, which the store holds at driver addresses (device_stores.h);
   /// 0 if none.
   std::uint64_t second_sectors = 0;

@@ -26,8 +26,8 @@ class ModelDisk final : public BlockDevice, private model::Initiator {
 
   model::Machine& machine_;
   std::size_t device_index_;
-  std::vector<std::pair<model::RequestId, BlockDone*>>
-      under_way_;  ///< few: bounded by the driver's outstanding requests
+  /// Requests in flight; few, because the driver limits outstanding requests.
+  std::vector<std::pair<model::RequestId, BlockDone*>> under_way_;
 };
 
 }  // namespace headcrash::os

@@ -41,7 +41,8 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// Transfers all bytes. Returns 0 or errno. A device that ends early has its own error code.
+/// Transfers all bytes. Returns 0 or an errno value; a short device is reported with a special
+/// value.
 template <typename Transfer>
 int whole(std::size_t bytes, const Transfer& transfer) {
   std::size_t done = 0;
@@ -93,7 +94,8 @@ struct RawDisk::State {
   std::condition_variable asked;
   std::deque<std::shared_ptr<Job>> jobs;
   bool ending = false;
-  bool disowned = false;  ///< used by the executor's thread only
+  /// True once the RawDisk is destroyed; used by the executor's thread only.
+  bool disowned = false;
   std::vector<std::thread> threads;
 };
 

@@ -1,5 +1,5 @@
-// Tests of reused buffer memory (buffer_state.h). AddressSanitizer builds do not reuse it, so that
-// uses after its end are detected.
+// Tests of reused buffer memory (buffer_state.h). AddressSanitizer builds do not reuse memory, so
+// that a use after the buffer's destruction is detected.
 #include <gtest/gtest.h>
 
 #include <utility>

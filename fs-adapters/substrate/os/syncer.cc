@@ -41,7 +41,7 @@ struct Syncer::State {
   BufferCache& cache;
   SyncerOptions options;
   Account account{.name = "syncer"};
-  std::uint64_t asked = 0;  ///< items queued so far; gives their order
+  std::uint64_t asked = 0;  ///< number of items queued so far, which defines their order
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
@@ -50,7 +50,7 @@ struct Syncer::State {
   TimeNs written_at = 0;
 };
 
-/// Runs the items due by `until`, except those that they queue.
+/// Runs the items due by `until`, except items that these items queue.
 void Syncer::State::do_due(TimeNs until) {
   const std::uint64_t last = asked;
   while (!later.empty() && later.begin()->first <= until) {
@@ -88,8 +88,7 @@ void Syncer::State::write_behind() {
       write_older_than(burst_age_ns(options, bytes_of(all)), all);
       break;
     }
-    case SyncerOptions::Policy::write_through:  // writes that a user could not make or a hook
-                                                // vetoed
+    case SyncerOptions::Policy::write_through:  // retries writes that failed or that a hook vetoed
       write_older_than(0, cache.dirty());
       break;
   }
@@ -109,7 +108,8 @@ TimeNs Syncer::State::age() const {
   }
 }
 
-/// Writes data of at least this age, and metadata of any age unless it waits too.
+/// Writes data of at least this age. Writes metadata regardless of age, unless
+/// SyncerOptions::metadata_waits is set.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
   const auto since = options.age == SyncerOptions::Age::since_last_change

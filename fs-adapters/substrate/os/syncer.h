@@ -17,10 +17,10 @@ struct SyncerOptions {
   enum class Policy : std::uint8_t {
     none,      ///< write only for fsync and for room
     sweep,     ///< each second, mark or write 1/`parts` of the cache
-    periodic,  ///< write everything each `interval_ns`, as the classic `update`
+    periodic,  ///< write everything each `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, write data `interval_ns` old or older, and all metadata
-    /// Like interval, but early enough that all dirty data can be on the disk in time: data are
-    /// written when they are `interval_ns` old, less the time to write everything dirty at
+    /// Like interval, but early enough that all dirty data can be on the disk in time: data is
+    /// written at the age of `interval_ns` minus the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
     /// Each changing call returns once its changes are on the disk (tree/file_system.h).
@@ -34,12 +34,14 @@ struct SyncerOptions {
   std::size_t parts = 30;
   TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never because of
                                                ///< age
-  Age age = Age::since_last_change;  ///< for buffers; logs and commits count from the first change
-  /// For interval and burst: metadata blocks are also written by age. In-core inodes still go to
-  /// their blocks at once, so that they do not wait twice.
+  Age age = Age::
+      since_last_change;  ///< age of buffers; logs and commits always count from the first change
+  /// For interval and burst: metadata blocks are also written by age. In-core inodes are still
+  /// copied to their blocks at once, so that they do not wait twice.
   bool metadata_waits = false;
-  /// Logs, commits and in-core inodes keep the timing of their file system, as under sweep. In
-  /// Linux 2.4, kupdate writes buffers, and a journal commits by itself.
+  /// Logs, commits and in-core inodes keep the timing of their file system, as with the sweep
+  /// policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits on its own
+  /// timer.
   bool own_times = false;
   std::uint64_t drain_bytes_per_s = 0;  ///< for burst: sustained rate of the disk; must be positive
   TimeNs tick_ns = model::kSecondNs;
@@ -77,12 +79,12 @@ class Syncer {
 
   // The following serve state outside the buffer cache: in-core inodes, commits, a log.
 
-  /// Returns when a change made now must be written. If the policy defines no time (sweep,
-  /// own_times), that is `usual_ns` from now. kNever: not because of age. For burst it depends on
-  /// the current dirty data.
+  /// Returns the time by which a change made now must be written; kNever if age does not matter. If
+  /// the policy defines no time (sweep, own_times), returns `usual_ns` from now. For burst, the
+  /// result depends on the amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// Same, seen from a tick: data changed at or before the returned time are due. Negative if none
-  /// are.
+  /// The inverse of due_at(): data changed at or before the returned time is due now. Negative if
+  /// no data is due.
   TimeNs due_since(TimeNs usual_ns) const;
   bool writes_through() const;  ///< true for Policy::write_through
 

@@ -41,7 +41,8 @@ TEST(Syncer, TheSweepWritesBuffersMarkedInThePreviousTurn) {
     for (std::int64_t block = 10; block < 15; ++block) w.change(block);
   });
   w.executor.run();
-  // One of five slots each second from the first on: marked at 1 to 5 s, written at 6 to 10 s.
+  // The sweep visits one of five slots each second: blocks are marked at 1 to 5 s and written at 6
+  // to 10 s.
   for (std::uint64_t i = 0; i < 5; ++i) {
     const double at = w.written_after_s(10 + i, i + 1);
     EXPECT_GE(at, 6.0 + static_cast<double>(i));
@@ -92,7 +93,7 @@ TEST(Syncer, AgeCanCountFromTheFirstChange) {
   EXPECT_LT(at, 10.3);
 }
 
-/// Covers state written outside the cache: a log, commits, in-core inodes.
+/// due_at() serves state outside the cache: a log, commits, in-core inodes.
 TEST(Syncer, ReportsTheDueTimeOfAChange) {
   constexpr TimeNs kUsual = 7 * kSecondNs, kNow = 42 * kSecondNs + kSecondNs / 2;
   const auto due = [&](const SyncerOptions& options, Content content, TimeNs& since) {
@@ -198,7 +199,7 @@ TEST(Syncer, WorkRunsInOrderAtTheTickBeforeTheSweep) {
     w.syncer.add_work([&] {
       say("a");
       w.change(7);
-      w.executor.sleep_until(w.executor.now() + kSecondNs / 2);  // an item may wait
+      w.executor.sleep_until(w.executor.now() + kSecondNs / 2);  // work items may wait
       w.syncer.add_work([&] { say("asked for by a"); });
     });
     w.syncer.add_work([&] { say("b"); });

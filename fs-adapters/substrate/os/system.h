@@ -1,5 +1,5 @@
 #pragma once
-// The small operating system between a block device and a Vfs, on which our file systems run.
+// The small operating system on which our file systems run, between a block device and a Vfs.
 //
 //   users and daemons    fibers of one executor, on one processor with a table of costs
 //   file system          vfs.h above, hooks of the cache below
@@ -7,7 +7,7 @@
 //   queue                the driver's: order, schedule, a limit of requests at each device
 //   device               in memory with virtual time, a drive's model, or a real one
 //
-// All users share this type. Tests and crash exploration (memory_machine.h), the papers'
+// All environments share this type. Tests and crash exploration (memory_machine.h), the papers'
 // experiments (harness/papers/modelled_machine.h) and FUSE (fs-adapters/fuse/real_machine.h) differ
 // only in clock and device.
 //
@@ -51,8 +51,8 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  /// Runs the body as a process of `account`, until it and every other user has ended. Call outside
-  /// of fibers.
+  /// Runs `body` as a process of `account`. Returns once the process and all other users have
+  /// ended. Must not be called from a fiber.
   void run_as(Account& account, std::function<void()> body) {
     executor.spawn(Executor::Kind::user, account, std::move(body));
     executor.run();

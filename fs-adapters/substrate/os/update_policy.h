@@ -19,9 +19,9 @@
 
 namespace headcrash::os {
 
-/// Parses a policy. Errors begin with `subject`: an unknown policy, or a delay that is malformed,
-/// negative, 0 where that is invalid, or too long for memory. With burst, a long delay would fill a
-/// cache of `cache_bytes` with unwritten data first, which could then never be written in time.
+/// Parses a policy. Fails if the policy is unknown or the delay is invalid; error messages begin
+/// with `subject`. Also rejects a burst delay in which dirty data could fill a cache of
+/// `cache_bytes`, because that much data could not be written in time.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

@@ -1,4 +1,5 @@
-// The tree (file_system.h): attributes, and operations on neither names nor file contents.
+// The tree (file_system.h): attributes, and other operations that concern neither names nor file
+// contents.
 
 #include <cerrno>
 

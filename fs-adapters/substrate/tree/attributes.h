@@ -8,7 +8,7 @@
 
 namespace headcrash::tree {
 
-using InodeNumber = std::uint32_t;  ///< 0 if none
+using InodeNumber = std::uint32_t;  ///< 0 means no inode
 
 inline constexpr std::uint32_t kLinksMax = 32767;  // LINK_MAX of 4.4BSD
 
@@ -35,16 +35,17 @@ struct Timestamp {
 
 /// The part of an inode that the tree reads and changes. A file system derives its inode from it.
 struct Attributes {
-  std::uint16_t mode = 0;   ///< 0 if the inode is not allocated
-  std::uint16_t links = 0;  ///< for a directory: its name, its "." and one for each subdirectory
+  std::uint16_t mode = 0;  ///< 0 if the inode is not allocated
+  /// A directory has a link for its name, its ".", and each subdirectory's "..".
+  std::uint16_t links = 0;
   std::uint64_t size_bytes = 0;
   Timestamp accessed, modified, changed;
   std::uint32_t generation = 0;  ///< changes each time the inode number is reused
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
-  /// False for a size that no file system writes: a file beyond the reach of pointers, or a
-  /// directory (which has no holes) larger than the device.
+  /// Returns false for a size that no file system writes: a file longer than its pointers can
+  /// address, or a directory (which has no holes) larger than the device.
   bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
     return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
   }
@@ -52,7 +53,8 @@ struct Attributes {
   bool is_directory() const { return (mode & kTypeMask) == kTypeDirectory; }
   bool is_regular() const { return (mode & kTypeMask) == kTypeRegular; }
   bool is_symlink() const { return (mode & kTypeMask) == kTypeSymlink; }
-  /// True if the content is written in order, before a name leads to the inode.
+  /// Returns true for directories and symbolic links, whose content counts as metadata and must be
+  /// on the disk before a name refers to the inode.
   bool holds_metadata() const { return is_directory() || is_symlink(); }
 };
 

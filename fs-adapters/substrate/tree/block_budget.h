@@ -1,5 +1,5 @@
 #pragma once
-// A bound for code that follows pointers on a disk.
+// Bounds the work of code that follows pointers on an untrusted disk.
 
 #include <cstdint>
 

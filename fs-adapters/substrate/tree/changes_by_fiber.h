@@ -8,8 +8,8 @@
 
 namespace headcrash::tree {
 
-/// Tracks which of the fibers that run operations have made a change. An operation that fails with
-/// EIO after a change by its fiber cannot be rolled back. Changes by other fibers do not
+/// Tracks which fibers have changed something in their current operation. An operation that fails
+/// with EIO after a change by its fiber cannot be rolled back. Changes by other fibers do not
 /// matter.
 class ChangesByFiber {
  public:

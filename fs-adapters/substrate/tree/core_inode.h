@@ -2,8 +2,8 @@
 // An in-core inode as the tree sees it, references to it, and its lock.
 //
 // An implementation of InodeStore (inode_store.h) derives its inode from CoreInode, keeps it in a
-// table, and counts references: each handle is one, and ends with put(). An inode without links
-// lives until its last handle is put, and is then removed.
+// table, and counts references. Each Handle is one reference and ends with put(). An inode without
+// links lives until its last handle is put, and is then removed.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Operation {
   bool sync_failed = false;  ///< the change was made, but not all of it is on the disk
 };
 
-/// A directory search that did not find the name, and the space for it that was found in the same
-/// pass, as in BSD and SVR4 lookups.
+/// Result of a directory search that did not find the name. It includes the free space found in the
+/// same pass, as in BSD and SVR4 lookups.
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< first block with room
@@ -37,7 +37,7 @@ struct MissedName {
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must live as long as this but need not be constructed yet.
+  /// Keeps a reference to `its`, which must outlive this object but need not be constructed yet.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 
@@ -45,8 +45,9 @@ struct CoreInode {
   Attributes& attributes;  ///< changed under the lock and reported to InodeStore::mark_changed()
   os::FiberLock lock;
   std::uint32_t references = 0;
-  std::uint32_t deferred_removals = 0;  ///< links removed for users but still counted
-  std::uint64_t entry_changes = 1;      ///< number of entry changes; for directories
+  /// Links already removed from the users' view, but still counted in `attributes`.
+  std::uint32_t deferred_removals = 0;
+  std::uint64_t entry_changes = 1;  ///< number of entry changes; for directories
   MissedName missed;
 
   /// The link count that users see.

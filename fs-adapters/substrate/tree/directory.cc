@@ -1,4 +1,4 @@
-// Directories as files (directory.h).
+// Searching and changing directories (directory.h).
 
 #include "fs-adapters/substrate/tree/directory.h"
 
@@ -19,8 +19,8 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Visits the blocks of a directory until `look` returns that it is done. Fails with EIO at a hole,
-/// which no directory has.
+/// Visits the blocks of a directory until `look` returns that it is done. Fails with EIO if the
+/// directory has a hole.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const std::uint64_t size = directory.attributes.size_bytes, block_bytes = store.block_bytes();

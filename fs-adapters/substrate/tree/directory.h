@@ -1,7 +1,7 @@
 #pragma once
-// Directories as files: finding a name block by block, finding room for one, and changing entries.
-// The blocks themselves are in directory_block.h. Unused parts of a directory are empty chunks. A
-// directory never shrinks.
+// Operations on directories, block by block: finding a name, finding space for a new name, and
+// changing entries. directory_block.h implements the format of a block. Unused parts of a directory
+// are empty chunks. A directory never shrinks.
 //
 // The directory's lock must be held in all functions. A search reads the entries linearly, as
 // systems of the time did, and charges the processor for each.

@@ -45,7 +45,8 @@ std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint
   return room;
 }
 
-/// Places the entry in the slack of `host`, or over it if it is free room.
+/// Places the entry in the slack of `host`, or in place of `host` if that is free space. Returns
+/// the offset.
 std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry added) {
   const std::uint32_t used = host.needed();
   added.offset = host.offset + used;
@@ -55,7 +56,7 @@ std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry adde
   return added.offset;
 }
 
-/// Moves the chunk's entries to its front. The last one gets all the slack.
+/// Moves the chunk's entries to its front. The last entry gets all the slack.
 std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk) {
   std::vector<MovedEntry> moved;
   const std::uint32_t end = (chunk + 1) * kChunkBytes;

@@ -35,8 +35,8 @@ namespace headcrash::tree {
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
 inline constexpr std::uint32_t kEntryFixedBytes = 8;  // before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
-inline constexpr std::size_t kEntryInodeOffset = 0;   ///< of d_ino in an entry, for rollback
-inline constexpr std::size_t kEntryTypeOffset = 6;    ///< of d_type
+inline constexpr std::size_t kEntryInodeOffset = 0;   ///< offset of d_ino in an entry, for rollback
+inline constexpr std::size_t kEntryTypeOffset = 6;    ///< offset of d_type in an entry
 
 /// Returns the size of an entry with such a name (DIRSIZ): the name and a zero, rounded up to 4.
 constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {
@@ -46,7 +46,7 @@ constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {
 /// A view of an entry. The name points into the block.
 struct Entry {
   std::uint32_t offset = 0;
-  InodeNumber inode = 0;     ///< 0: free room
+  InodeNumber inode = 0;     ///< 0: the entry is free space
   std::uint32_t length = 0;  // d_reclen
   std::uint8_t type = 0;     // d_type
   std::string_view name;
@@ -56,12 +56,12 @@ struct Entry {
   bool is_dot_dot() const { return name == ".."; }
 };
 
-/// Returns the entry at `offset`, or nullopt if its length or name leaves the chunk. If the inode
-/// is 0, the name is empty.
+/// Returns the entry at `offset`, or nullopt if it is malformed or extends past the end of its
+/// chunk. If the inode is 0, the name is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
-/// Iterates over the entries, including free room. Stops at the damage of an invalid chunk and
-/// continues with the next one.
+/// Iterates over the entries, including free room. If a chunk is invalid, iterates up to the first
+/// invalid byte and continues with the next chunk.
 class DirectoryCursor {
  public:
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
@@ -81,9 +81,9 @@ std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_vi
 /// Result of one pass over a block for a name: its entry, or a chunk with room for it.
 struct NameSearch {
   std::uint32_t entries = 0;  ///< entries visited, including free room
-  InodeNumber inode = 0;      ///< of its entry; 0 if not found
-  std::uint32_t offset = 0;   ///< of its entry
-  bool room = false;          ///< as chunk_with_room(), for the visited part
+  InodeNumber inode = 0;      ///< inode of the entry; 0 if the name was not found
+  std::uint32_t offset = 0;   ///< offset of the entry
+  bool room = false;          ///< true if a visited chunk has enough space; see chunk_with_room()
 };
 /// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches of
 /// large directories.
@@ -93,16 +93,17 @@ std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint3
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  std::vector<MovedEntry> moved;  ///< in order of position; mostly empty
+  std::vector<MovedEntry> moved;  ///< other entries that were moved, by position; usually empty
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
 
 /// Returns the number of the first chunk with enough room in total, contiguous or not.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to a chunk: in the slack of an entry or in free room. If only the total room
-/// suffices, first moves the chunk's entries to its front. Returns nullopt without room. The name
-/// must not be in the block, and must have 1 to kNameBytesMax bytes.
+/// Adds an entry to a chunk: in the slack of an entry or in free room. If only the total of the
+/// free space suffices, first moves all entries to the front of the chunk. Returns nullopt if the
+/// chunk has too little free space. The name must not be in the block, and must have 1 to
+/// kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
 /// Same, in the first chunk that has room.
@@ -127,8 +128,7 @@ struct DirectoryDamage {
   std::uint32_t offset = 0;
   std::string text;
 };
-/// Returns the first thing in a chunk that no file system writes: bad lengths, or names with '/' or
-/// zero bytes.
+/// Returns the first damage in a chunk: an invalid length, or a name with '/' or zero bytes.
 std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
                                                std::uint32_t chunk);
 

@@ -8,8 +8,9 @@
 //
 // An operation locks the inodes that it changes, a directory before its children. A path walk locks
 // one directory at a time. A rename locks up to four inodes. Only one rename runs at a time, so
-// that no directory moves while it determines their depths. It locks directories by depth, then by
-// number, then other inodes by number, and repeats the name lookups with the locks held.
+// that no directory moves while a rename determines the depths of its directories. A rename locks
+// directories by depth and then by number, then other inodes by number, and repeats the name
+// lookups with the locks held.
 //
 // An operation that fails with ENOSPC leaves no visible change.
 //
@@ -74,12 +75,13 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges a system call, and periodically the memory of in-core structures.
+  /// Charges the processor for a system call, and periodically charges the memory of in-core
+  /// structures to the cache.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();
   }
-  /// Closes files still open: for an unmount, or after a power cut.
+  /// Closes all open files, before an unmount or after a power cut.
   void close_all();
 
  private:

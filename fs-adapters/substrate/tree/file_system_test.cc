@@ -1,6 +1,6 @@
 // Tests of the tree over the smallest store (testing/store.h): random operations compared with a
-// reference, the events for a log of directory operations, lack of space, and paths that begin with
-// an inode.
+// reference, the events for a log of directory operations, ENOSPC, and paths that begin with an
+// inode.
 
 #include "fs-adapters/substrate/tree/file_system.h"
 
@@ -92,7 +92,7 @@ TEST(Tree, ChargesForNameChangesAndStartedPrograms) {
             1);
 }
 
-/// Makes d and d/e, and in d/e a name x of d: a cycle that only damage makes.
+/// Creates d and d/e, and a name d/e/x that refers to d. Only damage can cause such a cycle.
 void make_cycle(TestMachine& m) {
   m.as_user([&] {
     ASSERT_TRUE(m.file_system.mkdir("d", 0755) && m.file_system.mkdir("d/e", 0755));
@@ -128,7 +128,7 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
 }
 
 /// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that both
-/// wait for it, at each of the places where the rename locks d.
+/// wait for it. This is tested for each lock of d that the rename acquires.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

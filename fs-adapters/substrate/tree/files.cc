@@ -246,7 +246,7 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t size = inode.attributes.size_bytes;
   if (offset >= size) return {};
   const std::uint64_t end = std::min(size, offset + length);
-  // Keeps the last block: fsck does not permit a file that ends in a hole.
+  // Keeps the last block, because fsck does not permit a file that ends in a hole.
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   const auto make_room = [&](std::uint64_t from, std::uint64_t to) {
@@ -304,7 +304,7 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
         done = allocate_range(operation, *inode, offset, length);
         break;
       case FallocateMode::keep_size:
-        // This format has no blocks beyond the end of a file.
+        // Blocks beyond the end of a file are not supported.
         if (offset + length > size) return refuse(ENOTSUP);
         done = allocate_range(operation, *inode, offset, length);
         break;

@@ -1,8 +1,8 @@
 #pragma once
 // Interface between the tree (file_system.h) and a file system's storage: in-core inodes, their
-// blocks in buffers, and hooks that control the order of writes. ufs implements it with tables and
-// bitmaps in fixed places, a log with an inode map, a copy-on-write file system with records. The
-// tree sees no disk addresses.
+// blocks in buffers, and hooks that control the order of writes. ufs implements the interface with
+// inode tables and bitmaps at fixed addresses, lfs with an inode map, and snapfs with copy-on-write
+// inode records. The tree sees no disk addresses.
 //
 //   the tree   paths, names in directory blocks, POSIX rules (EEXIST, ENOTEMPTY, loops), raising of
 //              link counts, offsets in files, inode locks
@@ -48,7 +48,7 @@ inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without the te
 /// Bytes of a file that an operation is about to change.
 struct BytesToChange {
   std::uint64_t offset = 0, length = 0;
-  bool fills_holes = true;  ///< false for zeroes, which may leave a hole in place
+  bool fills_holes = true;  ///< false if the new bytes are zeroes, so that a hole may remain a hole
 };
 
 /// A file block that is about to be written.
@@ -63,8 +63,8 @@ struct BlockWanted {
 };
 
 enum class SyncExtent : std::uint8_t {
-  data,       ///< what is needed to read the data back
-  everything  ///< also times and names
+  data,       ///< the data, and the metadata needed to read it back
+  everything  ///< all attributes and names, too
 };
 
 class InodeStore {
@@ -82,8 +82,10 @@ class InodeStore {
 
   // Properties. None of these functions waits.
   virtual InodeNumber root() const = 0;
-  virtual bool is_inode(std::uint64_t number) const = 0;  ///< allocated or not
-  virtual std::uint64_t inodes_max() const = 0;           ///< also the maximum depth of a path
+  /// True for a valid number, whether or not the inode is allocated.
+  virtual bool is_inode(std::uint64_t number) const = 0;
+  /// Number of inodes; also the maximum depth of a path.
+  virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
   virtual std::uint32_t new_directory_bytes()
@@ -96,10 +98,11 @@ class InodeStore {
   /// True if the store is read-only; callers must not begin an operation. A stopped store is
   /// read-only.
   virtual bool takes_no_changes() const { return stopped(); }
-  virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;  ///< st_blocks times 512
+  /// Allocated space: st_blocks times 512.
+  virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;
   /// Memory of structures outside of buffers: in-core inodes, maps, dependencies, copies of blocks.
-  /// Each counts with an estimate of its size in a C kernel, which is equal on every host. May
-  /// iterate over all of them.
+  /// Each structure counts with an estimate of its size in a C kernel, so the result is the same on
+  /// every host. May iterate over all structures.
   virtual std::size_t bytes_in_core() const = 0;
 
   /// Charges that memory to the cache if enabled in its options, once per second of model time.
@@ -123,8 +126,8 @@ class InodeStore {
   /// free.
   virtual VfsResult<InodeHandle> make(Operation& operation, CoreInode& directory,
                                       bool is_directory) = 0;
-  /// Notes that the attributes differ from those on the disk. The store writes them at its own
-  /// time. Does not wait.
+  /// Records that the in-core attributes differ from those on the disk. The store decides when to
+  /// write them. Does not wait.
   virtual void mark_changed(CoreInode& inode) = 0;
 
   // Blocks of files and directories, counted from 0.
@@ -132,24 +135,25 @@ class InodeStore {
   /// Returns the block as users must see it, held; an empty buffer for a hole. The last block of a
   /// file may be shorter than a block, but not shorter than the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
-  /// Called before bytes of a file change. A store whose writes are atomic across a cut must fail
-  /// here with ENOSPC if it has no room for the change. Once this succeeds, room must be available.
+  /// Called before bytes of a file change. A store whose writes are atomic across a power cut must
+  /// fail here with ENOSPC if it has too little space for the change. Once this call has succeeded,
+  /// the change must not fail with ENOSPC.
   virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode,
                                     const BytesToChange& change);
   /// Same as read_block(), for callers that are about to change bytes of it: entries of a
-  /// directory, or zeroes in a file. A copy-on-write store copies the block here. Fails with ENOSPC
-  /// (files only) without room for the copy.
+  /// directory, or zeroes in a file. A copy-on-write store copies the block here. For files, fails
+  /// with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
                                                     std::int64_t block);
   /// Returns the block, held. Allocates it if it was a hole; extends it if it was too short. The
-  /// caller must then raise the inode's size. Fails with ENOSPC without free space.
+  /// caller must then raise the inode's size. Fails with ENOSPC if no space is free.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
-  /// Marks a block from block_to_change() or block_for_writing() as changed. The store writes it at
-  /// its own time.
+  /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
+  /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Same, for a file block whose last byte has been written. A store that writes behind sends it
-  /// now, and may wait.
+  /// Same, for a file block whose last byte has been written. A store with write-behind issues the
+  /// write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));
@@ -165,7 +169,7 @@ class InodeStore {
   /// Returns the block that contains them. A directory has no holes and never shrinks.
   virtual VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) = 0;
 
-  // Target of a symbolic link; stored in blocks unless overridden.
+  // Write and read the target of a symbolic link. By default, the target is stored in blocks.
   virtual VfsResult<void> write_target(Operation& operation, CoreInode& link,
                                        std::string_view target);
   virtual VfsResult<std::string> read_target(CoreInode& link);
@@ -193,7 +197,8 @@ class InodeStore {
   }
 
  protected:
-  /// For stores that drop links at once: from link_removed(), and for LinkAddition::replaced.
+  /// Lowers the link count at once. Stores that do not defer removals call this from
+  /// link_removed(), and for LinkAddition::replaced.
   void drop_link(const DroppedLink& dropped);
 
  private:

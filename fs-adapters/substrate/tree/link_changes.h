@@ -36,27 +36,29 @@ enum class NameCause : std::uint8_t {
   parent,  ///< the ".." of a moved directory, which is not logged
 };
 
-/// An entry moved within its chunk to make room for another. Dependencies must be updated.
+/// An entry that was moved within its chunk to make room for another entry. Dependencies on its
+/// offset must be updated.
 struct MovedEntry {
   std::uint32_t from = 0, to = 0;  ///< offsets in bytes from the block's start
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts for
-/// the parent that contains its name, not for the one that its ".." refers to: while it moves, the
-/// two are written in any order.
+/// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts as a
+/// link of the parent that contains its name, not of the parent that its ".." refers to, because a
+/// move writes the two in any order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< null if none
-  /// For a directory: the parent that contained this name and counted it.
+  /// For a directory: the parent that contained this name, whose link count includes this
+  /// directory.
   CoreInode* parent = nullptr;
-  /// 2 if a directory and its "." are removed; 0 if the entry was a "..", which drops nothing.
+  /// 2 for a removed directory, which also loses its "."; 0 if the entry was a "..", whose change
+  /// drops no link.
   std::uint16_t links = 1;
-  bool moved =
-      false;  ///< the inode has another name, added before, which must be on the disk first
+  bool moved = false;  ///< the inode got another name earlier, which must be on the disk first
 };
 
-/// The entry `name` at `offset` of block `block` of the directory now refers to `target`, whose
-/// link count has been raised.
+/// Reports that the entry `name` at `offset` of directory block `block` now refers to `target`. The
+/// link count of `target` has already been raised.
 struct LinkAddition {
   CoreInode& directory;
   std::int64_t block = 0;
@@ -66,12 +68,14 @@ struct LinkAddition {
   NameCause cause = NameCause::create;
   bool raises_directory =
       false;  ///< the directory's own count has risen, because the target is a directory
-  bool others_follow = false;          ///< a later change must not reach the disk before this one
-  DroppedLink replaced = {};           ///< the entry's previous link
+  /// Later changes of the operation must not reach the disk before this change.
+  bool others_follow = false;
+  DroppedLink replaced = {};           ///< the link that the entry represented before
   std::vector<MovedEntry> moved = {};  ///< other entries of the chunk that were moved to make room
 };
 
-/// The entry `name` at `offset` (before its space was merged) has been removed.
+/// Reports that the entry `name` has been removed. `offset` is the entry's offset before its space
+/// was merged.
 struct LinkRemoval {
   CoreInode& directory;
   std::int64_t block = 0;

@@ -46,7 +46,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (is_directory) filled = fill_directory(*store_, operation, inode, directory.number);
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
-    inode.attributes.links = 0;  // this operation is its last user and removes it
+    inode.attributes.links = 0;  // the end of this operation's handle removes the inode
     return forward_errno(filled);
   }
   if (is_directory) {
@@ -89,7 +89,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto at = walk_to_parent(path, &operation);
     if (!at) return forward_errno(at);
-    InodeHandle gone;  // put last, without locks, because it may take long
+    InodeHandle gone;  // ended last, without locks, because removing an inode may take long
     InodeLock parent_lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
     if (!found) return forward_errno(found);

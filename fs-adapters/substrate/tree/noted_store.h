@@ -15,7 +15,8 @@ class NotedStore : public model::SectorStore {
     std::uint32_t first = 0, count = 0;
   };
 
-  /// Selects the store to read. It must outlive this object, or the next call.
+  /// Selects the store to read. The store must remain valid until the next call or the destruction
+  /// of this object.
   void show(const model::SectorStore& below) { below_ = &below; }
   std::uint64_t sectors() const override { return below_->sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
@@ -29,7 +30,7 @@ class NotedStore : public model::SectorStore {
   }
   const std::vector<Run>& runs() const {
     return runs_;
-  }  ///< in the order of reads, including failed ones
+  }  ///< sectors in the order of reads, including failed reads
   bool failed() const { return failed_; }  ///< true if any read failed
 
  private:

@@ -9,7 +9,7 @@
 namespace headcrash::tree {
 namespace {
 
-constexpr int kLinksFollowedMax = 40;  // as in POSIX systems; then ELOOP
+constexpr int kLinksFollowedMax = 40;  // further links fail with ELOOP, as in POSIX systems
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {
   std::deque<std::string> parts;
@@ -42,7 +42,7 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
 
 VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
                                                InodeNumber number, Operation* operation) {
-  // No directory is below itself; its lock is already held.
+  // A directory cannot contain itself, and its lock is already held.
   if (name != ".." && (number == directory.number || number == store_->root())) return refuse(EIO);
   auto inode = store_->get(number, operation);
   if (inode && !(*inode)->attributes.allocated()) return refuse(EIO);

@@ -28,7 +28,8 @@ struct FileSystem::Rename {
 
 namespace {
 
-constexpr int kLookupsMax = 100;  // repeated lookups while other fibers change the names
+// Maximum number of lookups, which are repeated if other fibers change the names.
+constexpr int kLookupsMax = 100;
 
 /// Returns the inode that a directory's ".." refers to, and the position of the entry.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
@@ -56,8 +57,8 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Returns the link to drop for an inode that already has another name. `leaves` is the parent that
-/// no longer counts it.
+/// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent whose
+/// count will be lowered.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }
@@ -123,7 +124,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (gets_parent)
     if (done = change_parent(*store_, operation, source, from, to); !done) return done;
   if (done = store_->settle_name(operation, source); !done) return done;
-  // The addition of the new name may have moved the old one.
+  // Adding the new name may have moved the entry of the old name.
   const auto old = find_name(*store_, from, rename.from.name);
   if (!old) return forward_errno(old);
   if (!*old) return refuse(EIO);
@@ -184,7 +185,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
                       source_moves);
   if (done) done = store_->settle_name(operation, source);
-  // Its count here was raised for the third name.
+  // The count of this parent was raised for the third name.
   if (done)
     done =
         change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
@@ -275,7 +276,8 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
 }
 
 VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
-  if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no device files
+  if (mode == RenameMode::whiteout)
+    return refuse(EINVAL);  // device files, such as whiteouts, are not supported
   return change([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
     auto from_at = walk_to_parent(from, &operation);

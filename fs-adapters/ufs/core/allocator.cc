@@ -11,7 +11,8 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Tries groups until one succeeds: the preferred one, FFS's quadratic rehash, then all of them.
+/// Tries groups until the allocation succeeds: first the preferred group, then FFS's quadratic
+/// rehash, then all groups.
 template <typename Ask>
 auto try_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask)
     -> decltype(ask(preferred)) {
@@ -148,16 +149,16 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// True if too much of the free space is in partly used blocks behind the hot spot. Each lap would
-/// create more of them, until no whole block is free. FFS changes from time to space at the same
-/// share.
+/// Returns true if too much of the free space is in partly used blocks behind the hot spot. Each
+/// lap would create more such blocks, until no whole block is free. FFS switches from time to space
+/// optimization at the same share.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
          std::uint64_t{volume_.super.data_fragments} * percent;
 }
 
-/// Goes through all groups once, and through the start of the first one again.
+/// Searches all groups once, and finally the start of the first group.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;
@@ -184,8 +185,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   return std::nullopt;
 }
 
-/// Returns the place behind the last allocation of the file, index blocks included. A new file's
-/// place follows from its number.
+/// Returns the address after the file's last allocation, including index blocks. For a new file,
+/// derives an address from the inode number.
 Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
   const Geometry& geometry = volume_.geometry;
   const FragmentAddress next =
@@ -285,7 +286,7 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
                                                           bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
-  // Another fiber may take it while the scheme prepares the change.
+  // Another fiber may take the inode while the scheme prepares the change.
   for (;;) {
     auto buffer = read_group(group);
     if (!buffer) return forward_errno(buffer);

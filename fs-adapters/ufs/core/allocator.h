@@ -31,7 +31,8 @@
 //                        blocks behind the hot spot before breaking whole ones.
 //
 // Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
-// applies to them, because fsck can recompute them; but the schemes decide when something is free.
+// applies to bitmaps, because fsck can recompute them. The ordering schemes decide when a block or
+// an inode becomes free.
 
 #include <cstdint>
 #include <optional>
@@ -70,7 +71,7 @@ class Allocator {
   /// if none.
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
-  /// Extends the fragments at `at` in place. Returns false if the following ones are taken.
+  /// Extends the fragments at `at` in place. Returns false if the following fragments are in use.
   VfsResult<bool> extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
                          std::uint32_t new_fragments);
   VfsResult<void> free(FragmentAddress at, std::uint32_t fragments);
@@ -83,12 +84,12 @@ class Allocator {
 
   std::uint32_t hot_group() const { return hot_.group; }  ///< with Placement::hot_spot; otherwise 0
 
-  std::uint64_t free_fragments() const;  ///< within free blocks and outside
-  /// Free fragments that users may allocate, without the reserve.
+  std::uint64_t free_fragments() const;  ///< total, whether or not they form whole free blocks
+  /// Returns the number of free fragments that users may allocate, which excludes the reserve.
   std::uint64_t available_fragments() const;
 
  private:
-  /// The preferred group, and the preferred place in it (0: any).
+  /// The preferred group, and the preferred address in that group (0: any).
   struct Wanted {
     std::uint32_t group = 0;
     FragmentAddress at = 0;
@@ -125,7 +126,7 @@ class Allocator {
   Volume& volume_;
   LazyInodes lazy_inodes_;
   AllocationOptions options_;
-  /// The next numbers to try.
+  /// The hot spot: the group, block and inode at which the next search begins.
   struct HotSpot {
     std::uint32_t group = 0, block = 0, fragment = 0, inode = 0;
   } hot_;

@@ -12,7 +12,8 @@ namespace headcrash::ufs {
 
 class BlockMap {
  public:
-  /// Marks everything that is not data as taken, and the words behind a group's end.
+  /// Resets the map. Only data fragments are free; metadata and the padding bits after each group's
+  /// last fragment are taken.
   void reset(const Geometry& geometry) {
     geometry_ = geometry;
     row_words_ = (geometry.fragments_per_group() + 63) / 64;
@@ -25,7 +26,7 @@ class BlockMap {
     }
   }
 
-  /// Claims a run. Returns false if part of it was already claimed, but claims the rest.
+  /// Claims all fragments of a run. Returns false if some of them were already claimed.
   bool claim(FragmentAddress at, std::uint32_t count) {
     std::uint64_t& word = word_of(at);
     const std::uint64_t mask = mask_of(at, count);

@@ -6,13 +6,13 @@
 //   file's blocks   ... 40 41 42 | 43 44 45 | ...    43 to 45 are valid in the cache; the
 //                                  cache             indirect block gets them at the next merge
 //
-// The cache overrides the indirect block for the blocks that it covers, including holes: the
-// indirect block has an older or an equal pointer. A cut may therefore come at any time between a
-// merge (merge_bmap_cache(), file_blocks.h) and the write of an inode with another cache. Only
-// regular files have a cache, and it covers pointers of a single indirect block. That block may
-// never have been written (`alone`); then the cache has all its pointers. This is limited to the
-// inode's single indirect block: for one below another indirect block, an older inode might be
-// longer.
+// For the blocks that it covers, including holes, the cache overrides the indirect block, whose
+// pointers are equal or older. A cut may therefore come at any time between a merge
+// (merge_bmap_cache(), file_blocks.h) and the write of an inode with another cache. Only regular
+// files have a cache, and it covers pointers of a single indirect block. That block may never have
+// been written (`alone`); then the cache has all its pointers. `alone` is limited to the inode's
+// single indirect block: with an indirect block below another indirect block, an older inode might
+// be longer.
 //
 // Layout in the inode's extension (inode_extension.h), from byte 64 on:
 //
@@ -34,7 +34,7 @@ class BmapCache {
 
   /// Creates an empty cache.
   BmapCache() = default;
-  /// Creates a cache without addresses, to begin at `first_block`.
+  /// Creates a cache that will begin at `first_block` and has no addresses yet.
   BmapCache(std::uint64_t first_block, bool alone)
       : first_(static_cast<std::uint32_t>(first_block)), alone_(alone) {}
   bool operator==(const BmapCache&) const = default;
@@ -44,19 +44,19 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Returns the address of a covered block, or of one for which there is space.
+  /// Returns the address of a block that the cache covers or has space for.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// True if its pointers belong to the lowest indirect block whose first pointer is that of
-  /// `block`.
+  /// Returns true if the cached pointers belong to the lowest-level indirect block whose first
+  /// pointer is that of `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
-  /// Copies its addresses to the bytes of their indirect block. If the cache is `alone`, fills the
-  /// rest with zeroes.
+  /// Copies the cached addresses to `indirect`, the bytes of their indirect block. If the cache is
+  /// `alone`, fills the other pointers with zeroes.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// False if no mounted file system can have written it. Check this before using a cache from the
-  /// disk.
+  /// Returns false if the cache is invalid, that is, no mounted file system can have written it. A
+  /// cache from the disk must be checked before use.
   bool is_sound(const Geometry& geometry) const;
 
   /// Both functions need kBytes bytes.

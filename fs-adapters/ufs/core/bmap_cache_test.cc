@@ -152,8 +152,8 @@ TEST(BmapCache, IsCheckedBeforeUseInAMountedInode) {
   m.as_user([&] { EXPECT_FALSE(m.file_system->stat("f")); });
 }
 
-/// Appends at each level of indirect blocks. After each write, and each torn one, all fsynced data
-/// must be readable, before and after a repair.
+/// Appends at each level of indirect blocks. After each write and each torn write, all fsynced data
+/// must be readable, both before and after a repair.
 class BmapCuts : public testing::TestWithParam<const char*> {};
 
 TEST_P(BmapCuts, KeepFsyncedData) {
@@ -170,7 +170,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    std::uint64_t size, cut = 0;  ///< may be shorter from then on
+    std::uint64_t size, cut = 0;  ///< number of the write from which the file may be shorter
   };
   std::vector<Promise> promises;
   const auto text_until = [](std::uint64_t size) {

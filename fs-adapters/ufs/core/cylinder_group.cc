@@ -1,6 +1,6 @@
 // The maps of one cylinder group (cylinder_group.h). A block has at most eight fragments, so its
-// part of the map never crosses a byte. The bits of a block are one small number, and a change is
-// computed from this number before and after.
+// part of the map never crosses a byte. The bits of a block form a small number, and each change
+// updates the counts by the difference between the old number and the new one.
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
 
@@ -77,7 +77,8 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   if (load32(header, kCgFragments) != geometry.group_fragments(group))
     return fmt::format("claims {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
-  // With busy marks, their place follows from the place of the maps.
+  // The position of busy marks is derived from the end of the maps, so the maps must be at their
+  // standard position.
   const std::uint64_t end_of_maps =
       geometry.features().fast_check
           ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
@@ -370,7 +371,7 @@ bool CylinderGroup::extend(std::uint32_t fragment, std::uint32_t count, std::uin
   return true;
 }
 
-/// Most blocks are wholly free or wholly used, and so are most words of blocks.
+/// Handles whole words first, because most blocks, and most words, are wholly free or wholly used.
 void CylinderGroup::recount() {
   const std::uint32_t width = geometry_.fragments_per_block();
   Summary now{.directories = totals().directories};

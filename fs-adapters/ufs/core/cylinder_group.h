@@ -3,7 +3,7 @@
 //
 //   counts, rotors, runs of free fragments | inodes: 1 used | fragments: 1 free | (no clusters)
 //
-// Everything is counted from the group's start: fragment `f` of the group is group_base() + f,
+// All numbers are relative to the group's start: fragment `f` of the group is group_base() + f,
 // inode `i` is group * inodes_per_group + i. Each change updates the group's summary and the table
 // of runs, as fsck expects. The table, cg_frsum, counts the runs of exactly 1, 2, ... free
 // fragments in blocks that are not wholly free. The allocator sets the rotors, and chooses the
@@ -30,8 +30,8 @@ inline constexpr std::uint32_t kGroupFixedBytes = 168;  ///< size of the header 
 
 class CylinderGroup {
  public:
-  /// Returns why these bytes (header_bytes() or more) are not the header of that group; empty if
-  /// they are.
+  /// Validates a header. Returns the reason if the bytes (header_bytes() or more) are not a valid
+  /// header of that group, or an empty string.
   static std::string problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                 std::uint32_t group);
   /// Creates a view of valid bytes, which must outlive it.
@@ -39,7 +39,8 @@ class CylinderGroup {
   /// Initialises a header as mkfs does: all data is free, no inode is used. Returns false if the
   /// maps do not fit the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Returns the size of a header with maps of this size and the areas of the features.
+  /// Returns the size of a header with maps of this size and the additional areas that the features
+  /// require.
   static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments,
                                     const Features& features);
   static std::uint64_t maps_end(std::uint32_t inodes, std::uint32_t fragments);
@@ -67,10 +68,10 @@ class CylinderGroup {
   bool inode_used(std::uint32_t inode) const;
   /// Returns the first free inode from `from` on; wraps around.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;
-  void use_inode(std::uint32_t inode, bool directory);   ///< it must be free
-  void free_inode(std::uint32_t inode, bool directory);  ///< it must be used
+  void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
+  void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
 
-  // Fragments. `fragment` of a whole block is a multiple of fragments_per_block().
+  // Fragments. The first fragment of a block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
   /// True if all fragments of the run are free, or all are used. A run is within one block.
@@ -78,9 +79,9 @@ class CylinderGroup {
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
   /// Returns the first free block from `from` on; wraps around.
   std::optional<std::uint32_t> find_block(std::uint32_t from) const;
-  /// Returns a run of `count` (less than a block) free fragments within one block: of the smallest
-  /// sufficient runs, the first from `from` on. Searches only partly used blocks; otherwise the
-  /// caller takes a whole block.
+  /// Returns the best-fitting run of `count` (less than a block) free fragments within one block;
+  /// among equal fits, the first from `from` on. Searches only partly used blocks. If it returns
+  /// nullopt, the caller must break a whole block.
   std::optional<std::uint32_t> find_fragments(std::uint32_t from, std::uint32_t count) const;
   /// Takes a free run within one block (1 to fragments_per_block()).
   void use(std::uint32_t fragment, std::uint32_t count);
@@ -90,7 +91,7 @@ class CylinderGroup {
   /// Extends the run in place if the following fragments of its block are free. Returns false
   /// otherwise.
   bool extend(std::uint32_t fragment, std::uint32_t count, std::uint32_t new_count);
-  /// cg_frsum: element n counts runs of exactly n.
+  /// Returns cg_frsum: element n counts runs of exactly n free fragments.
   std::array<std::uint32_t, 8> runs() const;
 
   /// For fsck: sets bits of the maps. Call recount() afterwards.
@@ -100,7 +101,7 @@ class CylinderGroup {
   /// directory count.
   void recount();
 
-  /// Bytes of the maps in the header, for comparisons as a whole.
+  /// Return the bytes of a map in the header, for comparing a whole map.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

@@ -63,7 +63,7 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
                       : inode_pointer(inode, place.index);
 }
 
-/// Returns the pointer before this one, unchecked.
+/// Returns the pointer that precedes `place`, unchecked.
 FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
@@ -162,7 +162,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // From here on the old place is free, and readers of the file find the buffer under the new one.
+  // From here on the old extent is free, and readers of the file find the buffer at the new
+  // address.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -223,8 +224,9 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// Writes the upper of two indirect blocks after a new pointer. From now on the disk may at any
-/// time have an inode with a bmap cache for the lower block, which must be reachable.
+/// Writes an indirect block that got a pointer to a lower indirect block. An inode with a bmap
+/// cache for the lower block may reach the disk at any time from now on, and the lower block must
+/// be reachable then.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));
@@ -268,7 +270,7 @@ bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));
 }
 
-/// Returns the pointer of the indirect block for a block that the cache does not cover.
+/// Returns the pointer in the indirect block, for a block that the cache does not cover.
 VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted) {
   if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
@@ -278,14 +280,14 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   return pointer(inode, *place);
 }
 
-/// Handles a block beyond the end, or a cached one.
+/// Returns a block for writing that is cached, or beyond the end of the file.
 VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                              const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;
   const std::uint32_t fragments = geometry.fragments_per_block();
   const auto block = static_cast<std::uint64_t>(wanted.block);
   const bool covered = inode.bmap.covers(block);
-  FragmentAddress indirect = 0;  // a new one; nothing of it is written before a merge
+  FragmentAddress indirect = 0;  // a new indirect block, which is not written before a merge
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
     const auto allocated = volume.allocator.allocate(inode, wanted.block, 0, fragments);

@@ -2,7 +2,8 @@
 // Maps blocks of a file to addresses: twelve direct pointers, then one, two and three levels of
 // indirect blocks (geometry.h). Holes have no address and read as zeroes. The last block of a file
 // with direct pointers only may consist of fragments. When the file grows, they grow in place or
-// move. With bmap caches, the address of a block appended beyond the direct ones goes to the cache.
+// move. With bmap caches, the address of a block that is appended after the direct blocks goes to
+// the cache.
 //
 // The inode's lock must be held in all functions.
 
@@ -26,15 +27,16 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
 
 using tree::BlockWanted;
 /// Returns the block for writing. Allocates it if it was a hole; extends it if it was too short.
-/// The caller updates the inode's size. Exception: a last block of fragments that is now followed
-/// by another block becomes a whole block, with the size.
+/// The caller must update the inode's size. Exception: if the old last block consists of fragments
+/// and is now followed by another block, this function makes it a whole block and raises the size
+/// accordingly.
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted);
 
 // For files with a bmap cache (bmap_cache.h); in bmap_merge.cc.
 //
-/// Copies the cached addresses to the indirect block. The cache stays in core; the caller must
-/// write the inode without it, after the indirect block.
+/// Copies the cached addresses to the indirect block. The in-core cache is kept. The caller must
+/// then write the inode without a cache, after the indirect block.
 VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode);
 /// Merges the cache and writes the inode without one. Call before freeing a pointer that may be in
 /// a cache.
@@ -46,10 +48,12 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
 /// Sets the size of a regular file or directory. Frees blocks beyond it; an extension is a hole.
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
                          std::uint64_t size_bytes);
-/// Resets all pointers, size and mode in core, and discards all buffers. Returns the former blocks.
+/// Resets the in-core pointers, size and mode of an inode and discards the buffers of its blocks.
+/// Returns the extents that it owned.
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
 /// Returns the indirect blocks of a file that are dirty or being written, lowest level first, for
-/// fsync. A block may have been evicted while its copy is being written.
+/// fsync. A block may be in the result although its buffer has been evicted, if a copy is being
+/// written.
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

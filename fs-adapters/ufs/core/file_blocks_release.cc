@@ -17,7 +17,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Blocks of a file, `end` excluded.
+/// A range of file blocks; `end` is excluded.
 struct BlockRange {
   std::uint64_t first = 0, end = 0;
   bool covers(std::uint64_t from, std::uint64_t count) const {
@@ -192,13 +192,13 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  volume.cache.release(volume.cache.cached(key));  // waits for a fiber that is changing it
+  volume.cache.release(volume.cache.cached(key));  // waits for a fiber that is changing the block
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Called before the blocks [first, end) are released. An inode on the disk with one of them in its
-/// cache would point to free blocks. An inode that loses all its indirect blocks loses its cache in
-/// the same write.
+/// Called before the blocks [first, end) are released. If an inode on the disk had one of these
+/// blocks in its bmap cache, it would then point to a free block. An inode that loses all its
+/// indirect blocks loses its cache in the same write, so nothing needs to be done.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;
@@ -268,7 +268,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   Taker taker(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
-    Operation none;  // all of it is released, so no indirect block is reported
+    Operation none;  // the whole tree is released, so no change of an indirect block is reported
     auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                        inode.disk.size_bytes, extents);
     if (!taken) return forward_errno(taken);

@@ -43,7 +43,7 @@ class TreeStore;
 
 class FileSystem : public tree::FileSystem {
  public:
-  /// Mounts the file system. Replays the journal first if it was not unmounted. The journal scheme
+  /// Mounts the file system. If it was not unmounted, first replays the journal. The journal scheme
   /// creates a missing journal.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;

@@ -84,7 +84,8 @@ TEST_P(EveryScheme, APathCanBeginWithAnInode) {
     EXPECT_EQ(status->user, 7U);
     EXPECT_EQ(status->group, 8U);
     EXPECT_EQ(status->accessed_ns, -1'500'000'000);
-    // An open file lives on without a name; its successor in the inode is another file.
+    // An open file continues to exist without a name. A later file with the same inode number is
+    // another file.
     EXPECT_TRUE(fs.unlink("c"));
     const auto open = fs.open(a, {});
     EXPECT_TRUE(fs.unlink(d + "/a"));
@@ -225,7 +226,7 @@ TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
   bench::expect_clean(*m.store);
 }
 
-/// Other fibers need the buffers during a search for space.
+/// Other fibers evict the file's buffers during the search for space.
 TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   Mounted m(GetParam());
   m.mount();

@@ -1,6 +1,6 @@
-// Tests that fsync of a file also keeps the file's name, wherever it was put and whatever has
-// happened since: to the in-core inode, to parent directories, to new blocks of them, to the file's
-// indirect block, and with concurrent fsyncs.
+// Tests that fsync of a file also makes the file's name durable. The tests vary what happens after
+// the name was created: eviction of the in-core inode, moves of parent directories, new directory
+// blocks, indirect blocks in flight, and concurrent fsyncs.
 
 #include <array>
 
@@ -115,7 +115,7 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// The file and its directory have long been on the disk; the new directory above has not.
+/// The file and its directory were written earlier; the new directory above was not.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewOne) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;

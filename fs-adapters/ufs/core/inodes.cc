@@ -49,7 +49,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   const auto known = table_.find(number);
   if (known != table_.end()) {
     InodeHandle handle = share(*known->second, operation);
-    // Another fiber may be reading it.
+    // Waits for another fiber that may be reading the inode.
     InodeLock lock;
     if (!handle->loaded) lock = InodeLock(*handle);
     if (!handle->loaded) return refuse(EIO);
@@ -201,7 +201,8 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   } else if (inode.references == 1 && inode.loaded && changed(inode.number)) {
     const InodeLock lock(inode);
     if (changed(inode.number))
-      (void)write_delayed(inode);  // if its block cannot be read, it stays changed and in core
+      (void)write_delayed(
+          inode);  // if the block cannot be read, the inode stays changed and in core
   }
   if (--inode.references > 0) return;
   used_.remove(inode);
@@ -218,7 +219,7 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
 void Inodes::forget_idle(std::size_t keep) {
   for (CoreInode* at = idle_.first(); at != nullptr && idle_count_ > keep;) {
     CoreInode& inode = *std::exchange(at, List::after(*at));
-    if (changed(inode.number)) continue;  // it could not be copied to its block
+    if (changed(inode.number)) continue;  // the inode could not be copied to its block
     idle_.remove(inode);
     --idle_count_;
     table_.erase(inode.number);

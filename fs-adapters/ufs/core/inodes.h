@@ -1,5 +1,5 @@
 #pragma once
-// In-core inodes, on which operations work, separate from the blocks that they came from.
+// In-core inodes: copies on which operations work, separate from the inode blocks in the cache.
 //
 // An inode is loaded on first use. It is copied back to its block when it is changed and
 // unreferenced, when a scheme needs it on the disk, by fsync and sync, and at the latest half a
@@ -31,11 +31,12 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  std::int64_t next_sequential = 0;    ///< the block that a sequential reader would read next
-  FragmentAddress last_allocated = 0;  ///< since it was loaded; 0 if none
-  std::uint16_t links_tagged = 0;      ///< Netra: the link count that matches its link tags
-  /// Cache of a regular file, with that feature. While it is empty, the inode on the disk has no
-  /// cache whose pointers are in use either.
+  std::int64_t next_sequential = 0;  ///< the block that a sequential reader would read next
+  /// Last block allocated since the inode was loaded; 0 if none.
+  FragmentAddress last_allocated = 0;
+  std::uint16_t links_tagged = 0;  ///< Netra: the link count that matches its link tags
+  /// Bmap cache of a regular file, with the feature bmap_cache. While it is empty, the inode on the
+  /// disk has no cache with pointers in use either.
   BmapCache bmap = {};
   os::Links<CoreInode> in_list;  ///< in Inodes: used_ or idle_
 };
@@ -52,13 +53,13 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Returns an inode, not locked. If this turns out to be the last reference, the inode is removed
-  /// within `operation`.
+  /// Returns an inode, not locked. If the handle later ends the last reference to an inode without
+  /// links, the inode is removed within `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// Returns a new, empty inode whose bit is already set. Its generation is one above that of its
-  /// predecessor.
+  /// Returns a new, empty inode. Its bit in the map must be set already. The generation is one
+  /// above that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
   /// `operation` must be of this volume's type.
@@ -68,7 +69,7 @@ class Inodes final : public tree::InodeOwner {
   /// Copies the inode to its block. Returns the block, held and not yet dirty.
   VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
   VfsResult<void> write_delayed(tree::CoreInode& inode);
-  /// Same for all changed inodes; for sync.
+  /// Copies all changed inodes to their blocks and marks the blocks dirty, for sync.
   VfsResult<void> write_all_delayed();
   /// Key of the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;
@@ -76,11 +77,12 @@ class Inodes final : public tree::InodeOwner {
   /// Number of inodes changed since they were copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
-  /// In-core inodes that are allocated and have no links: those that are still open.
+  /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
+  /// still open.
   std::vector<InodeNumber> without_links() const;
-  bool without_links(InodeNumber number) const;  ///< true if it is one of them
+  bool without_links(InodeNumber number) const;  ///< returns true for one of these inodes
   std::size_t in_core() const { return table_.size(); }
-  /// Drops unreferenced inodes that are not changed, except `keep` of them.
+  /// Drops unreferenced, unchanged inodes until at most `keep` are left.
   void forget_idle(std::size_t keep);
 
  private:
@@ -89,7 +91,7 @@ class Inodes final : public tree::InodeOwner {
 
   Volume& volume_;
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> table_;
-  std::set<InodeNumber> changed_;  ///< those that differ from the copy in their block
+  std::set<InodeNumber> changed_;  ///< inodes that differ from the copy in their block
   using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
   List used_;  ///< referenced
   List idle_;  ///< unreferenced; least recently used first

@@ -1,8 +1,8 @@
 #pragma once
 // Inode blocks that mkfs has not written (Peacock, Kamaraju and Agrawal 1998, section 5.4: the
 // last-inode counter). The first allocation in a block zeroes it and all blocks before it. The
-// group's header records the progress. Blocks behind that are never read, because they have
-// arbitrary content.
+// group's header records the progress. Inode blocks after the recorded position are never read,
+// because their content is arbitrary.
 //
 //   write zeroes (sync) -> write header (sync) -> allocate inodes in the block
 

@@ -77,8 +77,8 @@ void PendingNames::forget_moves() {
   std::erase_if(moved_, [&](InodeNumber directory) { return !names_.contains(directory); });
 }
 
-/// True if the block, or a block on the path from the directory's inode to it, may be unwritten.
-/// May report written blocks too.
+/// Returns true if the block, or a block on the path from the directory's inode to it, may be
+/// unwritten. Conservative: may return true although all are written.
 bool PendingNames::unwritten(const PendingName& name) const {
   if (volume_.cache.unwritten(Volume::block_of(name.directory, name.block)) ||
       volume_.inodes.changed(name.directory) ||

@@ -1,6 +1,6 @@
 #pragma once
-// Names that may not be on the disk yet, by the inode that they name. An fsync of a file must write
-// them too.
+// Names that may not be on the disk yet, indexed by the inode that they refer to. An fsync of the
+// inode must also write these names.
 //
 // An inode does not record where its names are, and a dirty directory block does not record which
 // inodes it concerns. So each new name is noted here, under the inode's number. In-core inodes are
@@ -27,7 +27,7 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// The place of a name.
+/// The location of a name.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
@@ -40,19 +40,21 @@ class PendingNames {
 
   /// Notes a name that is in the block, after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
-  /// Records that a directory has a new name, which has been noted. Inodes below it have no note of
-  /// that, so every fsync includes the directory until it is on the disk.
+  /// Records that a directory was moved; its new name has been noted already. Inodes below the
+  /// directory have no note of the move, so every fsync includes the directory until the name is on
+  /// the disk.
   void moved(InodeNumber directory) { moved_.insert(directory); }
   const std::set<InodeNumber>& moved() const { return moved_; }
   /// Number of the newest note.
   std::uint64_t noted() const { return noted_; }
   /// Notes of an inode, oldest first.
   std::vector<PendingName> of(InodeNumber inode) const;
-  /// Returns the inode, all moved directories, and the directories reachable through notes from
-  /// them.
+  /// Returns the inode, all moved directories, and all directories that are reachable from these
+  /// through notes.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes the notes up to number `until`, of one inode or of all, since they are on the disk.
+  /// Removes the notes up to number `until`, of one inode or of all, because their names are on the
+  /// disk.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
   /// Drops the notes of an inode that is removed or whose number is reused.
@@ -69,11 +71,13 @@ class PendingNames {
   bool unwritten(const PendingName& name) const;
 
   Volume& volume_;
-  std::unordered_map<InodeNumber, std::vector<PendingName>> names_;  ///< no vector is empty
-  std::set<InodeNumber> moved_;                                      ///< each has names
-  std::size_t count_ = 0;                                            ///< total number of names
+  /// Notes by inode; no vector is empty.
+  std::unordered_map<InodeNumber, std::vector<PendingName>> names_;
+  std::set<InodeNumber> moved_;  ///< moved directories; each has an entry in `names_`
+  std::size_t count_ = 0;        ///< total number of names
   static constexpr std::size_t kSearchMin = 4096;
-  std::size_t search_at_ = kSearchMin;  ///< at this count, notes that are on the disk are searched
+  /// When `count_` reaches this value, notes whose names are on the disk are dropped.
+  std::size_t search_at_ = kSearchMin;
   std::uint64_t noted_ = 0;
 };
 

@@ -2,7 +2,7 @@
 // The InodeStore of ufs (tree/inode_store.h): its inodes, blocks, and the hooks of its ordering
 // scheme.
 //
-// If an operation finds no space, the scheme does its deferred work, and the operation runs once
+// If an operation fails with ENOSPC, the scheme does its deferred work, and the operation runs once
 // more. An I/O error after an operation has changed something stops the file system (volume.h),
 // because memory then contains a partial operation.
 

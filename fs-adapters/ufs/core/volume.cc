@@ -42,7 +42,7 @@ VfsResult<void> Volume::free_extents(const std::vector<Extent>& extents) {
   VfsResult<void> result;
   for (const Extent& extent : extents)
     if (auto freed = allocator.free(extent.at, extent.fragments); !freed) result = freed;
-  if (!result) stop();  // it leaks; fsck is needed
+  if (!result) stop();  // the space leaks, and fsck is needed
   return result;
 }
 
@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Writes the summary block of the groups from `first` on. Reads the summaries when the block is
-/// held, so the later of two writes has the later state.
+/// Writes the summary block that begins with group `first`. Copies the summaries after holding the
+/// block, so the later of two concurrent writes has the newer state.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =

@@ -2,11 +2,11 @@
 // State shared by operations and schemes: one mounted file system with its disk, cache and syncer.
 //
 // I/O errors. A block whose write fails stays dirty and is written again (buffer_cache.h). fsync
-// and sync fail while something that they cover is unwritten. Some errors stop the file system: an
-// I/O error of an operation that has changed something, a failed write that later ones depend on
-// (as each scheme defines), a failed write of the journal, and more unwritable blocks than half of
-// the cache. A stopped file system can be read, but writes nothing, so the disk remains in the
-// state of a power cut at that instant. It is not unmounted as clean.
+// and sync fail while something that they cover is unwritten. These errors stop the file system: an
+// I/O error of an operation that has changed something, a failed write that later writes depend on
+// (as each scheme defines), a failed write of the journal, and unwritable blocks that take more
+// than half of the cache. A stopped file system can be read, but writes nothing, so the disk
+// remains in the state of a power cut at that instant. It is not unmounted as clean.
 //
 // Locks are acquired in this order by a fiber: the rename lock, inodes (a directory before its
 // children; for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks
@@ -31,7 +31,8 @@
 
 namespace headcrash::ufs {
 
-/// The superblock has its own length, and need not be aligned to a fragment.
+/// Key of the superblock's buffer. It is special, because the superblock has its own length and
+/// need not be aligned to a fragment.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {
@@ -55,12 +56,12 @@ class Volume {
   PendingNames names;
   WriteBehind write_behind;
   std::unique_ptr<Scheme> scheme;
-  JournalSuperblock journal;  ///< as initialised by the mount, if there is one
+  JournalSuperblock journal;  ///< set by the mount if there is a journal
   bool abandoned = false;     ///< the power is off: nothing is written or removed
-  bool unchecked = false;     ///< mounted although it was not unmounted before
-  /// With busy_map: groups that are or will be marked busy there (busy_map.h).
+  bool unchecked = false;     ///< the file system was mounted although it was not unmounted before
+  /// With busy_map: the groups whose records are, or are about to be, marked busy (busy_map.h).
   std::vector<bool> on_map;
-  tree::ChangesByFiber changes;  ///< changes of metadata
+  tree::ChangesByFiber changes;  ///< tracks which operations have changed metadata
 
   /// Stops the file system permanently. Call from handlers and fibers.
   void stop() { stopped_ = true; }
@@ -88,15 +89,15 @@ class Volume {
   /// Lowers the link counts. The caller must hold references to the inodes of `dropped`, and their
   /// locks.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
-  void lower_links(tree::CoreInode& inode, std::uint16_t links);  ///< lowers a single count
+  void lower_links(tree::CoreInode& inode, std::uint16_t links);  ///< lowers the count of one inode
 
-  /// Writes the cached block if it is dirty, as far as the scheme permits.
+  /// Writes the cached block if it is dirty and the scheme permits the write.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
-  /// Same without waiting. Returns 0 if it was not dirty.
+  /// Same without waiting. Returns 0 if the block was not dirty.
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
-  /// Makes the last write of a series.
+  /// Issues the last write of a series.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // Writing releases a buffer; these functions acquire it again.
+  // A write releases its buffer; these functions hold it again afterwards.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);

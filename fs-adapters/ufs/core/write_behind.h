@@ -40,7 +40,7 @@ class WriteBehind {
     std::uint64_t bytes = 0;
   };
   struct File {
-    std::deque<Write> writes;  ///< in issue order
+    std::deque<Write> writes;  ///< writes in flight, in issue order
     std::uint64_t bytes = 0;
   };
   void forget_written(File& file) const;
@@ -49,8 +49,9 @@ class WriteBehind {
   os::BufferCache& cache_;
   os::DiskQueue& disk_;
   std::uint64_t bytes_max_;
-  std::map<std::uint64_t, File> in_flight_;  ///< by inode number
-  std::size_t search_at_ = 64;  ///< with this many files, some of them have no writes in flight
+  std::map<std::uint64_t, File> in_flight_;  ///< files with writes in flight, by inode number
+  /// Number of entries at which files without writes in flight are removed.
+  std::size_t search_at_ = 64;
 };
 
 }  // namespace headcrash::ufs

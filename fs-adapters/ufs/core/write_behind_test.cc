@@ -1,5 +1,5 @@
-// Tests of writing in the background: what is issued when, the limit per file, and that the data
-// survives.
+// Tests of write-behind: the time at which blocks are issued, the limit per file, and the
+// durability of the data.
 #include "fs-adapters/ufs/core/write_behind.h"
 
 #include <string>

@@ -50,7 +50,7 @@ Writes writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Expects agreement within 15 %, or within 6 for small numbers.
+/// Expects the numbers to agree within 15 %, or within 6 writes for small numbers.
 void expect_near(double got, double real) {
   EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
 }
@@ -107,7 +107,7 @@ TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
 
 TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   const Writes w = writes_of(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}));
-  expect_near(w.create, 900);  // and the file's block
+  expect_near(w.create, 900);  // includes the file's data block
   EXPECT_LT(w.create_flush, 20);
   expect_near(w.remove, 600);
   EXPECT_LT(w.remove_flush, 20);
@@ -116,8 +116,8 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 /// Writes of consecutive appended blocks, each with an fsync, beyond the 96 KB of the direct
 /// blocks.
 struct AppendWrites {
-  std::vector<std::uint64_t> first;   ///< for the blocks 12, 13, ...
-  std::vector<std::uint64_t> steady;  ///< for 28 consecutive later blocks
+  std::vector<std::uint64_t> first;   ///< writes for the blocks 12, 13, ...
+  std::vector<std::uint64_t> steady;  ///< writes for 28 consecutive later blocks
 };
 
 AppendWrites append_writes_of(const Setup& setup) {
@@ -159,8 +159,8 @@ TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// One I/O less: data and inode block. When a cache of 14 addresses is full, its indirect block is
-/// written.
+/// Data and inode block: one write fewer. When the cache of 14 addresses is full, the indirect
+/// block is written, too.
 TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);

@@ -16,12 +16,12 @@
 namespace headcrash::ufs {
 
 enum class WriteKind : std::uint8_t {
-  other,       ///< writes of replay and repair, which are known by address only
-  superblock,  ///< and the groups' summaries
-  group,       ///< headers: maps of inodes and blocks, busy marks
+  other,       ///< writes of a replay or repair, for which only the address is known
+  superblock,  ///< the superblock and the groups' summaries
+  group,       ///< group headers: maps of inodes and blocks, busy marks
   inodes,
   indirect,
-  directory,  ///< and targets of long symbolic links
+  directory,  ///< directory blocks and targets of long symbolic links
   data,
   log,
 };

@@ -134,7 +134,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
 /// Counts names, starting at the root. Inodes not visited have no name.
 std::string Audit::count_names(const ufs::ImageReader& reader) {
   std::vector<InodeNumber> open{ufs::kRootInode};
-  inodes_[ufs::kRootInode].names = 1;  // its own ".."
+  inodes_[ufs::kRootInode].names = 1;  // the root's own ".."
   while (!open.empty()) {
     const InodeNumber directory = open.back();
     open.pop_back();
@@ -152,7 +152,7 @@ std::string Audit::count_names(const ufs::ImageReader& reader) {
       if ((named.mode & ufs::kTypeMask) != ufs::kTypeDirectory) continue;
       if (named.names > 1)
         return fmt::format("directory {} has a second name, \"{}\"", entry.inode, entry.name);
-      ++inodes_[directory].names;  // its ".."
+      ++inodes_[directory].names;  // the subdirectory's ".."
       open.push_back(entry.inode);
     }
   }

@@ -19,10 +19,10 @@ class Audit final : public adapters::ImageAudit {
  public:
   /// Returns the first contradiction as text; empty if none.
   std::string contradiction_in(std::span<const std::byte> image) override;
-  /// Same for a repair that had to leave something: the image must not be marked clean, and files
-  /// and directories may have no name.
+  /// Same for an incomplete repair: the image must not be marked clean, and files and directories
+  /// may be without a name.
   std::string contradiction_in_counts(std::span<const std::byte> image);
-  /// Allocated files and directories of the last image.
+  /// Number of allocated files and directories in the last image.
   std::uint32_t files() const { return files_; }
   std::uint32_t directories() const { return total_.directories; }
   const ufs::Summary& totals() const { return total_; }
@@ -30,8 +30,8 @@ class Audit final : public adapters::ImageAudit {
  private:
   struct Counted {
     std::uint16_t mode = 0;
-    std::uint32_t links = 0;  ///< according to the inode
-    std::uint32_t names = 0;  ///< including "." and ".."
+    std::uint32_t links = 0;  ///< link count stored in the inode
+    std::uint32_t names = 0;  ///< number of names found, including "." and ".."
   };
   enum class Names : std::uint8_t { all, not_all };
   std::string contradiction_in(std::span<const std::byte> image, Names names);
@@ -46,8 +46,8 @@ class Audit final : public adapters::ImageAudit {
   std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);
 
   std::span<const std::byte> image_;
-  ufs::BmapCache bmap_;        ///< of the current inode
-  bool bmap_reached_ = false;  ///< its indirect block exists
+  ufs::BmapCache bmap_;        ///< bmap cache of the current inode
+  bool bmap_reached_ = false;  ///< the indirect block of `bmap_` exists
   std::vector<bool> taken_;    ///< data fragments that have an owner
   std::vector<Counted> inodes_;
   ufs::Summary total_;

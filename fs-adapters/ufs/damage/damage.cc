@@ -20,10 +20,10 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others are marked as not unmounted
+// One in four images keeps the clean flag; the flag of the others is cleared.
+constexpr std::uint64_t kStaysCleanOneIn = 4;
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
-constexpr std::uint32_t kClaimStepsMost = 20000;  // pointers visited in one file, however entangled
-                                                  // they are
+constexpr std::uint32_t kClaimStepsMost = 20000;  // limit of the pointers visited in one file
 
 void mark(std::vector<bool>& flags, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count && i < flags.size(); ++i) flags[i] = true;

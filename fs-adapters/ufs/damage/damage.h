@@ -1,7 +1,7 @@
 #pragma once
 // Damage that no power cut causes: a few kinds, drawn from a seed, are applied to a sound,
-// unmounted image. Crash states only contain what a scheme's order permits; a broken disk, memory
-// or driver causes other damage, which a repair must handle as carefully.
+// unmounted image. Crash states contain only states that a scheme's write order permits. A broken
+// disk, memory or driver causes other damage, and a repair must handle that as carefully.
 //
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //
@@ -31,7 +31,7 @@ namespace headcrash::ufs::damage {
 
 inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< value for Permitted::other_pointers
 
-/// Permitted losses of a repair, by numbers of the survey. Everything else must remain.
+/// Permitted losses of a repair, indexed as in the survey. Everything else must be preserved.
 struct Permitted {
   explicit Permitted(const ImageSurvey& survey)
       : inode_goes(survey.geometry().inodes()),
@@ -43,13 +43,14 @@ struct Permitted {
         other_bytes(survey.geometry().size_fragments() * survey.geometry().sectors_per_fragment()),
         name_goes(survey.names().size()) {}
 
-  std::vector<bool> inode_goes;              ///< may be free or reused
-  std::vector<bool> other_mode, other_size;  ///< by inode
-  std::vector<bool> other_names;             ///< by directory: any names may be added
-  std::vector<bool> no_links;  ///< the inode has no links: without a name it may be freed
+  std::vector<bool> inode_goes;              ///< inodes that may be free or reused
+  std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
+  std::vector<bool> other_names;             ///< directories to which any names may be added
+  /// Inodes with a link count of 0, which may be freed if they have no name.
+  std::vector<bool> no_links;
   std::vector<std::uint16_t> other_pointers;  ///< by inode: a bit for each of its 15 pointers
-  std::vector<bool> other_bytes;              ///< by sector
-  std::vector<bool> name_goes;                ///< by number in the survey's names
+  std::vector<bool> other_bytes;              ///< sectors whose bytes may differ
+  std::vector<bool> name_goes;                ///< names of the survey that may be missing
   /// New names, by directory and name, with their inodes.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
   /// New names that must exist as long as their directories lose nothing.
@@ -58,8 +59,8 @@ struct Permitted {
   std::map<ufs::InodeNumber, ufs::Inode> made;  ///< new inodes made by the damage, which must also
                                                 ///< stay
 
-  /// Adds consequences: an inode without names and contents may be freed, together with its own
-  /// names.
+  /// Adds consequences of the losses: an inode without names and contents may be freed, together
+  /// with the names that it contains.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -69,18 +70,19 @@ struct Permitted {
 class Damaging;
 struct DamageKind {
   std::string_view name;
-  std::optional<ufs::FindingKind>
-      shows;                       ///< finding of a check; nullopt if it depends on the image
-  bool (*apply)(Damaging& image);  ///< applies it; returns false, without changes, if it does not
-                                   ///< suit this image
+  /// The finding that a check reports; nullopt if it depends on the image.
+  std::optional<ufs::FindingKind> shows;
+  bool (*apply)(
+      /// Applies the damage; returns false, without changes, if this kind does not suit the image.
+      Damaging& image);
 };
-/// Returns all kinds, in the order used for drawing.
+/// Returns all kinds, in the order in which the seed selects them.
 const std::vector<DamageKind>& damage_kinds();
 /// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
-/// Last in the table; for images with features only.
+/// These kinds are last in the table, and suit only images with features.
 std::span<const DamageKind> damage_of_features();
 
 /// An image that is being damaged; the interface for kinds of damage.
@@ -131,7 +133,7 @@ class Damaging {
   /// Changes the 512-byte chunk that contains a name.
   void change_chunk(const PlacedName& name, const Change& change);
   void change_pointer(const OwnedRun& run, ufs::FragmentAddress to);
-  /// Adds a name to a directory. Returns false if it has no room.
+  /// Adds a name to a directory. Returns false if the directory has no space.
   bool add_name(ufs::InodeNumber directory, const std::string& name, ufs::InodeNumber named,
                 std::uint8_t type);
   void remove_name(const PlacedName& name);
@@ -141,9 +143,11 @@ class Damaging {
   void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
-  /// Permits the loss of a pointer's target, and for a directory of everything behind it.
+  /// Permits the loss of a pointer's target. For a directory, also permits the loss of all later
+  /// content.
   void lose_run(std::size_t run);
-  /// The inode has its final state; determines which files must give up the blocks that it claims.
+  /// Call when the inode has its final state. Determines which files lose the blocks that the inode
+  /// claims, too.
   void contend(ufs::InodeNumber number);
 
  private:

@@ -18,7 +18,8 @@ using model::kSectorBytes;
 using ufs::BmapCache;
 using ufs::InodeNumber;
 
-/// A file that loses its cache has the pointers of its indirect blocks, however old they are.
+/// Damages a bmap cache. A file that loses its cache gets the pointers of its indirect blocks,
+/// which may be old.
 bool apply_wrong_bmap_cache(Damaging& image) {
   if (!image.geometry().features().bmap_cache) return false;
   const bool with = !image.one_in(3);
@@ -50,8 +51,8 @@ bool apply_wrong_bmap_cache(Damaging& image) {
   return true;
 }
 
-/// An inode that other damage has left without a name may look like one whose name was never
-/// written.
+/// Damages link tags. If other damage has removed an inode's name, the inode may look like one
+/// whose name was never written.
 bool apply_link_tags(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
   const InodeNumber number = image.take_inode([](InodeNumber n) { return n != ufs::kRootInode; });

@@ -183,7 +183,7 @@ bool apply_endless_size(Damaging& image) {
   return true;
 }
 
-/// The last block may then extend over fragments of another file.
+/// Increases an inode's size. The last block may then extend over fragments of another file.
 bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
@@ -248,7 +248,8 @@ bool apply_smaller_size(Damaging& image) {
   return true;
 }
 
-/// An inline target is interpreted as pointers, or pointers as an inline target.
+/// Changes a symbolic link's size, so that an inline target is interpreted as pointers, or pointers
+/// as an inline target.
 bool apply_other_target_size(Damaging& image) {
   const InodeNumber number =
       image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_symlink(); });
@@ -308,7 +309,8 @@ bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// In two of three cases, the file was changed before the other owner of the block.
+/// Makes a pointer refer to a block of another file. In two of three cases, the damaged file has
+/// the older time of change.
 bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const bool later = !image.one_in(3);
@@ -396,7 +398,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   return true;
 }
 
-/// Both then have the same blocks and the same time of change.
+/// Copies an inode over another one. Both then have the same blocks and the same time of change.
 bool apply_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);

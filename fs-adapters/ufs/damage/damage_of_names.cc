@@ -208,7 +208,8 @@ bool apply_third_name_of_exchange(Damaging& image) {
   return apply_name_of_exchange(image, false);
 }
 
-/// The other name does not count, because its directory has lost its own name.
+/// Adds a third name to a file whose other name is in an unreachable directory, and so does not
+/// count.
 bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
@@ -327,7 +328,7 @@ bool apply_missing_dots(Damaging& image) {
       tree::set_entry_inode(chunk, offset, 0);
     }
   });
-  // The former ".." becomes a name of the parent, and needs room in addition to a new "..".
+  // The former ".." becomes an ordinary name of the parent, so a new ".." needs additional space.
   if (how == 1) {
     lose_names_of_chunk(image, some_chunk(image, number, true), 0);
     for (const std::size_t n : image.survey().names_of(number))
@@ -468,7 +469,7 @@ bool apply_full_lost_found(Damaging& image) {
   return true;
 }
 
-/// In addition, leaves no free space for lost+found to grow.
+/// Like apply_full_lost_found(), but also leaves no free space for lost+found to grow.
 bool apply_no_room(Damaging& image) {
   const auto kinds = damage_of_inodes();
   const auto hoarder =

@@ -173,7 +173,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
   std::vector<std::size_t> cuts(writes.size());
   std::iota(cuts.begin(), cuts.end(), 0);
   for (std::size_t i = cuts.size(); i > 1; --i) std::swap(cuts[i - 1], cuts[random.below(i)]);
-  // The end, where the flag is written, is always tested.
+  // Cuts at the last writes are always tested, because the clean flag is written there.
   if (cuts.size() > kCutsMost) {
     const auto last = std::ranges::find(cuts, writes.size() - 1);
     std::iter_swap(cuts.begin(), last);

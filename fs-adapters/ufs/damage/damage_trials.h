@@ -26,16 +26,17 @@ class DamageTrials {
                                                        std::span<const std::uint64_t> contents)>;
 
   /// `sound` must be an image of whole sectors without contradictions. It must outlive this object,
-  /// as must fsck and audit. If `log_at` is set, its log device follows there (TrialDisk) and is
-  /// not damaged. Fails if the image is not sound.
+  /// as must fsck and audit. If `log_at` is set, the image of the external log begins at that
+  /// sector (TrialDisk) and is not damaged. Fails if the image is not sound.
   static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck,
                                      Audit& audit, std::uint64_t log_at = 0);
 
   /// Replaces fsck's repair.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
-  /// Applies damage drawn from the seed. An error describes the failed repair and the damage.
+  /// Runs one trial with damage drawn from the seed. An error describes the wrong repair and the
+  /// damage.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Same with one damage of that kind. Returns false if it does not suit the image.
+  /// Same with a single damage of `kind`. Returns false if this kind does not suit the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }
@@ -45,7 +46,8 @@ class DamageTrials {
     std::uint64_t lba = 0;
     std::vector<std::byte> bytes;
   };
-  /// Applies and records the writes of one repair. Ends a repair that does not terminate.
+  /// Applies and records the writes of one repair. Aborts a repair that writes too much, since it
+  /// may not terminate.
   class Log;
   DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
                std::uint64_t log_at);

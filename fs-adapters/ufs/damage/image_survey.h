@@ -18,11 +18,12 @@ namespace headcrash::ufs::damage {
 /// The target of one pointer of a file.
 struct OwnedRun {
   ufs::InodeNumber owner = 0;
-  std::uint32_t slot = 0;  ///< pointer of the inode: 12 direct ones, then 3 indirect ones
+  /// Index of the inode's pointer: 12 direct pointers, then 3 indirect pointers.
+  std::uint32_t slot = 0;
   std::optional<std::size_t> holder;  ///< the run that contains the pointer; nullopt for the inode
   std::uint32_t index = 0;            ///< index of the pointer in that run
   std::uint32_t level = 0;            ///< 0 for data
-  std::uint64_t block = 0;            ///< first file block below it
+  std::uint64_t block = 0;            ///< first file block that the pointer leads to
   ufs::FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool cached = false;  ///< the pointer is in the inode's bmap cache
@@ -66,7 +67,7 @@ class ImageSurvey {
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
   }
-  /// True for a data fragment without an owner.
+  /// Returns true for a data fragment without an owner.
   bool is_free(ufs::FragmentAddress at) const;
 
  private:
@@ -76,7 +77,7 @@ class ImageSurvey {
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
   std::vector<ufs::Inode> inodes_;
-  std::vector<ufs::BmapCache> bmaps_;       ///< by inode; empty without the feature
+  std::vector<ufs::BmapCache> bmaps_;       ///< bmap caches by inode; empty without the feature
   std::vector<std::uint32_t> initialised_;  ///< initialised slots, by group
   std::vector<ufs::InodeNumber> allocated_;
   std::vector<OwnedRun> runs_;

@@ -99,7 +99,7 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
 
 std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
-  // Without a root, for which there was no room, no name has been checked.
+  // If there was no space for a new root, no name has been checked.
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {
@@ -176,7 +176,7 @@ std::string RepairJudge::compare_given_names(InodeNumber directory,
     const auto found = now.find(at->second);
     if (found != now.end() && found->second == inode) continue;
     if (tree::is_exchange_name(at->second, inode) && others_come())
-      continue;  // it may have another one now
+      continue;  // the inode may have another name now
     return fmt::format("its name \"{}\", added by the damage, is missing", at->second);
   }
   return {};

@@ -6,7 +6,8 @@
 //   every inode that must stay: mode, owner, times, size, pointers, and the bytes behind them
 //   every name that must stay refers to the same inode; there are no unexpected names
 //
-// A repair must report what it leaves for lack of room, and must not mark the image clean then.
+// A repair that runs out of space must report the remaining findings and must not mark the image
+// clean.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +31,7 @@ class RepairJudge {
   /// Returns the first error as text; empty if none. Only reads `disk`.
   std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
                            const Permitted& permitted);
-  /// Judges the clean flag after a cut repair of an image that was not marked clean.
+  /// Judges the clean flag after an interrupted repair of an image that was not marked clean.
   std::string problem_with_flag(const TrialDisk& disk);
 
  private:
@@ -50,8 +51,8 @@ class RepairJudge {
   const ImageSurvey& survey_;
   ufs::Fsck& fsck_;
   Audit& audit_;
-  std::vector<std::uint64_t> digests_;  ///< of the sound image, by sector
-  ufs::InodeNumber lost_found_ = 0;     ///< of the judged image
+  std::vector<std::uint64_t> digests_;  ///< digests of the sound image, by sector
+  ufs::InodeNumber lost_found_ = 0;     ///< inode of lost+found in the judged image
 };
 
 }  // namespace headcrash::ufs::damage

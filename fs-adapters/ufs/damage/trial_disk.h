@@ -24,8 +24,8 @@ class ImageBytes final : public model::SectorStore {
 };
 
 /// A copy of a sound image with a digest of each sector (FsckOptions::contents). It can be reset at
-/// a cost proportional to the writes. With a log device behind it, reads and writes use driver
-/// addresses (os/device_address.h), and everything else counts the sectors of both devices.
+/// a cost proportional to the writes. With an external log, reads and writes use driver addresses
+/// (os/device_address.h); all other functions number the sectors of both devices consecutively.
 class TrialDisk final : public model::SectorStore {
  public:
   /// The bytes must be whole sectors and outlive this object. `log_at` is the log's first sector; 0
@@ -38,7 +38,7 @@ class TrialDisk final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Resets to the sound image.
+  /// Undoes all writes, so that the disk equals the sound image again.
   void show_base();
   std::span<const std::byte> bytes() const { return current_; }
   /// Equal digests of a sector mean equal bytes; 0 means zeroes.
@@ -46,7 +46,7 @@ class TrialDisk final : public model::SectorStore {
 
  private:
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
-  /// Converts an address to a sector of both devices.
+  /// Converts a driver address to a consecutive sector number.
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
 
@@ -55,7 +55,7 @@ class TrialDisk final : public model::SectorStore {
   std::vector<std::byte> current_;
   std::vector<std::uint64_t> sound_digests_, digests_;
   std::vector<bool> is_changed_;
-  std::vector<std::uint64_t> changed_;  ///< sectors
+  std::vector<std::uint64_t> changed_;  ///< sectors that differ from the sound image
 };
 
 }  // namespace headcrash::ufs::damage

@@ -25,7 +25,7 @@
 namespace headcrash::ufs {
 
 using tree::InodeNumber;
-/// In fragments from the start of the file system; 0 means none, or a hole.
+/// A fragment number, counted from the start of the file system; 0 means none, or a hole.
 using FragmentAddress = std::uint32_t;
 
 inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
@@ -45,14 +45,14 @@ inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
 
 inline constexpr InodeNumber kRootInode = 2;       // ROOTINO; 0 means none, 1 once held bad blocks
-inline constexpr InodeNumber kLostFoundInode = 3;  // as made by mkfs; 4 with extensions
+inline constexpr InodeNumber kLostFoundInode = 3;  // number assigned by mkfs; 4 with extensions
 inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 // Length of the longest symbolic link stored in place of the pointers.
 inline constexpr std::uint32_t kInlineTargetBytes = 4 * (kDirectPointers + kIndirectPointers);
 using tree::kLinksMax;
 
-/// Contiguous fragments that belong, or belonged, to one pointer.
+/// Contiguous fragments to which one pointer leads, or led.
 struct Extent {
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
@@ -139,20 +139,19 @@ struct Superblock {
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
   /// Returns the journal's extent within the file system; empty if the journal is external.
   Extent journal_inside() const { return features.external_journal ? Extent{} : journal; }
-  /// Starts a new generation, which voids all busy marks once it is written. Call when everything
-  /// is on the disk.
+  /// Starts a new generation. Once the superblock is written, all older busy marks are void. Call
+  /// when everything is on the disk.
   void begin_generation() {
     ++generation;
     full_check = false;
   }
 };
 
-/// Returns what is wrong with the superblock, or with a file system on a device of `device_bytes`;
-/// empty if nothing. Computations with a valid superblock do not overflow, divide by zero, or leave
-/// the device.
+/// Validates a superblock for a device of `device_bytes`. Returns the problem, or an empty string.
+/// Computations with a valid superblock do not overflow, divide by zero, or leave the device.
 std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes);
-/// Decodes at least kSuperblockUsedBytes. Returns an Error without a subject if it is not a
-/// superblock or is invalid.
+/// Decodes a superblock; `bytes` must have at least kSuperblockUsedBytes. Fails, with an Error
+/// without a subject, if the superblock is missing or invalid.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
 /// Writes the fields over `bytes`, which contain at least kSuperblockUsedBytes of an older
 /// superblock, or zeroes.
@@ -181,7 +180,7 @@ struct Inode : tree::Attributes {
   bool operator==(const Inode&) const = default;
 };
 
-/// These need kInodeBytes each.
+/// `bytes` must have kInodeBytes bytes.
 Inode decode_inode(std::span<const std::byte> bytes);
 void encode_inode(const Inode& inode, std::span<std::byte> bytes);
 
@@ -191,11 +190,12 @@ inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInode
                              kInodeDirectOffset = 40, kInodeIndirectOffset = 88,
                              kInodeSectorsOffset = 104;
 
-/// The target of a short symbolic link, stored in place of the pointers; at most
+/// Reads or stores the target of a short symbolic link in place of the pointers; at most
 /// kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);
-/// True if the pointers hold something else: a short symbolic link or a device number.
+/// Returns true if the pointer fields hold a short symbolic link or a device number instead of
+/// pointers.
 bool pointers_are_text(const Inode& inode, std::uint32_t inline_target_max);
 
 }  // namespace headcrash::ufs

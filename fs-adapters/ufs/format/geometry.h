@@ -7,8 +7,8 @@
 //
 // With the feature foreign_block, the list of foreign inodes continues in a block behind the header
 // (busy_marks.h). With a stagger (old file systems), everything from the replica on is shifted by
-// group_start() - group_base(). An inode points to its first 12 blocks directly, and to the others
-// through one, two or three levels of indirect blocks:
+// group_start() - group_base(). An inode points directly to the first 12 blocks of the file, and to
+// further blocks through one, two or three levels of indirect blocks:
 //
 //   block 0 ... 11 | 12 ... 11+n | ... +n*n | ... +n*n*n          n = block size / 4
 //   direct         | indirect[0] | [1]      | [2]
@@ -123,7 +123,8 @@ class Geometry {
     return fragment >= data_start(group) || fragment < early_data_end(group);
   }
 
-  /// True if the fragments are data within one block, as the target of a pointer must be.
+  /// Returns true if a pointer may refer to the fragments: they must be data fragments within one
+  /// block.
   bool is_run(FragmentAddress at, std::uint32_t fragments) const {
     return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() &&
            is_data(at) && (fragments <= 1 || is_data(at + fragments - 1));
@@ -136,7 +137,7 @@ class Geometry {
   bool is_inode(InodeNumber inode) const {
     return inode >= kRootInode && inode < inodes() && !is_extension(inode);
   }
-  /// True if the slot belongs to the inode before it (inode_extension.h).
+  /// Returns true if the slot is the extension of the preceding inode (inode_extension.h).
   bool is_extension(InodeNumber slot) const { return features_.extensions() && slot % 2 != 0; }
   InodePlace place_of(InodeNumber inode) const {
     const std::uint32_t index = inode_index_in_group(inode);
@@ -156,8 +157,8 @@ class Geometry {
   std::uint32_t fragments_of(std::uint32_t bytes) const {  // numfrags(fragroundup())
     return (bytes + fragment_bytes() - 1) >> fragment_shift_;
   }
-  /// Returns the number of fragments of block `block` in a file of that size: a whole block, unless
-  /// it is the last block and a direct one (blksize).
+  /// Returns the number of fragments of block `block` in a file of `size_bytes`. All blocks are
+  /// whole, except possibly the last one if it is a direct block (blksize).
   std::uint32_t fragments_of_block(std::uint64_t size_bytes, std::uint64_t block) const {
     if (block >= kDirectPointers || size_bytes >= (block + 1) << block_shift_)
       return fragments_per_block();
@@ -175,8 +176,8 @@ class Geometry {
     return std::uint64_t{1} << (levels * pointer_shift());
   }
   std::uint64_t file_blocks_max() const { return blocks_within(kIndirectPointers); }
-  /// Size of the longest file. Limited by pointers, and to 31 bits of blocks, which other systems
-  /// use.
+  /// Returns the maximum file size. It is limited by the number of pointers, and to 31-bit block
+  /// numbers, as in other systems.
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }

@@ -1,4 +1,4 @@
-// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again. An
+// Follows pointers and names of an image (image_reader.h). Nothing is cached between calls. An
 // indirect block is read again for each block behind it, unless the caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"

@@ -24,7 +24,7 @@ namespace headcrash::ufs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< d_type
+  std::uint8_t type = 0;  ///< as d_type in a directory entry
 };
 
 class ImageReader {
@@ -43,7 +43,8 @@ class ImageReader {
   /// Resolves a path with components separated by '/'; "" is the root. Does not follow symbolic
   /// links.
   Result<InodeNumber> lookup(std::string_view path) const;
-  /// Returns fewer bytes only at the end of the file. Holes read as zeroes.
+  /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
+  /// as zeroes.
   Result<std::size_t> read(InodeNumber number, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(InodeNumber number) const;
@@ -51,7 +52,7 @@ class ImageReader {
   /// inode and its indirect blocks, except where `bmap` overrides them.
   Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
                                               const BmapCache& bmap = {}) const;
-  /// Same, for an inode of the image.
+  /// Same for all blocks of inode `number`, including its bmap cache.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
   /// Calls `visit` for each block of an inode that is not a hole, in order. Returns the number of
   /// blocks, including holes.

@@ -6,11 +6,11 @@
 //   0 mode (0: no inode)   2 number of tags   8 generation of the tags   16 tags
 //   64 bmap cache (bmap_cache.h)
 //
-// A tag records how many entries of one directory chunk are included in the inode's link count. A
-// check that finds another number there corrects the count by the difference. Tags are valid while
-// their generation is that of the superblock (busy_marks.h). The paper stores them in the last
-// eighth of an inode block; a write torn between an inode and its tags would then leave a wrong
-// count that nothing corrects.
+// A tag records how many entries of one directory chunk are included in the inode's link count. If
+// a check finds another number of entries in that chunk, it corrects the link count by the
+// difference. Tags are valid while their generation is that of the superblock (busy_marks.h). The
+// paper stores them in the last eighth of an inode block; a write torn between an inode and its
+// tags would then leave a wrong count that nothing corrects.
 
 #include <array>
 #include <cstddef>
@@ -43,17 +43,17 @@ struct InodeExtension {
   std::vector<LinkTag> tags = {};  ///< at most kLinkTagsMax
   BmapCache bmap = {};
 
-  /// Tags that are valid in a file system of that generation.
+  /// Returns the tags that are valid if the superblock has generation `of_generation`.
   std::span<const LinkTag> live_tags(std::uint64_t of_generation) const {
     return generation == of_generation ? std::span<const LinkTag>(tags)
                                        : std::span<const LinkTag>();
   }
 };
 
-/// These need kInodeBytes each. Invalid tags are dropped; the cache is returned unchecked
-/// (BmapCache::is_sound).
+/// Decodes an extension of kInodeBytes bytes. Drops invalid tags. Does not check the bmap cache;
+/// see BmapCache::is_sound().
 InodeExtension decode_extension(std::span<const std::byte> slot);
-BmapCache decode_bmap_cache(std::span<const std::byte> slot);  ///< the cache of an extension
+BmapCache decode_bmap_cache(std::span<const std::byte> slot);  ///< returns only the bmap cache
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot);
 
 }  // namespace headcrash::ufs

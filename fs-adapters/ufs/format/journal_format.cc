@@ -55,8 +55,8 @@ Descriptor descriptor_of(const JournalTransaction& transaction) {
           .orphans = static_cast<std::uint32_t>(transaction.orphans.size())};
 }
 
-/// True if an image may be written there: to data or to a group's header and inodes, but not to the
-/// journal.
+/// Returns true if the extent may be the home of an image: data, a group's header or inodes, but
+/// not the journal.
 bool may_be_home(const Superblock& superblock, const Geometry& geometry, FragmentAddress at,
                  std::uint32_t fragments) {
   const std::uint32_t width = geometry.fragments_per_block();

@@ -14,9 +14,9 @@
 //   commit      magic, epoch, sequence, checksum of descriptor and images; one sector, so atomic
 //
 // A transaction is valid once its commit record is on the disk. Each mount begins an epoch, so that
-// records of earlier mounts are never mistaken for current ones. A revoked run is not replayed from
-// this or earlier transactions: it was freed in this one, and may since contain data that no
-// journal covers.
+// records of earlier mounts are never mistaken for current ones. A run that a transaction revokes
+// is not replayed from this or earlier transactions, because it was freed in this transaction and
+// may since contain data that is not journalled.
 //
 // Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and Gray and Reuter,
 // "Transaction Processing", 1993, chapter 10, for recovery. The format is our own.
@@ -40,15 +40,16 @@ inline constexpr const char* kExternalLogHint =
     "log contains";
 
 struct JournalSuperblock {
-  bool in_use = false;              ///< the journal applies to the present state of the file system
-  std::uint32_t fragments = 0;      ///< size of the area
-  std::uint32_t tail = 0;           ///< position in the ring
-  std::uint64_t tail_sequence = 1;  ///< sequence number at the tail, or of the next transaction
+  bool in_use = false;          ///< the journal applies to the present state of the file system
+  std::uint32_t fragments = 0;  ///< size of the area
+  std::uint32_t tail = 0;       ///< position in the ring
+  /// Sequence number of the transaction at the tail; if the ring is empty, of the next transaction.
+  std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
   std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
 };
 
-/// Whole fragments, and their home.
+/// The bytes of whole fragments and their home address.
 struct JournalImage {
   FragmentAddress home = 0;
   std::vector<std::byte> bytes;
@@ -63,7 +64,7 @@ struct JournalTransaction {
   bool too_many_orphans = false;  ///< the list is incomplete; a replay must check every inode
 };
 
-/// The ring of a file system.
+/// Converts positions in a file system's journal ring to addresses.
 class JournalRing {
  public:
   JournalRing() = default;
@@ -98,12 +99,12 @@ class JournalRing {
 /// Decodes one sector. The Error says what is wrong with it.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// Returns the file system's identifier in an external journal, even if it belongs to another file
-/// system; 0 if it is not one.
+/// Returns the file system's identifier in an external journal, even if the journal belongs to
+/// another file system; 0 if the sector is not a journal superblock.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 
-/// Returns whole fragments, of which the last is the commit record.
+/// Encodes a transaction as whole fragments. The last fragment is the commit record.
 std::vector<std::byte> encode_transaction(const JournalTransaction& transaction,
                                           std::uint32_t fragment_bytes);
 

@@ -136,7 +136,7 @@ class Layout {
     return {};
   }
 
-  /// Drops a last group without room for data.
+  /// Drops the last group if it has no space for data.
   Result<void> cut_last_group() {
     const std::uint64_t least = s_.data_offset + std::uint64_t{kDataBlocksMin} * per_block_;
     if (s_.fragments_per_group < least || device_fragments_ < least)

@@ -1,6 +1,6 @@
 #pragma once
-// Creates an empty file system, as BSD's newfs does: the root directory and lost+found, which has a
-// block of free room so that fsck can add names without allocation.
+// Creates an empty file system, as BSD's newfs does, with a root directory and lost+found.
+// lost+found has a block of free space, so that fsck can add names without allocating blocks.
 
 #include <array>
 #include <cstdint>

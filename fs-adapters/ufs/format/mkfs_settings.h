@@ -1,5 +1,5 @@
 #pragma once
-// The options of mkfs by name, for users and campaigns.
+// Parses the options of mkfs.headcrash-ufs.
 
 #include <span>
 #include <string_view>

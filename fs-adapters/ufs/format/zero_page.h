@@ -1,6 +1,6 @@
 #pragma once
-// Allocation initialization without copies: one block of zeroes is the source of all initializing
-// writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
+// Initializes allocated blocks without copying: a shared block of zeroes is the source of all
+// initializing writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
 
 #include <cstddef>
 #include <vector>
@@ -24,7 +24,8 @@ class ZeroPage : private os::DiskDone {
     return as_result(volume_.disk.transfer(request(extent)));
   }
 
-  /// Returns the new part of an allocation. A fragment that grows in place keeps its old part.
+  /// Returns the extent that must be initialized: the whole allocation, or only the added fragments
+  /// if a run of fragments grew in place.
   static Extent new_part(const BlockAllocation& allocation) {
     const std::uint32_t kept = allocation.old_at == allocation.at ? allocation.old_fragments : 0;
     return {.at = allocation.at + kept, .fragments = allocation.fragments - kept};

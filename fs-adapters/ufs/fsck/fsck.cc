@@ -13,7 +13,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 12;  // each ends with less damage
+constexpr int kRoundsMax = 12;  // limit of rounds; each round leaves less damage
 
 struct KindWords {
   std::string_view name;
@@ -153,7 +153,8 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // Findings without room in a round that is repeated may find room in the next one.
+    // The round will be repeated. An entry that found no space in lost+found may find space in the
+    // next round.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();
@@ -290,7 +291,7 @@ CheckedDirectory* Fsck::State::directory(InodeNumber number) {
   return at != directories.end() && at->inode == number ? &*at : nullptr;
 }
 
-/// True for data within one block; only such runs are claimed.
+/// Returns true if the run is data within one block; only such runs are claimed.
 bool Fsck::State::data_run(FragmentAddress at, std::uint32_t fragments) const {
   const std::uint32_t width = geometry.fragments_per_block();
   return at % width + fragments <= width && geometry.is_data(at) &&

@@ -11,10 +11,10 @@
 //   phase 5   maps, counts, summaries                  fsck_maps.cc
 //   or, after a cut, only busy groups instead of phases 1 to 5: fsck_fast.cc
 //
-// It works on a store, so that a device can time each request, or memory none. Inode tables are
-// read in long runs, everything else once. A repair may be cut at any point and restarted: after
-// each write, another repair reaches the same state or a later one. Entries are made before links
-// are counted, and the clean flag is written last.
+// The checker works on a store, so it runs on an emulated device with realistic request times as
+// well as on memory. It reads inode tables in long runs, and everything else once. A repair may be
+// cut at any point and restarted: after each write, another repair reaches the same state or a
+// later one. Entries are made before links are counted, and the clean flag is written last.
 //
 // An object can check any number of states and keeps its memory between them. If the contents of
 // sectors are known (FsckOptions::contents), it skips unchanged sectors of inode tables, and groups
@@ -36,33 +36,34 @@
 namespace headcrash::ufs {
 
 enum class FindingKind : std::uint8_t {
-  // Stale on every file system that was not unmounted; no information is lost.
-  totals,        ///< superblock's or groups' summaries
-  group_totals,  ///< a group's counts, compared with its maps
-  // May result from correctly ordered updates.
-  leaked_blocks,   ///< not free, but without an owner; `count` fragments
-  leaked_inode,    ///< not free in the map, but not allocated
-  links_too_high,  ///< compared with the number of names
-  links_lowered,   ///< lowered before a name was removed, which still exists, as a link tag shows
-  unreferenced_file,  ///< allocated, without a name
+  // Stale: found on every file system that was not unmounted; no information is lost.
+  totals,        ///< wrong summaries of the superblock or the groups
+  group_totals,  ///< a group's counts do not match its maps
+  // Residue: may result from correctly ordered updates.
+  leaked_blocks,   ///< `count` fragments are not free, but have no owner
+  leaked_inode,    ///< an inode is not free in the map, but not allocated
+  links_too_high,  ///< the link count exceeds the number of names
+  /// The count was lowered for the removal of a name that still exists, according to a link tag.
+  links_lowered,
+  unreferenced_file,  ///< an allocated file without a name
   unreferenced_directory,
-  blocks_behind_end,     ///< of a file that was being truncated
-  interrupted_exchange,  ///< of an unfinished exchange, in addition to another name of the same
-                         ///< file
+  blocks_behind_end,  ///< a file that was being truncated still has blocks beyond its end
+  /// The third name of an unfinished exchange of a file that has another name.
+  interrupted_exchange,
   // All other kinds are damage.
-  block_marked_free,  ///< owned, but free in the map; `count` fragments
-  inode_marked_free,  ///< allocated, but free in the map
+  block_marked_free,  ///< `count` fragments have an owner, but are free in the map
+  inode_marked_free,  ///< an inode is allocated, but free in the map
   links_too_low,
-  duplicate_block,  ///< claimed by two files
-  bad_pointer,      ///< to outside of the data area
+  duplicate_block,  ///< a block is claimed by two files
+  bad_pointer,      ///< a pointer leads outside the data area
   bad_mode,
   bad_size,
   bad_sectors,        ///< di_blocks does not match the pointers
-  partly_allocated,   ///< mode 0, but with pointers or a size
-  dangling_entry,     ///< a name of an inode that is not allocated
+  partly_allocated,   ///< an inode has mode 0, but pointers or a size
+  dangling_entry,     ///< a name refers to an inode that is not allocated
   bad_entry,          ///< an invalid inode number, an invalid name, or a wrong type
   bad_dot,            ///< "." or ".." missing, wrong, or misplaced
-  dot_dot_elsewhere,  ///< ".." is not the directory that contains its name
+  dot_dot_elsewhere,  ///< ".." does not refer to the directory that contains the name
   bad_chunk,          ///< a directory's chunk is invalid
   directory_hole,
   directory_second_name,
@@ -70,13 +71,14 @@ enum class FindingKind : std::uint8_t {
   bad_group,  ///< a group's header is invalid
   bad_superblock,
   bad_journal,     ///< a committed transaction, or the journal itself, is invalid
-  lost_journal,    ///< FsckOptions::without_log: the contents of the log are lost
-  bad_bmap_cache,  ///< of a file that cannot have one, or with invalid pointers
-  no_room,         ///< for an entry in lost+found
+  lost_journal,    ///< with FsckOptions::without_log: the contents of the log are lost
+  bad_bmap_cache,  ///< a bmap cache belongs to a file that cannot have one, or has invalid pointers
+  no_room,         ///< lost+found has no space for another entry
 };
 std::string_view name_of(FindingKind kind);
 
-/// The severity of a finding: left by every power cut, possible after ordered updates, or neither.
+/// Severity of a finding. `stale`: every power cut leaves it. `residue`: correctly ordered updates
+/// may leave it. `damage`: all other findings.
 enum class Severity : std::uint8_t { stale, residue, damage };
 Severity severity_of(FindingKind kind);
 
@@ -91,33 +93,34 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
-  /// Repair only what was busy, if the file system records that (Features::fast_check) and the rest
-  /// is only as a power cut leaves it. Otherwise the report is `unrepaired`, and a full repair must
-  /// follow.
+  /// Repair only busy groups, if the file system records them (Features::fast_check) and all other
+  /// parts are in a state that a power cut may leave. Otherwise the report is `unrepaired`, and a
+  /// full repair must follow.
   bool fast = false;
   /// The device of an external journal is lost: do not read or write it. A repair turns the file
   /// system into one without a journal. No effect on other file systems.
   bool without_log = false;
   std::size_t findings_max = 1000;  ///< findings kept; further ones are only counted
   std::uint32_t time = 0;           ///< time stamp for writes of a repair
-  /// For callers that check successive states of a store: a number for the content of each sector.
-  /// Equal numbers of a sector mean equal bytes, as long as the Fsck lives; 0 means zeroes. The
-  /// caller must update it with a repair's writes. Empty if unknown.
+  /// A digest of each sector, for callers that check successive states of a store. Equal digests of
+  /// a sector mean equal bytes for the lifetime of the Fsck; 0 means zeroes. The caller must update
+  /// the digests when a repair writes. Empty if unknown.
   std::span<const std::uint64_t> contents = {};
 };
 
 struct FsckReport {
   std::vector<Finding> findings;
-  std::uint64_t more_findings = 0;   ///< beyond findings_max
+  std::uint64_t more_findings = 0;   ///< number of findings beyond findings_max
   Severity worst = Severity::stale;  ///< maximum of all findings
   bool was_clean = false;            ///< the superblock's flag before the check
-  bool journalled = false;  ///< not clean, with a journal in use that has the missing updates
+  /// The file system is not clean, but its journal is in use and has the missing updates.
+  bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything
   bool fast = false;  ///< FsckOptions::fast was sufficient; files and directories were not counted
   /// Replayed transactions of the journal; a check sees the disk after the replay.
   std::size_t replayed = 0;
   std::uint32_t files = 0, directories = 0;
-  Summary totals;  ///< correct values
+  Summary totals;  ///< the correct totals
 
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
   bool has(FindingKind kind) const;
@@ -135,7 +138,7 @@ class Fsck {
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
                            std::span<const std::uint64_t> contents = {});
-  /// Ignores `how.repair` and `how.fast`.
+  /// Checks without writing; ignores `how.repair` and `how.fast`.
   Result<FsckReport> check(const model::SectorStore& store, FsckOptions how);
 
  private:

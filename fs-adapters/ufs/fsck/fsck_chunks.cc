@@ -11,7 +11,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Keeps the entries before the damage; the rest becomes free room.
+/// Keeps the entries before `damage` and makes the remaining bytes of the chunk free space.
 void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   std::optional<tree::Entry> last;
   tree::DirectoryCursor cursor(chunk);
@@ -48,7 +48,7 @@ bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint
     const auto dot = tree::entry_at(block, 0);
     const auto dot_dot = dot ? tree::entry_at(block, dot->length) : std::nullopt;
     if (!dot_dot || !dot_dot->is_dot_dot())
-      return changed;  // in a read-only check; the remaining entries are uncertain
+      return changed;  // read-only check: the remaining entries are unreliable
     from = dot_dot->offset + dot_dot->length;
   }
   const auto until =
@@ -112,7 +112,7 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
   return repairing();
 }
 
-/// Checks an entry of `block`, which is at `at`.
+/// Checks an entry of a directory block whose address is `at`.
 EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
                                    FragmentAddress at) {
   const InodeNumber in = directories[index].inode;

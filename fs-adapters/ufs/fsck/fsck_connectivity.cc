@@ -1,7 +1,7 @@
 // Phase 3 (fsck.h): every directory must be connected to the root through its parents. A directory
-// without a name, and one of a ring of directories, is moved to lost+found; an empty one is freed.
-// Once all have a place, each ".." must match. Until then, the ".." of a directory without a name
-// does not count as a link.
+// without a name, and one directory of each ring, is moved to lost+found; an empty directory
+// without a name is freed. Once every directory has a name, each ".." must match. Until then, the
+// ".." of a directory without a name does not count as a link.
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // Phase 1 (fsck.h): checks all inodes, in the order of the tables, which are read in long runs. For
 // allocated inodes, checks type, size, and each pointer in file order. A block is claimed when
-// first visited, and an indirect block is followed only then, so no file, however entangled, costs
+// first visited, and an indirect block is followed only then, so even cyclic pointers cannot cause
 // more reads than the device has blocks.
 
 #include <fmt/core.h>
@@ -112,13 +112,14 @@ void Fsck::State::check_all_inodes() {
   }
 }
 
-/// Same, sector by sector, and only sectors with inodes in use.
+/// Checks inodes sector by sector, and skips unchanged sectors in which no inode is in use.
 void Fsck::State::check_known_inodes() {
   constexpr std::uint32_t kInSector = kSectorBytes / kInodeBytes;
   const std::uint32_t sectors = geometry.inodes_per_group() / kInSector;
   if (known.geometry != geometry || known.tables.empty()) {
     known = {.geometry = geometry};
-    known.tables.assign(std::size_t{sectors} * geometry.groups(), 0);  // zeroes: all are free
+    known.tables.assign(std::size_t{sectors} * geometry.groups(),
+                        0);  // a table of zeroes: all inodes are free
     known.inodes.assign(known.tables.size(), 0);
   }
   std::array<std::byte, kSectorBytes> bytes = {};
@@ -185,7 +186,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  std::uint64_t next = 0;  // for a directory, the next expected block, until a hole
+  std::uint64_t next = 0;  // next expected block of a directory; stays at the first hole
   std::uint32_t fragments = 0;
   bool doubted = false;
   const auto judge = [&](const FilePointer& p) {

@@ -40,7 +40,8 @@ void Fsck::State::check_journal() {
     return;
   }
   const auto decoded = decode_journal_superblock(sector, superblock);
-  // It may belong to another file system: it is not written, and nothing is written without it.
+  // The device may belong to another file system, so it is not written, and the file system is not
+  // repaired without its log.
   if (!decoded && external) {
     failure = decoded.error();
     return;

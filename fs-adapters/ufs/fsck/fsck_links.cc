@@ -23,7 +23,7 @@ void Fsck::State::check_links() {
     }
     if (type[number] == 0) continue;
     if (type[number] == entry_type(kTypeDirectory)) {
-      // Without a parent it is handled by phase 3.
+      // Phase 3 handles directories without a parent.
       if (directory(number)->parent == 0) continue;
     } else if (names[number] == 0) {
       check_file_without_name(number);

@@ -1,6 +1,6 @@
-// lost+found (fsck.h): files and directories without a name get one here, "#" and their number. It
-// grows by whole blocks within free space and direct pointers. If it is missing, it is created and
-// the check is repeated, because an inode and a name are new.
+// lost+found (fsck.h): files and directories without a name get the name "#" and their inode number
+// here. It grows by whole blocks within free space and direct pointers. If lost+found is missing,
+// it is created and the check is repeated, because the new inode and name must be checked, too.
 
 #include <fmt/core.h>
 

@@ -71,7 +71,7 @@ void Fsck::State::check_maps() {
 }
 
 /// Returns a hash of the group's header, claimed fragments and allocated inodes; nullopt if the
-/// header's content has no number.
+/// digests of the header's sectors are unknown.
 std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number) const {
   if (options.contents.empty()) return {};
   std::uint64_t all = number;

@@ -1,7 +1,7 @@
 // Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts for
-// its inode and determines the parent of a directory. A directory may have only one name. Of two,
-// the one that its ".." refers to stays (an interrupted move to another directory). The third name
-// of an exchange (exchange_name.h) is removed if there is another reachable name.
+// its inode and determines the parent of a directory. A directory may have only one name. If it has
+// two, because a move was interrupted, the name in the directory that its ".." refers to stays. The
+// third name of an exchange (exchange_name.h) is removed if there is another reachable name.
 
 #include <fmt/core.h>
 

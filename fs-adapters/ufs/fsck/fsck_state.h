@@ -26,23 +26,25 @@ namespace headcrash::ufs {
 struct CheckedDirectory {
   InodeNumber inode = 0;
   InodeNumber parent = 0;   ///< the directory that contains its name; 0 if none so far
-  InodeNumber dot_dot = 0;  ///< according to its own entry
-  /// Location of its name: a block of the parent, and the entry's offset in it.
+  InodeNumber dot_dot = 0;  ///< target of the directory's ".." entry
+  /// Location of the directory's name: a block of the parent, and the entry's offset in that block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  bool named_by_exchange = false;  ///< by a third name (exchange_name.h); any other name is
-                                   ///< preferred
+  /// The name is the third name of an exchange (exchange_name.h); any other name is preferred.
+  bool named_by_exchange = false;
   std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;
-  std::uint32_t entries = 0;  ///< other than "." and ".."
+  std::uint32_t entries = 0;  ///< number of entries other than "." and ".."
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// A third name found by phase 2: of a file, or of a directory that has another name too.
+/// The third name of an exchange, found by phase 2. It refers to a file, or to a directory that has
+/// another name, too.
 struct ExchangeName {
   std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;
-  FragmentAddress block = 0;  ///< block that contains it, and the entry's offset there
+  /// Block that contains the name, and the entry's offset in that block.
+  FragmentAddress block = 0;
   std::uint32_t offset = 0;
   bool reported = false;  ///< already reported; for directories
 };
@@ -50,17 +52,17 @@ struct ExchangeName {
 /// An inode whose pointers are being walked.
 struct CheckedInode {
   Inode inode;
-  BmapCache bmap;         ///< some of its pointers (bmap_cache.h); empty if invalid
+  BmapCache bmap;         ///< the cached pointers (bmap_cache.h); empty if the cache is invalid
   bool bad_bmap = false;  ///< the cache is invalid, or its indirect block is missing
   bool changed = false;   ///< the walk has changed the inode
   bool bmap_changed = false;
-  bool bmap_reached = false;  ///< its indirect block exists, or may exist
+  bool bmap_reached = false;  ///< the cache's indirect block exists, or may exist
 };
 
 /// A pointer of a file, during a walk over all of them.
 struct FilePointer {
-  std::uint32_t level = 0;  ///< level of the target; 0 for data
-  std::uint64_t block = 0;  ///< first file block below it
+  std::uint32_t level = 0;  ///< level of the target block; 0 for data
+  std::uint64_t block = 0;  ///< first file block that the pointer leads to
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
 };
@@ -73,20 +75,20 @@ struct Fsck::State {
   model::SectorStore* target = nullptr;  ///< null for a read-only check
   FsckOptions options;
   FsckReport report;
-  std::optional<Error> failure;  ///< of the store; ends the run
+  std::optional<Error> failure;  ///< error of the store; ends the run
   Superblock superblock;
-  std::uint64_t superblock_byte = 0;  ///< position at which it was found
+  std::uint64_t superblock_byte = 0;  ///< position at which the superblock was found
   Geometry geometry;
-  JournalContents journal;   ///< in a check,
-  std::optional<Redo> redo;  ///< and the disk as of a replay of that
+  JournalContents journal;   ///< in a check: the journal's contents
+  std::optional<Redo> redo;  ///< in a check: an overlay with the blocks that a replay would write
   bool again = false;        ///< a repair has changed the input of earlier phases
   bool duplicates = false;   ///< phase 1 has found a block twice
 
-  // Phase 1 clears no pointers in a block while the block may belong to another file.
+  // While a block may belong to another file, phase 1 does not clear pointers in that block.
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< findings were already reported before
 
-  // lost+found had no room, and something was freed later.
+  // lost+found had no space; space was freed after that.
   bool had_no_room = false, freed_later = false;
 
   // Results.
@@ -99,19 +101,19 @@ struct Fsck::State {
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // Results of earlier checks, reused where options.contents shows no change.
+  // Results of earlier checks, reused if options.contents shows that the input is unchanged.
   struct Known {
     Geometry geometry;
-    std::vector<std::uint64_t> tables;  ///< content of each sector of the inode tables
-    std::vector<std::uint8_t> inodes;   ///< bitmap of inodes in it that were not free
-    /// Groups found correct, by the inputs of their check.
+    std::vector<std::uint64_t> tables;  ///< digest of each sector of the inode tables
+    std::vector<std::uint8_t> inodes;   ///< bitmap of inodes that were not free
+    /// Groups found correct, by a digest of the inputs of their check.
     std::unordered_map<std::uint64_t, Summary> groups;
   } known;
 
   // Buffers.
   std::vector<std::byte> table, block;
   std::array<std::vector<std::byte>, kIndirectPointers> pointers;
-  std::vector<std::byte> merged;  ///< lowest level of pointers, updated with cached ones
+  std::vector<std::byte> merged;  ///< lowest-level indirect block, updated with cached pointers
 
   // fsck.cc
   Result<FsckReport> run();
@@ -125,15 +127,15 @@ struct Fsck::State {
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
-  /// Reads from an inode to the end of its sector at most: an inode and its extension.
+  /// Reads an inode and optionally its extension, which are in one sector.
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
-  /// Writes an inode; the extension stays, is cleared, or loses its link tags, which the count no
-  /// longer needs.
+  /// The effect of writing an inode on its extension. `stays`: unchanged. `goes`: cleared.
+  /// `without_tags`: loses its link tags, because the link count has been corrected.
   enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
   void save(InodeNumber number, const Inode& inode, ExtensionFate extension = ExtensionFate::stays);
-  // Same with its bmap cache.
+  // Size of an inode together with its extension, if the file system has extensions.
   std::size_t bytes_with_extension() const {
     return geometry.features().extensions() ? 2 * kInodeBytes : kInodeBytes;
   }
@@ -168,7 +170,7 @@ struct Fsck::State {
   void check_all_inodes();
   std::uint32_t initialised_inodes(std::uint32_t group);
   void check_known_inodes();
-  /// Includes its extension, if there are extensions.
+  /// Checks one inode. `bytes` includes the extension, if the file system has extensions.
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_bmap(InodeNumber number, CheckedInode& checked);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
@@ -275,14 +277,14 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// Walks below an indirect block; `seen` has its pointers updated with cached ones. Returns true if
-/// one of the block's own pointers has changed.
+/// Walks over the pointers below an indirect block. `seen` contains the block's pointers, updated
+/// with cached pointers. Returns true if a pointer in the block itself has changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {
   bool changed = false;
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    std::uint64_t two;  // two pointers at once; mostly zero
+    std::uint64_t two;  // two pointers are compared at once, because most pointers are zero
     std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
     if (two == 0) {
       i |= 1U;

@@ -1,6 +1,7 @@
 // Phase 0, and the end of a check (fsck.h). If the first superblock is damaged, every block of the
 // device is searched for a replica that records its own position. A mounted file system rewrites
-// only the first superblock, so a replica has the counts of mkfs; phase 5 computes them anyway.
+// only the first superblock, so a replica still has the counts that mkfs wrote; phase 5 recomputes
+// the counts anyway.
 
 #include <fmt/core.h>
 

@@ -206,7 +206,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  // Before its own name.
+  // The third name precedes the real name.
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
@@ -279,7 +279,7 @@ TEST(Fsck, DotsAndChunks) {
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 0, 77); }), {bad_dot});
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
   expect_repaired(in_deep([](auto b) { b[8] = std::byte{'x'}; }), {bad_dot});
-  // The last entry of the first chunk is the only one behind the damage.
+  // Only the last entry of the first chunk is after the damage.
   expect_repaired(in_deep([](auto b) { store16(b, offset_of(b, "file-0") + 4, 7); }),
                   {bad_chunk, unreferenced_file}, {"docs/deep/file-"});
   expect_repaired([](auto& w, auto& t) { edit(w, t.deep, [](Inode& i) { i.size_bytes -= 12; }); },
@@ -311,7 +311,8 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // Blocks behind the hole lose their owner; they were claimed when the hole was found.
+  // The blocks after the hole lose their owner. They had been claimed already when the hole was
+  // found.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);

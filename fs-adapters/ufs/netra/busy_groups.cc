@@ -124,7 +124,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   BusyMarks marks(volume_.geometry, header->bytes(), group);
   marks.set_generation(generation());
   marks.mark_free_fragments(map);
-  add_inode(marks, group, inode, is_directory);  // the first one always fits
+  add_inode(marks, group, inode, is_directory);  // the header always has space for the first inode
   const auto free = map.fragment_map();
   std::vector<std::byte> fragments(free.begin(), free.end());
   TRY(write_marks(std::move(*header)));
@@ -153,7 +153,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   auto wanted = std::exchange(busy.wanted, {});
   auto written = write_inode_marks(group, wanted);
   if (written) return written;
-  // The others are still waiting; the next of them retries for all.
+  // The other callers are still waiting. The next one retries the write for all of them.
   wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
   busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
   return written;
@@ -333,7 +333,8 @@ VfsResult<bool> BusyGroups::begin_generation() {
   } else {
     volume_.super.begin_generation();
     const auto written = volume_.write_superblock(false);
-    // It is unknown which generation the disk has, and marks of the other one would be invalid.
+    // After a failed write, the generation on the disk is unknown, and marks of the wrong
+    // generation would be invalid. So all writes stop.
     if (!written) volume_.stop(), refused = written.error();
   }
   changing_generation_ = false;

@@ -12,7 +12,7 @@
 // Marking freed space first, in any group, is our own rule; the paper does not mention it.
 //
 // An inode's mark reaches the disk before those of its fragments. Otherwise a torn header write
-// could leave a busy fragment with an unknown owner, which a check would free.
+// could leave a busy fragment whose owner is unknown, and a check would free the fragment.
 //
 // Marks of an operation stay until it ends: the operation holds its groups, by the fiber that runs
 // it.
@@ -36,8 +36,8 @@ class BusyMarks;
 class Volume;
 
 struct BusyCounters {
-  std::uint64_t header_writes = 0;  ///< with a waiting caller
-  std::uint64_t map_writes = 0;     ///< of group records
+  std::uint64_t header_writes = 0;  ///< header writes that a caller waited for
+  std::uint64_t map_writes = 0;     ///< writes of group records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
 
@@ -45,37 +45,38 @@ class BusyGroups {
  public:
   BusyGroups(Volume& volume, const NetraOptions& options);
 
-  // Enclose each operation of the calling fiber; calls may nest.
+  // These two calls enclose each operation of the calling fiber. They may nest.
   void operation_begins();
   void operation_ends();
 
   // Call within an operation. These may wait. They fail with EIO if a header cannot be read or
   // written.
-  /// Marks the inode, and all free fragments of the group, which need not be the inode's own.
+  /// Marks the inode, and all free fragments of the group. The inode may belong to another group.
   /// `is_directory` describes the inode on the disk.
   VfsResult<void> mark(std::uint32_t group, InodeNumber inode, bool is_directory);
-  /// Marks the inode in the group of each extent, then the extents, which it owns.
+  /// Marks the inode in the group of each extent, then marks the extents. The inode must own them.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// Requires a full check until the next generation, because marks and tags cannot describe the
-  /// next change. The request is on the disk on return.
+  /// Records that only a full check is safe until the next generation, because marks and tags
+  /// cannot describe the next change. The record is on the disk on return.
   VfsResult<void> demand_full_check();
 
   // Call from fibers without an operation or lock.
-  /// Writes all that is busy in the group and marks it quiet. Returns false if the group is in use
-  /// or has been changed in the meantime.
+  /// Writes all busy items of the group and marks the group quiet. Returns false if the group is in
+  /// use or was changed in the meantime.
   VfsResult<bool> clean(std::uint32_t group);
-  /// Marks all groups quiet, when everything is on the disk. Returns false if it is not, or if
-  /// operations are in progress.
+  /// Marks all groups quiet by beginning a new generation. Returns false if something is not on the
+  /// disk yet, or if operations are in progress.
   VfsResult<bool> begin_generation();
 
-  /// True if the calling operation has marked it, so that the group cannot become quiet.
+  /// Returns true if the calling operation has marked the inode in this group, so that the group
+  /// cannot become quiet.
   bool marked(std::uint32_t group, InodeNumber inode) const;
   bool busy(std::uint32_t group) const { return groups_.contains(group); }
   bool any_busy() const { return !groups_.empty(); }
-  /// Generation of new marks and tags.
+  /// Returns the generation for new marks and tags.
   std::uint64_t generation() const;
   const BusyCounters& counters() const { return counters_; }
-  std::size_t bytes_in_core() const;  ///< of the busy groups
+  std::size_t bytes_in_core() const;  ///< memory of the busy groups
 
  private:
   struct Group {
@@ -85,10 +86,10 @@ class BusyGroups {
     };
     explicit Group(os::Executor& executor) : entering(executor), marking(executor) {}
     os::FiberLock entering, marking;
-    std::vector<Wanted> wanted;        ///< for the next write of the header
-    std::set<InodeNumber> inodes;      ///< marked on the disk
+    std::vector<Wanted> wanted;        ///< marks to be included in the next write of the header
+    std::set<InodeNumber> inodes;      ///< inodes that are marked on the disk
     std::vector<std::byte> fragments;  ///< bitmap, as in the header
-    std::uint32_t held = 0;            ///< number of operations that hold it
+    std::uint32_t held = 0;            ///< number of operations that hold the group
     std::uint64_t touched = 0;         ///< number of operations so far
     bool on_disk = false;              ///< the header on the disk has the generation
   };
@@ -105,7 +106,7 @@ class BusyGroups {
   VfsResult<void> write_inode(InodeNumber number);
   bool settled(std::uint32_t group, std::uint64_t touched) const;
 
-  /// Writes a group's marks; the caller waits.
+  /// Writes a group's marks and waits for the write.
   VfsResult<void> write_marks(os::HeldBuffer header);
 
   Volume& volume_;
@@ -124,7 +125,7 @@ class BusyGroups {
   os::WaitQueue generation_changed_;
   bool changing_generation_ = false;
   bool full_check_on_disk_ = false;
-  std::uint64_t unwritten_generations_ = 0;  ///< of the control that does not write them
+  std::uint64_t unwritten_generations_ = 0;  ///< generations that the control did not write
   BusyCounters counters_;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
-// A compact record of busy groups for the check: the feature busy-map. It extends the paper, whose
-// fast fsck reads every group's header for this (Peacock, Kamaraju and Agrawal 1998, section 5.1).
+// The feature busy-map: a compact record of busy groups for the fast check. It extends the paper,
+// whose fast fsck reads every group's header to find busy groups (Peacock, Kamaraju and Agrawal
+// 1998, section 5.1).
 //
-// For a group that it skips, a check must know that the group is quiet, and its counts, for the
+// To skip a group, a check must know that the group is quiet, and must know its counts for the
 // totals. Both are in one record of the summary area, which is within one sector and so written
 // atomically:
 //
@@ -29,8 +30,8 @@ struct GroupRecord {
   bool busy = false;
 };
 
-/// Both functions need kSummaryBytes bytes. Without the feature, all bits are counts and no group
-/// is busy.
+/// `bytes` must have kSummaryBytes bytes. Without the feature, all bits are counts and no group is
+/// busy.
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 

@@ -153,7 +153,7 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
     Fsck fsck;
     const auto fast = fsck.run(reads, {.repair = true, .fast = true});
     ASSERT_TRUE(fast && fast->fast);
-    // In addition to 16 headers: superblock, map, some inodes and chunks.
+    // Besides the 16 headers, the check reads the superblock, the map, and some inodes and chunks.
     if (with_map) {
       EXPECT_EQ(on_map(*m.store), 0U);
       EXPECT_LT(reads.reads, 14U);
@@ -164,8 +164,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
   }
 }
 
-/// The cut check may have cleared an inode with blocks in quiet groups, which no fast check
-/// examines.
+/// The interrupted check may have cleared an inode that had blocks in quiet groups, and no later
+/// fast check examines these groups.
 TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);
@@ -256,7 +256,7 @@ TEST(BusyMap, AGroupEnteredWhileCleanedStaysOnTheMap) {
   bench::expect_clean(*m.store);
 }
 
-/// Their counts are unknown.
+/// Without a check, the counts of busy groups are unknown.
 TEST(BusyMap, MountingWithoutACheckKeepsAllGroupsOnTheMap) {
   Mounted m(bench::setup_named("netra-map"), kManyGroups);
   m.mount();

@@ -27,14 +27,14 @@
 
 namespace headcrash::ufs {
 
-/// Continuation of the list in a separate block, with the feature foreign_block ("the adjacent
-/// block containing any overflow", section 5.1). It is valid when the header's marks are, and empty
-/// when a group becomes busy. Empty places are 0, at any position.
+/// Continuation of the list of foreign inodes in a separate block, with the feature foreign_block
+/// ("the adjacent block containing any overflow", section 5.1). It is valid when the header's marks
+/// are, and empty when a group becomes busy. Empty places are 0, at any position.
 class ForeignBlock {
  public:
   explicit ForeignBlock(std::span<std::byte> block) : block_(block) {}
   std::vector<InodeNumber> inodes() const;
-  /// Returns false if it is full.
+  /// Adds an inode. Returns false if the block is full.
   bool add(InodeNumber inode);
   void clear();
 
@@ -45,8 +45,8 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the bytes needed in a header behind `maps_end`, with room for the minimum of foreign
-  /// inodes.
+  /// Returns the number of bytes that the marks need in a header after `maps_end`, including the
+  /// minimum list of foreign inodes.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 
@@ -55,7 +55,7 @@ class BusyMarks {
 
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
-  std::uint32_t quiet_directories() const;  ///< as of the last clear()
+  std::uint32_t quiet_directories() const;  ///< number recorded by the last clear()
   /// Clears all marks and records the number of directories.
   void clear(std::uint32_t directories);
 
@@ -67,7 +67,7 @@ class BusyMarks {
   void mark_fragments(std::uint32_t fragment, std::uint32_t count);
   void mark_free_fragments(const CylinderGroup& map);
 
-  /// Inodes of other groups with blocks in this one.
+  /// Returns the inodes of other groups that have blocks in this group.
   std::vector<InodeNumber> foreign_inodes() const;
   /// Returns false if the list is full or has `most` entries.
   bool add_foreign_inode(InodeNumber inode, std::size_t most = kForeignUnbounded);

@@ -13,7 +13,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::uint32_t kAllCutsOneIn = 16;  // images; all others have a single cut
+// One in 16 images is cut everywhere; the others are cut once.
+constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;
 

@@ -14,8 +14,8 @@
 // cleared; and marks are valid until the next generation is written to the superblock, as the last
 // write. Groups stay on the map until the end. A group that is not on the map gets its new counts
 // before an inode that lost blocks there is cleared, because a restarted check does not examine it
-// again. Damage that a cut cannot cause is left to the full check; this check has then changed
-// nothing that the full one would not.
+// again. Damage that a power cut cannot cause is left to the full check. Until then, the fast check
+// makes only changes that the full check would make, too.
 
 #include <fmt/core.h>
 
@@ -52,14 +52,15 @@ class FastCheck {
   struct BusyGroup {
     std::uint32_t number = 0;
     std::vector<std::byte> header, before;
-    bool live = false;  ///< its marks are valid
+    bool live = false;  ///< the group's marks are valid
   };
 
   struct BusyInode {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    std::optional<InodeNumber> parent = {};  ///< of a directory with tagged names; 0 if none
+    /// Parent of a directory with tagged names; 0 if it has no name.
+    std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
 
@@ -144,7 +145,7 @@ class FastCheck {
     s_.check_inode(busy.number, bytes);
   }
 
-  /// Phase 1 for these inodes only.
+  /// Runs phase 1 for the busy inodes only.
   bool check_inodes() {
     s_.begin_inodes();
     s_.holding_back = true, s_.held_back = false;
@@ -237,8 +238,8 @@ class FastCheck {
     return !s_.stopped();
   }
 
-  /// Chooses as the full check does (fsck_names.cc): of two names, the one that ".." refers to,
-  /// otherwise the first.
+  /// Keeps one of two names of a directory. Like the full check (fsck_names.cc), prefers the name
+  /// in the directory that ".." refers to, and otherwise keeps the first name.
   void keep_one(BusyInode& busy, std::vector<NamePlace>& names) {
     std::ranges::sort(names, {}, [](const NamePlace& n) { return std::pair(n.directory, n.at); });
     busy.parent = 0;
@@ -353,7 +354,7 @@ class FastCheck {
     }
   }
 
-  /// For quiet groups that have lost a block of a removed inode.
+  /// Writes the new counts of quiet groups that have lost a block of a removed inode.
   void write_counts_of_quiet_groups() {
     bool changed = false;
     for (const BusyGroup& group : groups_) {
@@ -386,8 +387,8 @@ class FastCheck {
 
   Fsck::State& s_;
   const Geometry& geometry_;
-  std::vector<std::byte> records_;  ///< of groups (busy_map.h); empty without a map
-  std::vector<BusyGroup> groups_;   ///< busy ones, and others that lose a block
+  std::vector<std::byte> records_;  ///< group records (busy_map.h); empty without a map
+  std::vector<BusyGroup> groups_;   ///< busy groups, and quiet groups that lose a block
   std::vector<BusyInode> inodes_;   ///< sorted by number
   std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, by tag
 };

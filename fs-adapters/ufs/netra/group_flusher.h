@@ -1,9 +1,9 @@
 #pragma once
-// Cleans busy groups one after another, so that a check finds few of them (Peacock, Kamaraju and
-// Agrawal 1998, section 5.2). In each interval it begins with the group in front of the hot spot,
-// continues in a circle, and stops when its share of the interval is used; one write at a time. It
-// is a work item of the syncer, and delays other items for that time. It is not scheduled while no
-// group is busy.
+// Cleans busy groups one after another, so that a fast check has few groups to examine (Peacock,
+// Kamaraju and Agrawal 1998, section 5.2). In each interval it begins with the group in front of
+// the hot spot, continues in a circle, and stops when its share of the interval is used; one write
+// at a time. It is a work item of the syncer, and delays other items for that time. It is not
+// scheduled while no group is busy.
 
 #include <cstdint>
 

@@ -111,8 +111,8 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
               .links = links});
 }
 
-/// Tags a directory with a name in `to` and another one in the directory that its ".." still refers
-/// to. The rename has locked all three.
+/// Tags a directory that has two names: one in `to`, and one in the directory that its ".." still
+/// refers to. The rename has locked all three directories.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
   const auto at = find_block(volume_, moving, 0);
@@ -130,7 +130,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (from == to) return whole(to, 2);
   TRY(whole(to, 1));
   TRY(whole(from, 1));
-  // If the old name is the one removed, its directory has one child less.
+  // If a check removes the old name, the old parent has one child less.
   const auto parent = volume_.inodes.get(from, &operation);
   if (!parent) return forward_errno(parent);
   auto done = mark(**parent);

@@ -75,7 +75,7 @@ class Netra : public Conventional {
   BusyGroups& busy() { return busy_; }
 
  private:
-  /// An entry, in memory, that was added or is about to be removed.
+  /// The location of a directory entry in memory that was added or is about to be removed.
   struct EntryPlace {
     InodeNumber directory;
     std::int64_t block;
@@ -99,7 +99,8 @@ class Netra : public Conventional {
   BusyGroups busy_;
   GroupFlusher flusher_;
   struct TaggedInode {
-    const Operation* operation = nullptr;  ///< the operation that has it locked, or had it last
+    /// The operation that holds, or last held, the inode's lock.
+    const Operation* operation = nullptr;
     std::vector<LinkTag> tags = {};
   };
   std::map<InodeNumber, TaggedInode> tagged_;

@@ -179,7 +179,8 @@ TEST(Netra, TheFlusherCleansGroups) {
   bench::expect_clean(*m.store);
 }
 
-/// A failed write may have left the old generation, so valid marks must not be removed before it.
+/// A failed write may have left the old generation on the disk, so its marks must not be cleared
+/// before another generation is written.
 TEST(Netra, MarksStayUntilTheirGroupIsCleaned) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -302,7 +303,7 @@ TEST(Netra, ATornSuperblockWriteIsRepeated) {
   }
 }
 
-/// Any first part of its last write may be on the disk.
+/// The last write of an unmount is torn after each sector.
 TEST(Netra, UnmountMarksCleanOnlyWithCorrectTotals) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -364,7 +365,7 @@ TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   m.log.keep = true;
   m.as_user([&] {
     grow(0);
-    // Their own groups no longer record them.
+    // The inodes' own groups no longer record them.
     const std::uint32_t hot = m.file_system->volume().allocator.hot_group();
     for (std::uint32_t group = 0; group < hot; ++group) EXPECT_TRUE(busy_of(m).clean(group));
     EXPECT_TRUE(busy_of(m).busy(hot) && !busy_of(m).busy(hot - 1));
@@ -423,9 +424,9 @@ TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
   EXPECT_FALSE(marks.inode_busy(10) || marks.inode_busy(4));
 }
 
-/// Shows why the file system must not be used before a check, and busy groups cannot be checked
-/// after mounting: a count is lowered before its name is removed, and only the tag shows that the
-/// name still exists.
+/// Shows why the file system must be checked before it is used, and why busy groups cannot be
+/// checked after mounting: a link count is lowered before its name is removed, and only the tag
+/// shows that the name still exists.
 TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();

@@ -2,11 +2,11 @@
 // Common part of the two schemes whose order is enforced by the driver (scheduler_flag.h,
 // scheduler_chains.h).
 //
-// The driver fails requests that depend on a failed write (disk_queue.h). It forgets both once they
-// are complete, so it could not hold back later requests. The volume therefore stops at the first
-// failure of a write that others depend on: of metadata, and of data in moved fragments, which the
-// new pointer depends on. Other data just stays dirty. Completions are reported before further
-// requests can be issued.
+// The driver fails requests that depend on a failed write (disk_queue.h). Once these requests are
+// complete, the driver forgets them, so it could not hold back later requests. The volume therefore
+// stops at the first failure of a write that others depend on: of metadata, and of data in moved
+// fragments, which the new pointer depends on. Other data just stays dirty. Completions are
+// reported before further requests can be issued.
 
 #include <set>
 
@@ -18,7 +18,7 @@ class DriverOrder : public Scheme {
  public:
   using Scheme::Scheme;
   void after_write(const os::BufferKey& key, os::RequestId, model::Status status) override {
-    // An older write of the block, to its old place, does not count.
+    // A completed write of the block to its old address does not count.
     if (status == model::Status::ok && !moved_.empty() && volume_.cache.being_written(key) == 0)
       moved_.erase(key);
   }
@@ -28,11 +28,11 @@ class DriverOrder : public Scheme {
   }
 
  protected:
-  /// Call before the first write to the new place.
+  /// Call when a block of data gets a new address, before its first write there.
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:
-  std::set<os::BufferKey> moved_;  ///< data whose new place has not been written
+  std::set<os::BufferKey> moved_;  ///< data blocks that have not been written at their new address
 };
 
 }  // namespace headcrash::ufs

@@ -240,7 +240,7 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
   expect_refused(blank, "no magic number");
 
-  // A log of a similar file system, with transactions that are valid there.
+  // A log of a similar file system. Its transactions are valid for that file system only.
   Disks other = made(1);
   leave_behind(other);
   Disks mixed = disks.copied();
@@ -332,8 +332,8 @@ TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
   m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
 }
 
-/// Also updates the replicas, so that a superblock damaged later does not bring the lost device
-/// back.
+/// The repair must also update the replicas. Otherwise a restored replica would refer to the lost
+/// device again.
 TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   Disks disks = made();
   leave_behind(disks);
@@ -377,7 +377,7 @@ TEST(ExternalJournal, MountAndFsckReplayIt) {
     Disks repaired = disks.copied();
     ASSERT_TRUE(fsck.run(repaired.both, {.repair = true}));
     bench::expect_clean(repaired.both);
-    // Any scheme replays it and marks it as not in use.
+    // A mount with any scheme replays the journal and marks it as not in use.
     EXPECT_EQ(mount_alone(disks, "conventional"), "");
     for (Disks* const one : {&disks, &repaired}) {
       const auto reader = ImageReader::open(one->both);
@@ -438,7 +438,7 @@ TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   }
 }
 
-/// Both disks have caches that lose everything, and the driver does not flush by itself.
+/// Both disks have caches that lose all unflushed writes, and the driver does not flush by itself.
 TEST(ExternalJournal, FlushesBothDevices) {
   for (const JournalOptions::Contents contents :
        {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
@@ -531,7 +531,7 @@ TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
   }
 }
 
-/// Logged data is stable before it is in place.
+/// Data in the log must be durable before it is written in place.
 TEST(ExternalJournal, DataIsLoggedOrWrittenInPlace) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     Disks disks = made();

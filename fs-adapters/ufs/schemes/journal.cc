@@ -14,7 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::uint32_t kBlocksOfItself = 2;  // of an operation: its inode, and another one
+// Blocks of two inodes, which every operation may change.
+constexpr std::uint32_t kBlocksOfItself = 2;
 constexpr int kCommitRoundsMax = 100;  // maximum rounds of a sync; concurrent changes need not be
                                        // waited for
 
@@ -34,7 +35,8 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 
 // --- operations
 
-/// The sum of the reservations soon exceeds the actual changes; in that case, counts the changed
+/// Returns true if the transaction has space for another operation. The sum of all reservations
+/// soon exceeds the limit, although fewer blocks have changed. In that case, counts the changed
 /// blocks.
 bool Journal::has_room() {
   const auto fits = [&] {
@@ -101,7 +103,8 @@ VfsResult<void> Journal::commit_alone() {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// For operations on names and those that release blocks.
+/// Makes the operation commit at its end if commits are synchronous. Called for operations that
+/// change names or release blocks.
 void Journal::commit_with(Operation& operation) {
   if (options_.journal.commit == JournalOptions::Commit::synchronous) operation.commits = true;
 }
@@ -169,7 +172,7 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// The second put comes from the syncer, or from a later user.
+/// Defers the first removal of an inode. A later put(), by the syncer or another user, removes it.
 bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (deferred_removals_.erase(inode.number) != 0) return false;
@@ -225,7 +228,7 @@ bool Journal::reclaim() {
   return commit_through(running_).has_value();
 }
 
-/// Mostly copies of committed blocks that are not in place.
+/// Returns the memory of the journal, mostly copies of committed blocks that are not in place yet.
 std::size_t Journal::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [home, image] : images_) copies += image.bytes.size();

@@ -70,7 +70,7 @@ namespace headcrash::ufs {
 struct JournalCounters {
   std::uint64_t commits = 0, images = 0, revoked = 0;
   std::uint64_t log_fragments = 0;  ///< fragments written, including descriptors and commit records
-  std::uint64_t ordered_writes = 0;  ///< data writes for a commit
+  std::uint64_t ordered_writes = 0;  ///< data writes that a commit waited for
   std::uint64_t tail_writes = 0;
   /// Images written in place because their blocks had changed again.
   std::uint64_t stale_images_written = 0;
@@ -126,9 +126,11 @@ class Journal : public Scheme {
     std::vector<WriteKind> kinds;     ///< kinds of these blocks
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
-    std::vector<OrderedWrite> data;        ///< must be in place before the commit record is issued
-    std::vector<Extent> written_in_place;  ///< data that did not fit into the images
-    std::size_t fragments = 0;             ///< size of the images
+    /// Data writes that must complete before the commit record is issued.
+    std::vector<OrderedWrite> data;
+    /// Data that was written in place, because it did not fit into the images.
+    std::vector<Extent> written_in_place;
+    std::size_t fragments = 0;  ///< total size of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
   };
   /// A committed image that is not yet known to be in place.
@@ -142,7 +144,8 @@ class Journal : public Scheme {
   struct Logged {
     std::uint64_t sequence = 0;
     std::uint32_t start = 0, fragments = 0;
-    std::size_t images = 0;  ///< images neither in place nor in a later transaction
+    /// Number of images that are neither in place nor in a later transaction.
+    std::size_t images = 0;
     bool orphans = false;
   };
   struct Sent {
@@ -168,7 +171,7 @@ class Journal : public Scheme {
   enum class Without : std::uint8_t {
     nothing,
     change
-  };  ///< whether a commit without changes is written
+  };  ///< whether to write a commit without changes
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
   bool copy_inodes();
@@ -212,13 +215,15 @@ class Journal : public Scheme {
   std::uint32_t limit_blocks_, indirect_max_;
 
   // The running transaction.
-  std::uint64_t running_ = 1, committed_ = 0;  ///< numbers within this mount; not those in the ring
-  std::uint32_t active_ = 0;                   ///< running operations
+  std::uint64_t running_ = 1,
+                /// Transaction numbers within this mount, unlike the sequence numbers in the ring.
+      committed_ = 0;
+  std::uint32_t active_ = 0;    ///< running operations
   std::uint32_t blocks_ = 0;    ///< maximum number of blocks changed by ended operations
-  std::uint32_t indirect_ = 0;  ///< new indirect blocks
+  std::uint32_t indirect_ = 0;  ///< number of new indirect blocks
   os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction was copied
   Frees frees_;
-  std::set<os::BufferKey> new_data_;         ///< of newly allocated blocks
+  std::set<os::BufferKey> new_data_;         ///< data of newly allocated blocks
   std::set<InodeNumber> deferred_removals_;  ///< inodes without links that the syncer will remove
   bool timer_ = false;
 
@@ -230,9 +235,9 @@ class Journal : public Scheme {
 
   // The ring and its content.
   std::uint32_t head_ = 0, used_ = 0;
-  std::uint64_t sequence_;  ///< of the next transaction
+  std::uint64_t sequence_;  ///< sequence number of the next transaction
   std::deque<Logged> log_;
-  std::vector<InodeNumber> orphans_;  ///< as listed by the last transaction
+  std::vector<InodeNumber> orphans_;  ///< orphans listed in the last transaction
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< newest image by home

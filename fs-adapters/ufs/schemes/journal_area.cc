@@ -54,7 +54,8 @@ std::uint64_t new_identifier(const Superblock& superblock, std::uint64_t old) {
   return made == 0 ? 1 : made;
 }
 
-/// Takes the row in that group. Returns false if the group has none.
+/// Allocates the journal's blocks in group `number`. Returns false if the group has no sufficient
+/// run of free blocks.
 Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32_t number,
                   std::uint32_t fragments) {
   const Geometry geometry(superblock);
@@ -191,7 +192,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
-  // Zeroed by writes: a repair may have no other operation.
+  // Zeroes are written as data, because the store of a repair may support only plain writes.
   const std::vector<std::byte> zeroes(superblock.block_bytes);
   const JournalRing ring(superblock);
   const std::uint32_t width = superblock.fragments_per_block();

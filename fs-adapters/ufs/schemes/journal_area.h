@@ -19,8 +19,8 @@ namespace headcrash::ufs {
 /// "clean" is written last.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte);
-/// Same if the superblock at `byte` is damaged: fields that `Superblock` lacks are taken from the
-/// one at `like_byte`.
+/// Same if the superblock at `byte` is damaged: fields that `Superblock` lacks are copied from the
+/// superblock at `like_byte`.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte, std::uint64_t like_byte);
 
@@ -39,9 +39,9 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
                                    std::uint64_t bytes);
 /// Returns the minimum size for transactions.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
-/// For checks before anything is written: the length of a journal of `bytes`; the position of
-/// enough contiguous free blocks in a group, in fragments of the group; and the error if there are
-/// none.
+/// These functions serve checks before anything is written. They return the length of a journal of
+/// `bytes`, the position of enough contiguous free blocks in a group (in fragments of the group),
+/// and the error if there are none.
 Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
                                              std::uint32_t fragments);

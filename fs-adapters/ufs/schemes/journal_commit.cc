@@ -14,9 +14,10 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kCopyRoundsMax = 100;            // removing an inode changes others
-constexpr std::uint32_t kShareOfData = 8;      // of the ring: data among a transaction's images
-constexpr std::uint32_t kShareOfOrphans = 16;  // of the ring: list of inodes without names
+// Limit of rounds, since removing an inode may change other inodes.
+constexpr int kCopyRoundsMax = 100;
+constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
+constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a sixteenth of the ring
 
 }  // namespace
 
@@ -30,7 +31,7 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Only the next commit waits for this.
+  // Frees ring space for the next transaction; only the next commit has to wait for this.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;

@@ -60,8 +60,8 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Writes data, which fits into the transaction while it is short, and then one inode in each
-/// block.
+/// Writes data that goes into the transaction while it is short, and then changes one inode in each
+/// inode block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
   ASSERT_TRUE(file);
@@ -102,8 +102,9 @@ void expect_released(const Mounted& cut, const Room& before) {
   }
 }
 
-/// A transaction would keep more than half of the ring while a file without a name is open; a list
-/// of such files replaces it. The file is truncated step by step at the same time.
+/// While a file without a name is open, the last transaction stays in the ring. If it takes more
+/// than half of the ring, a short transaction with only the list of such files must replace it. The
+/// file is truncated step by step at the same time.
 TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();

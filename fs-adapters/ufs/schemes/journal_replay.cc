@@ -225,8 +225,8 @@ class Replay {
   }
 
  private:
-  /// Commits a transaction after the last one. Earlier transactions are in place, so it becomes the
-  /// tail.
+  /// Appends a transaction to the journal. All earlier transactions are in place, so the new one
+  /// becomes the tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
     transaction.sequence = contents.transactions.back().sequence + 1;
@@ -250,7 +250,7 @@ class Replay {
     return {};
   }
 
-  /// Commits the list alone first; the release of a long file then has the whole ring.
+  /// First commits only the list of orphans, so that releasing a long file can use the whole ring.
   Result<void> release(JournalContents& contents, std::vector<InodeNumber> orphans) {
     const bool too_many = contents.transactions.back().too_many_orphans;
     const auto listed = [&] { return too_many ? std::vector<InodeNumber>() : orphans; };

@@ -25,7 +25,7 @@
 
 namespace headcrash::ufs {
 
-/// An overlay of pending fragments over a store.
+/// An overlay of fragments that a replay would write.
 class Redo {
  public:
   Redo(const model::SectorStore& store, const Superblock& superblock)
@@ -38,7 +38,7 @@ class Redo {
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
   /// Updates bytes that were read from the store at `lba` with the pending fragments.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
-  /// Returns contiguous runs of pending fragments, at their full length.
+  /// Returns the pending fragments as maximal contiguous runs.
   std::vector<JournalImage> images() const;
   Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
@@ -70,7 +70,7 @@ Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
 struct ReplayReport {
   bool was_in_use = false;
   std::size_t transactions = 0, orphans = 0;
-  std::string damage;  ///< what was not replayed, and why
+  std::string damage;  ///< the transaction that was not replayed, and the reason
 };
 
 /// The purpose of a replay. `mount`: fails before writing if a committed transaction is invalid,

@@ -229,7 +229,7 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // Written at once, while a replay could still restore the old file.
+    // The new file is written at once, while a replay could still restore the old file.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(40'000, 'n'))));
@@ -291,7 +291,7 @@ TEST(JournalRing, WrapsAroundManyTimes) {
   }
 }
 
-/// A block that keeps changing never gets in place by the sweep, so its image is written.
+/// The sweep never writes a block that keeps changing, so its image is written in place instead.
 TEST(JournalRing, IsNotBlockedByAConstantlyChangingBlock) {
   Mounted m(journalled({.commit = Commit::synchronous}),
             {.device_bytes = 4 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -341,7 +341,7 @@ TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
   bench::expect_clean(*m.store);
 }
 
-/// Needs more new indirect blocks at once than fit into a transaction.
+/// A write that needs more new indirect blocks than fit into a transaction.
 TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,

@@ -13,7 +13,8 @@ namespace headcrash::ufs {
 /// until then.
 class Journal::LogWrite final : private os::DiskDone {
  public:
-  static constexpr std::uint32_t kBytesMax = 65536;  ///< as much as a driver concatenates
+  /// Equals the driver's limit for concatenation.
+  static constexpr std::uint32_t kBytesMax = 65536;
 
   LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes,
            WriteKind kind = WriteKind::log)

@@ -1,7 +1,8 @@
 #pragma once
-// No Order: all metadata writes are delayed, and everything is freed at once. It is the upper bound
-// for the speed of metadata updates, and the control of every crash test, because it follows none
-// of the rules (Ganger and Patt 1994, section 5; the delayed mount option of Ohta and Tezuka 1990).
+// No Order: all metadata writes are delayed, and everything is freed at once. No Order follows none
+// of the rules. It is therefore an upper bound for the speed of metadata updates, and the control
+// in every crash test (Ganger and Patt 1994, section 5; the delayed mount option of Ohta and Tezuka
+// 1990).
 
 #include "fs-adapters/ufs/schemes/scheme.h"
 

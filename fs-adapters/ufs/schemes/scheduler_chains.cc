@@ -28,7 +28,7 @@ void SchedulerChains::After::add(const os::DiskQueue& disk, const After& others)
 SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
-/// Checks the id of a write that others will name.
+/// Returns the id of a write that later requests will name, after checking it.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
   invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow was not issued");
   return id;
@@ -77,7 +77,8 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) {
       os::RequestId& newest = freed_fragments_[extent.at + i];
-      // Equal if two pointers of a damaged file lead to it; free_extents() then fails.
+      // The ids are equal if two pointers of a damaged file lead to the extent; free_extents() then
+      // fails.
       invariant(newest <= by || by == 0, "chains: freed again by an earlier write");
       newest = by;
     }

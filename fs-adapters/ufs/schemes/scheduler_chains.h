@@ -57,8 +57,9 @@ class SchedulerChains : public DriverOrder {
   bool before_write(os::Outgoing& write) override;
 
  private:
-  /// Requests that something must follow. Completed ones are dropped when the list has grown. After
-  /// a failure the volume is stopped, so no request can follow the failed one.
+  /// A list of requests that a later request must follow. Completed requests are dropped when the
+  /// list has grown. After a failure the volume is stopped, so no request can follow the failed
+  /// one.
   class After {
    public:
     void add(const os::DiskQueue& disk, os::RequestId id);
@@ -85,13 +86,13 @@ class SchedulerChains : public DriverOrder {
   std::unordered_map<InodeNumber, After> inodes_;
   std::unordered_map<InodeNumber, os::RequestId> names_;  ///< write of a renamed inode's new name
   std::unordered_map<InodeNumber, os::RequestId> made_;   ///< write of a new directory's inode
-  /// For a directory: removals of names that have moved elsewhere.
+  /// By directory: writes that removed the names of files that were moved to other directories.
   std::unordered_map<InodeNumber, After> moved_out_;
   /// Writes of a directory's new name, its "..", and its old name; fsync waits for all of them.
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
-  std::size_t forget_at_ = 4096;  ///< number of entries at which completed ones are searched
+  std::size_t forget_at_ = 4096;  ///< number of entries at which completed requests are dropped
   std::vector<os::RequestId> sent_after_;  ///< chains of the write that before_write() last saw
   ZeroPage zeroes_;
 };

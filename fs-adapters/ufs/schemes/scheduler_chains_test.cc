@@ -28,7 +28,7 @@ class Chains final : public os::DiskTracer {
   void completed(const os::DiskTrace& request) override {
     if (request.status == model::Status::ok) arrived.push_back(request.lba);
   }
-  /// Returns the `number`-th write to that place, counted from 0.
+  /// Returns the `number`-th write that begins at `lba`, counted from 0.
   Request nth(std::uint64_t lba, std::size_t number) const {
     for (const Request& one : requests_)
       if (one.lba == lba && number-- == 0) return one;
@@ -180,7 +180,7 @@ TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
     w.m.as_user([&] {
       const auto long_name = [](char of) {
         return "p/" + std::string(250, of);
-      };  // it fills a chunk
+      };  // the name fills a chunk
       EXPECT_TRUE(w.fs().mkdir("p", 0755) && w.fs().mkdir("p/d", 0755));
       bench::put_file(w.fs(), "f", "text");
       EXPECT_TRUE(w.fs().rename("f", "p/d/f", RenameMode::replace));
@@ -215,7 +215,7 @@ TEST(SchedulerChains, R2WritesToReusedSpaceFollowTheOldOwner) {
     EXPECT_EQ(w.number_of("b"), a);
     EXPECT_TRUE(follows(w.chains.nth(w.inode_lba(a), 0), cleared)) << "the inode";
     InodeNumber owner = w.number_of("b");
-    if (w.block_lba(owner) != place) {  // there was another free one
+    if (w.block_lba(owner) != place) {  // another block was free
       bench::put_file(w.fs(), "c", std::string(4096, 'c'));
       owner = w.number_of("c");
     }
@@ -266,7 +266,8 @@ TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   }
 }
 
-/// Data of a moved fragment: the pointer depends on it, and is written after the data has failed.
+/// The pointer depends on the data of a moved fragment, and would be written after the write of the
+/// data has failed.
 TEST(SchedulerChains, AFailedWriteOfMovedDataHoldsBackThePointer) {
   ChainsWorld w("chains");
   w.m.as_user([&] {

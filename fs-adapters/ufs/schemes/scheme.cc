@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 
 namespace {
 
-constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: limit of unwritable blocks
+constexpr std::uint64_t kShareOfFailures = 2;  // unwritable blocks may take half of the cache
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (volume.inodes.changed(inode.number)) TRY(volume.inodes.write_delayed(inode));

@@ -9,8 +9,8 @@
 // that writes follow the rules: by waiting (conventional.h), by instructing the driver
 // (scheduler_flag.h, scheduler_chains.h), by undoing changes in the sent bytes (soft_updates.h), by
 // writing elsewhere first (journal.h), by recording in advance what a check must examine (netra.h),
-// or not at all (no_order.h). Operations are independent of the scheme, and schemes of system
-// calls.
+// or not at all (no_order.h). Operations do not depend on the scheme, and schemes do not depend on
+// system calls.
 //
 // An operation passes the held buffer of a change to the scheme, which writes it. All changes of an
 // operation are between begin() and end(), the handle of a journal's transaction.
@@ -85,10 +85,11 @@ struct PendingName;
 
 /// One operation in progress. For a journal, it is a handle.
 struct Operation : tree::Operation {
-  std::uint64_t transaction = 0;  ///< the transaction that it belongs to; 0 if none
-  std::uint32_t blocks = 0;       ///< maximum number of metadata blocks that it may have changed
-  std::uint32_t indirect = 0;     ///< new indirect blocks among them
-  bool commits = false;           ///< commits at its end: fsync, or a synchronous journal
+  std::uint64_t transaction = 0;  ///< the transaction that the operation belongs to; 0 if none
+  /// Maximum number of metadata blocks that the operation may have changed.
+  std::uint32_t blocks = 0;
+  std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
+  bool commits = false;  ///< the operation commits at its end: fsync, or a synchronous journal
 };
 
 /// `metadata` is a block of a directory or the target of a symbolic link.
@@ -99,16 +100,17 @@ enum class BlockKind : std::uint8_t { data, metadata, indirect };
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
-  std::int64_t block = 0;  ///< of the file; for an indirect block, the first block below it
+  /// Number of the file block; for an indirect block, the first file block below it.
+  std::int64_t block = 0;
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   FragmentAddress old_at = 0;
   std::uint32_t old_fragments = 0;
-  std::uint64_t old_size_bytes = 0;  ///< size of the inode before
+  std::uint64_t old_size_bytes = 0;  ///< the inode's previous size
   // Location of the pointer: `slot` 0 to 14 of the inode, or a slot of a block held by the
   // operation.
   os::HeldBuffer* holder = nullptr;
-  std::uint32_t slot = 0;  ///< in the inode or in the indirect block
+  std::uint32_t slot = 0;  ///< index of the pointer in the inode or in the indirect block
 
   bool moved() const { return old_at != 0 && old_at != at; }
 };
@@ -173,7 +175,7 @@ struct JournalOptions {
   /// A broken rule, as a control for tests; all but the first must be caught.
   enum class Rule : std::uint8_t {
     all_kept,
-    homes_early,     ///< blocks are written in place before they are written to the log
+    homes_early,     ///< blocks are written in place before the log
     data_unawaited,  ///< the commit record waits only for the log's writes, not for data
     answered_early,  ///< a commit is reported when its record has been issued
   };
@@ -204,7 +206,8 @@ struct NetraOptions {
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// Interval of the group flusher (group_flusher.h), and its active share of it; 0 disables it.
+  /// Interval of the group flusher (group_flusher.h), and the share of the interval during which it
+  /// is active; 0 disables the flusher.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
   /// Combine marks of a group: a mark waits for the header write in flight, and the next write
@@ -216,10 +219,11 @@ struct NetraOptions {
 };
 
 struct SchemeOptions {
-  bool allocation_initialization = false;  ///< for data blocks; all others are always initialised
+  /// Initialise data blocks; all other blocks are always initialised.
+  bool allocation_initialization = false;
   LastWrite last_write = LastWrite::delayed;
-  /// No Order: write of a removed inode; Sprite OFS waited for it (Rosenblum 1992, section
-  /// 6.2.1.1).
+  /// No Order: how a removed inode is written; Sprite OFS waited for this write (Rosenblum 1992,
+  /// section 6.2.1.1).
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
@@ -288,9 +292,9 @@ class Scheme : public os::WriteHooks {
     return {};
   }
 
-  /// Called before the allocator takes something in the group for the inode, with maps and memory
-  /// unchanged. `is_directory` is the inode's previous type. No header is held. May wait, also for
-  /// the disk.
+  /// Called before the allocator takes a fragment or an inode in the group for `inode`, while the
+  /// maps and the in-core inode are unchanged. `is_directory` is the inode's previous type. No
+  /// header is held. May wait, also for the disk.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};
@@ -306,7 +310,7 @@ class Scheme : public os::WriteHooks {
   virtual void inode_copied(CoreInode&, os::HeldBuffer& block) { (void)block; }
   /// Called when an inode is loaded. Restores what was undone on the disk.
   virtual void inode_loaded(CoreInode&) {}
-  /// Updates a directory block to the state that users must see.
+  /// Called after a directory block was read. Restores the state that users must see.
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
 
   using SyncExtent = tree::SyncExtent;
@@ -318,10 +322,10 @@ class Scheme : public os::WriteHooks {
   virtual VfsResult<void> sync();
   /// Memory of the scheme's structures (tree::InodeStore::bytes_in_core).
   virtual std::size_t bytes_in_core() const { return 0; }
-  /// Called without free space: does deferred work. Returns false if nothing is deferred.
+  /// Called when no space is free: does deferred work. Returns false if no work is deferred.
   virtual bool reclaim() { return false; }
 
-  // Overrides must call these.
+  // Overrides must call these base implementations.
   //
   /// Sets the kind of the write (write_kind.h). Vetoes all writes if the volume is stopped.
   bool before_write(os::Outgoing& write) override;
@@ -335,8 +339,8 @@ class Scheme : public os::WriteHooks {
   /// Called after these writes. Returns true, and removes notes up to `noted`, if all these names
   /// are on the disk. `noted` was the newest note before the first write.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// The name's block has been written. Returns whether the sent bytes had the name, and whether
-  /// the directory leads to that block on the disk.
+  /// Called when the block of a name has been written. Returns true if the written bytes contained
+  /// the name and the directory on the disk leads to that block.
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

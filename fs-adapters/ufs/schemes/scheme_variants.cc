@@ -51,7 +51,7 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   return made;
 }
 
-/// Same with the log on a separate device.
+/// Returns the variant with its log on a separate device.
 SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
   made.name = std::move(name);
   made.title = std::move(title);

@@ -41,9 +41,9 @@ struct SchemeVariant {
   std::string name;
   std::string title;
   MountOptions mount;
-  os::DiskQueueOptions queue;  ///< the driver that it requires
+  os::DiskQueueOptions queue;  ///< required driver order
   bool block_copy = false;     ///< -CB
-  Features features = {};      ///< features of the file systems that it is tested on
+  Features features = {};      ///< features of the file systems on which the variant is tested
   Severity may_leave = Severity::residue;
   bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
@@ -55,9 +55,9 @@ struct SchemeVariant {
 
 /// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
-/// For messages of tests.
+/// Prints the variant in test messages.
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
-/// Errors list all names.
+/// Finds a variant by name. The error lists all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
 /// Returns the promises for the oracle.

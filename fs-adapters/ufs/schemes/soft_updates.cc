@@ -18,7 +18,7 @@ constexpr int kSettleRoundsMax =
     100;  // maximum rounds of an fsync; each writes one level of dependencies
 constexpr int kSettleRoundsAtOnce = 8;  // afterwards, another fiber is working on an awaited block
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
-constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
+constexpr std::uint32_t kDotDotOffset = 12;  // offset of ".." in a directory's first block
 
 }  // namespace
 
@@ -27,7 +27,8 @@ void SoftUpdates::count_dependency() {
   volume_.cpu.charge(os::Cost::dependency);
 }
 
-/// Only completed writes queue work items, at most one for each of these.
+/// Syncs if too many dependencies are pending. Only completed writes queue work items, at most one
+/// per dependency, so this also bounds the work items.
 void SoftUpdates::bound_work() {
   if (waiting() >= options_.dependencies_max) (void)sync();  // the blocks keep their errors
 }
@@ -79,8 +80,8 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // Nothing waits for it. If an older growth of the same fragments is pending, its block will be
-    // written too.
+    // Nothing waits for this data. If an older growth of the same fragments is pending, its block
+    // will be written, too.
     return block;
   }
   count_dependency();
@@ -244,7 +245,7 @@ void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   };
   if (removal->parent) lower(*removal->parent, 1);
   lower(*removal->inode, removal->links);
-  removal->inode.reset();  // its last user removes it
+  removal->inode.reset();  // the end of the last handle removes the inode
   removal->parent.reset();
   (void)end(operation);
 }
@@ -287,7 +288,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The replaced name was never on the disk.
+      // The previous target of the entry was never on the disk.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);

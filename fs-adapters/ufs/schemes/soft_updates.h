@@ -55,9 +55,11 @@ namespace headcrash::ufs {
 
 /// Work counters, for reports.
 struct SoftUpdatesCounters {
-  std::uint64_t dependencies = 0;                                             ///< created
-  std::uint64_t undone_inodes = 0, undone_entries = 0, undone_indirects = 0;  ///< in sent blocks
-  std::uint64_t cancelled_adds = 0;  ///< added and removed without a write
+  std::uint64_t dependencies = 0;  ///< dependencies created
+  std::uint64_t undone_inodes = 0, undone_entries = 0,
+                undone_indirects = 0;  ///< changes undone in sent blocks
+  /// Entries that were added and removed without a write in between.
+  std::uint64_t cancelled_adds = 0;
   std::uint64_t work_items = 0;
 };
 
@@ -108,11 +110,11 @@ class SoftUpdates : public Scheme {
     bool initialised = false;
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
-    std::vector<Extent> frees;  ///< places that it has left
+    std::vector<Extent> frees;  ///< extents that the block has left
   };
-  /// A directory's size that extends beyond its direct pointers.
+  /// A pending size of a directory that extends beyond the direct pointers.
   struct GrownSize {
-    std::int64_t block = 0;  ///< the new block
+    std::int64_t block = 0;  ///< number of the new block
     std::uint64_t old_size_bytes = 0;
     /// Indirect blocks that have not been sent without undone changes yet.
     std::vector<os::BufferKey> waits_for;
@@ -121,7 +123,7 @@ class SoftUpdates : public Scheme {
   };
   struct AddSafe {
     AddId add = 0;
-    bool whole = false;  ///< requires an inode without undone changes
+    bool whole = false;  ///< the inode must be written without undone changes
     bool staged = false;
     WriteNumber carried = 0;
   };
@@ -134,7 +136,7 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// For blocks of a directory that were never written.
+    /// Removals from directory blocks that were never written.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;
@@ -153,11 +155,11 @@ class SoftUpdates : public Scheme {
   /// The write of a block makes this pointer valid.
   struct AllocSafe {
     InodeNumber inode = 0;
-    FragmentAddress holder = 0;  ///< indirect block; 0 for the inode
+    FragmentAddress holder = 0;  ///< the indirect block; 0 for the inode
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// The write of an indirect block permits a directory's size.
+  /// The write of an indirect block that permits a directory's new size.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;
@@ -169,9 +171,10 @@ class SoftUpdates : public Scheme {
     InodeNumber inode = 0;
     InodeNumber previous = 0;  ///< inode of the entry on the disk
     std::uint8_t previous_type = 0;
-    std::uint32_t waits_for = 0;  ///< number of addsafes
-    bool sent = false;            ///< sent in a write that may have failed: it may be on the disk
-    bool entry_gone = false;      ///< removed after it had been sent
+    std::uint32_t waits_for = 0;  ///< number of unsatisfied addsafes
+    /// The entry was sent in a write that may have failed, so it may be on the disk.
+    bool sent = false;
+    bool entry_gone = false;  ///< the entry was removed after it had been sent
     WriteNumber carried = 0;
     std::vector<std::shared_ptr<Removal>> replaced;
   };
@@ -227,7 +230,7 @@ class SoftUpdates : public Scheme {
   std::optional<InodeNumber> first_inode_in(const os::BufferKey& key) const;
   std::span<std::byte> undoing(os::Outgoing& write);
   /// Returns false if the block does not contain the pointers and entries that may have to be
-  /// undone. Then the volume is damaged: two pointers lead to the block.
+  /// undone. In that case the volume is damaged, because two pointers lead to the block.
   bool contains_recorded_changes(const os::Outgoing& write,
                                  const BlockDependencies& dependencies) const;
   bool shows_inodes(const os::Outgoing& write, InodeNumber first) const;
@@ -245,9 +248,10 @@ class SoftUpdates : public Scheme {
   std::map<InodeNumber, InodeDependencies> inodes_;
   std::map<os::BufferKey, BlockDependencies> blocks_;
   std::unordered_map<AddId, Add> adds_;
-  /// Number of entries that refer to an inode.
+  /// Number of pending adds that refer to an inode.
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;
-  std::unordered_set<InodeNumber> never_written_;  ///< allocated, but still free on the disk
+  /// Inodes that are allocated, but still free on the disk.
+  std::unordered_set<InodeNumber> never_written_;
   AddId last_add_ = 0;
   std::size_t deferred_ = 0;     ///< deferred links that are not yet dropped
   std::vector<std::byte> sent_;  ///< copy in which before_write() undoes changes

@@ -137,7 +137,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Only with -init; without it, a file's blocks may have their previous contents.
+/// Tested only with -init. Without it, new blocks of a file may have their previous contents on the
+/// disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -186,7 +187,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   });
 }
 
-/// The first part of a file's new blocks is not on the disk yet, but a later one is.
+/// Some new blocks of the file are not on the disk yet, but a later block is.
 TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -309,7 +310,7 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    m_.syncer.do_work(os::Syncer::Extent::everything);  // two fragments are free for others
+    m_.syncer.do_work(os::Syncer::Extent::everything);  // other files can now use two fragments
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
     EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);
@@ -336,7 +337,7 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldOneIsRemoved) {
 TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
-    // It fills a chunk.
+    // A name that fills a chunk.
     const auto long_name = [](char of) { return "d/" + std::string(250, of); };
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), long_name('1'), "");

@@ -283,7 +283,7 @@ void SoftUpdates::block_written(const os::BufferKey& key, BlockDependencies& dep
   }
 }
 
-/// Resets the dependencies of a failed write, to be carried by the next one.
+/// Resets the dependencies of a failed write, so that the block's next write carries them.
 void SoftUpdates::put_back(const os::BufferKey& key, BlockDependencies& dependencies) {
   const auto not_carried = [&](auto& note) {
     if (note.carried == dependencies.completed) note.carried = 0;

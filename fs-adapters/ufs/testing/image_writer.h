@@ -1,6 +1,6 @@
 #pragma once
-// Writes files to an image for tests of readers and checkers, directly and without a cache. It
-// allocates the first free space, and fails the test without free space.
+// Writes files to an image for tests of readers and checkers, directly and without a cache. It uses
+// first-fit allocation, and fails the test if the image is full.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ class ImageWriter {
     save(number, inode);
     enter(parent, name, number, inode.mode);
   }
-  /// Creates a file of that size with only this block.
+  /// Creates a file of `size` in which only one block is allocated.
   InodeNumber sparse(InodeNumber parent, std::string_view name, std::uint64_t size,
                      std::uint64_t block, std::string_view content) {
     Inode inode{{.mode = kTypeRegular | 0644, .links = 1, .size_bytes = size}};
@@ -118,8 +118,8 @@ class ImageWriter {
       if (!tree::add_entry(bytes, name, number, entry_type(mode))) continue;
       return write((*blocks)[i], bytes);
     }
-    // Adds another block. Directories in tests are short, so the last one is first extended to a
-    // whole block.
+    // Adds another block. The directories of tests are short, so the last block is first extended
+    // to a whole block.
     std::vector<std::byte> bytes(geometry_.block_bytes());
     tree::format_chunks(bytes);
     const std::uint32_t tail = geometry_.offset_in_block(inode.size_bytes);
@@ -137,7 +137,7 @@ class ImageWriter {
     write(inode.direct[index], bytes);
     save(parent, inode);
   }
-  /// Writes the totals outside the groups.
+  /// Writes the summary area and the superblock's totals.
   void finish() {
     superblock_.total = {};
     std::vector<std::byte> summary(superblock_.summary_bytes);

@@ -1,5 +1,6 @@
 #pragma once
-// Functions for tests of the mounted journal: its counters, and the state after a cut.
+// Helpers for tests of the mounted journal: the journal's counters, and the state after a power
+// cut.
 
 #include <gtest/gtest.h>
 

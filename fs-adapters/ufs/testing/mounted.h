@@ -22,7 +22,7 @@
 
 namespace headcrash::ufs::bench {
 
-/// A way to run the file system.
+/// A scheme variant to test.
 using Setup = SchemeVariant;
 
 inline Setup setup_named(std::string_view name) {
@@ -38,8 +38,8 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Returns the variants that differ for their users. Variants with -CB also use an asynchronous
-/// last write.
+/// Returns the variants whose behaviour differs for users. Variants with -CB also use an
+/// asynchronous last write.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {

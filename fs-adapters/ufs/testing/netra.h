@@ -1,5 +1,5 @@
 #pragma once
-// Functions for tests of Netra's marks and of the fast check.
+// Helpers for tests of Netra's busy marks and of the fast check.
 
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ inline BusyGroups& busy_of(Mounted& m) {
   return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
 }
 
-/// Without a flusher, groups become quiet only when the test cleans them.
+/// Returns the scheme without its group flusher, so that only the test makes groups quiet.
 inline Setup without_flusher(const char* scheme) {
   Setup setup = setup_named(scheme);
   setup.mount.options.netra.flush_interval_ns = 0;
   return setup;
 }
 
-/// Expects that the fast check has the same result as the full one within and after each write.
-/// `image` is the disk before the writes; `after_each` may examine it.
+/// Expects that the fast check and the full check have the same result after each write and after
+/// each torn write. `image` is the disk before the writes; `after_each` may examine it.
 inline void compare_checks_after_each(
     const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
     const std::function<void()>& after_each = [] {}) {

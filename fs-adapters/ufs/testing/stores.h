@@ -1,6 +1,6 @@
 #pragma once
-// Media for tests of fsck and journal replay: one with a power cut within a write, and one that
-// detects accesses beyond its end.
+// Stores for tests of fsck and journal replay: CutStore simulates a power cut within a write, and
+// BoundedStore detects accesses past its end.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// A superblock for tests that only need its numbers: 2 groups of 1000 blocks, the second one
-// shorter.
+// A superblock for tests that need only a geometry: two groups of 1000 blocks, of which the second
+// is shorter.
 
 #include "fs-adapters/ufs/format/format.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A machine in virtual time with a shadow file system on an in-memory disk.
+// Test fixture: a machine in virtual time that mounts a shadow file system on an in-memory disk.
 
 #include <gtest/gtest.h>
 

@@ -115,7 +115,7 @@ struct World {
   Account account{.name = "ann"};
 };
 
-/// Returns whole sectors filled with one word.
+/// Returns `sectors` sectors filled with `word`.
 inline std::vector<std::byte> filled(std::uint32_t sectors, std::uint64_t word) {
   std::vector<std::byte> bytes(std::size_t{sectors} * model::kSectorBytes);
   model::bench::fill_with(std::span<std::byte>(bytes), word);

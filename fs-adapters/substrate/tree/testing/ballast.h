@@ -1,5 +1,6 @@
 #pragma once
-// A user that keeps a disk full while others work (history.h), and knows the contents of its files.
+// A test user that keeps a disk nearly full while other users work (history.h), and verifies the
+// contents of its own files.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #pragma once
-// Random operations for tests of any file system: by one user in a separate folder, compared with a
-// reference, or by several users in one folder, where only the structure is checked.
+// Random operations for tests of any file system. A single user works in a separate folder and
+// compares it with a reference. Several users in one folder conflict, so only the structure is
+// checked afterwards.
 
 #include <gtest/gtest.h>
 
@@ -170,7 +171,7 @@ class User {
     expect(fs_->close(*file), 0, "close");
   }
 
-  /// Returns the error of a path whose folder does not exist.
+  /// Returns the expected error for a path whose folder does not exist.
   int not_there(const std::string& path) const {
     std::shared_ptr<Node> at = reference_.root();
     std::size_t from = 0;
@@ -318,7 +319,8 @@ class User {
   Reference reference_;
 };
 
-/// Several users work in one folder. The result is unpredictable, but must be a sound file system.
+/// Runs several conflicting users in one folder. The result is unpredictable, but the file system
+/// must be sound.
 inline void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {

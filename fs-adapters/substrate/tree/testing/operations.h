@@ -1,6 +1,6 @@
 #pragma once
-// Checks of vfs.h operations that every file system under test must pass, on an empty file system.
-// Called by a user.
+// Checks of vfs.h operations that every file system under test must pass. They require an empty
+// file system and must be called from a user fiber.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Leaves an empty file `f`. A 3 MB file with only its first bytes written must take less than
-/// `hole_bytes_most`.
+/// Checks operations on files; leaves an empty file `f`. A 3 MB file with only its first bytes
+/// written must occupy less than `hole_bytes_most`.
 inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
   ASSERT_TRUE(file);
@@ -39,7 +39,7 @@ inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   EXPECT_EQ(fs.pwrite(*file, 0, bytes_of("x")).error().value, EBADF);
 }
 
-/// Leaves `d`, an empty directory, and `l`, a file.
+/// Checks operations on names; leaves an empty directory `d` and a file `l`.
 inline void expect_name_operations(Vfs& fs) {
   EXPECT_TRUE(fs.mkdir("d", 0700));
   EXPECT_EQ(fs.mkdir("d", 0700).error().value, EEXIST);

@@ -51,7 +51,7 @@ struct TestInode : CoreInode {
   TestInode(os::Executor& executor, InodeNumber its_number)
       : CoreInode(executor, its_number, its) {}
   Attributes its;
-  std::map<std::int64_t, std::uint64_t> blocks;  ///< to their addresses
+  std::map<std::int64_t, std::uint64_t> blocks;  ///< addresses by block number
 };
 
 class TestStore final : public InodeStore, public InodeOwner {
@@ -196,8 +196,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     return cache.flush_object(inode.number) == model::Status::ok ? VfsResult<void>() : refuse(EIO);
   }
 
-  /// Records an event for a log of directory operations: cause, directory, name, inode and its
-  /// count.
+  /// Events for a log of directory operations: cause, directory, name, inode and link count.
   std::vector<std::string> log;
 
   std::size_t free_blocks_left() const { return free_.size(); }

@@ -1,6 +1,6 @@
 #pragma once
 // Ages a disk: creates files of all sizes until a given part of the space is used, then removes and
-// creates files until all of it has been overwritten. Sizes and ages follow
+// creates files until the whole disk has been overwritten. Sizes and ages follow
 // harness/papers/comparison/ageing.h, which names their sources: sizes are log-normal, half of them
 // below 2 KB and none above 1 MB; half of the removed files are young.
 
@@ -21,7 +21,7 @@ struct TurnoverOptions {
   double full = .9;
   double turnovers = 3;
   std::uint32_t seed = 1;
-  double largest_bytes = 1 << 20;  ///< of a file
+  double largest_bytes = 1 << 20;  ///< maximum size of a file
   std::size_t together = 32;       ///< files between two checks of the free space
 };
 
@@ -30,7 +30,7 @@ class Turnover {
   Turnover(Vfs& vfs, const TurnoverOptions& options)
       : vfs_(vfs), options_(options), random_(options.seed) {}
 
-  /// Call from a fiber. Returns the refused operation as text; empty if none.
+  /// Call from a fiber. Returns a description of the operation that failed; empty if none failed.
   std::string run() {
     for (std::uint32_t i = 0; i < kFolders; ++i)
       if (const auto made = vfs_.mkdir(fmt::format("d{}", i), 0755); !made)
