@@ -96,7 +96,7 @@ class BenchRunner {
     return plan_anew();
   }
 
-  /// Plans the number of trials from current knowledge.
+  /// Plans the number of remaining trials, based on the results so far.
   Result<void> plan_anew() {
     std::size_t planned = 0;
     for (const Cell& cell : cells_) {
@@ -152,7 +152,7 @@ class BenchRunner {
 
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
 
-  /// Requires the mutex.
+  /// Reports progress. The caller must hold the mutex.
   void report(campaign::CampaignProgress progress) const {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
@@ -179,7 +179,7 @@ class BenchRunner {
   const BenchOptions& options_;
   db::Database database_;
   std::vector<Cell> cells_;
-  vm::GuestImages images_;  ///< by file system; most share one
+  vm::GuestImages images_;  ///< by file system name; most share an image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::mutex mutex_;  ///< protects all members below, and the database, while trials run

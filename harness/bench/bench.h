@@ -1,6 +1,6 @@
 #pragma once
 // Runs the trials of a benchmark and stores each in the database as soon as it ends. A benchmark
-// killed at any moment continues with --resume; it neither repeats nor loses a finished trial.
+// that was killed continues with --resume. Finished trials are neither lost nor repeated.
 
 #include <atomic>
 #include <filesystem>
@@ -19,20 +19,20 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  /// Concurrent trials, at least 1; above 1 only with virtual time and no charge.
+  /// Number of concurrent trials, at least 1. More than 1 requires virtual time without a charge.
   std::size_t jobs = 1;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// The result of a cell, by phase.
+/// The results of a cell by phase.
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  std::string failure;  ///< reason of the last failure in this call; empty if none failed
+  std::string failure;  ///< reason for the last failed trial in this call; empty if none failed
   struct Phase {
     std::string label;
-    statistics::Summary time_ms;  ///< time to quiescence, if awaited
+    statistics::Summary time_ms;  ///< time until the device was idle, if awaited
   };
   std::vector<Phase> phases;
 };
@@ -41,11 +41,12 @@ struct BenchOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< all trials were already finished
+  bool finished_before = false;  ///< the run was already complete
   std::vector<CellOutcome> cells;
 };
 
-/// Runs the trials. An error stops the benchmark; finished trials are in the database.
+/// Runs the trials. An error stops the benchmark; trials that finished before it are in the
+/// database.
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
 /// The expected work of a benchmark.
@@ -54,14 +55,14 @@ struct BenchForecast {
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    /// Origin of the estimate: "3 trials of it", "2 like it", "the file", "the others".
+    /// Source of the estimate: "3 trials of it", "2 like it", "the file", "the others".
     std::string origin;
   };
   std::vector<CellForecast> each;
   std::optional<double> least_s, most_s;  ///< nullopt if no cell has an estimate
 };
-/// Estimates the work with `jobs` concurrent trials (BenchOptions). Estimates come from earlier
-/// trials in the database, if it exists, and otherwise from the file.
+/// Estimates the work with `jobs` concurrent trials (see BenchOptions). Uses earlier trials in the
+/// database if it exists, or else the durations given in the file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

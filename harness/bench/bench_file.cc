@@ -27,15 +27,17 @@ namespace {
 using base::StrictTable;
 using model::kSectorBytes;
 
-constexpr std::size_t kWorkloadsMost = 1000;  // limit, since lists of parameters multiply
+constexpr std::size_t kWorkloadsMost = 1000;  // because lists of parameter values multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
 
-/// Adds the key of the file to an error about an object that the key names.
+/// Adds the key in the file to an error about an object that the key names.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
 
-// ---- clocks and devices
+// Clocks and devices.
+//
+// Parses `clock`. Leaves it unchanged if the table does not contain the key.
 
 /// Leaves `clock` unchanged if the table lacks the key.
 Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
@@ -101,7 +103,9 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-// ---- workloads
+// Workloads.
+//
+// Parses the values of a parameter: `files = 100` or `files = [100, 200]`.
 
 /// Accepts `files = 100` and `files = [100, 200]`.
 Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const std::string& key) {
@@ -207,7 +211,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& fo
   return {};
 }
 
-/// An unknown name such as "sata-7300" is rejected, with "sata-7200" as a suggestion.
+/// Parses a list of names. Rejects an unknown name such as "sata-7300" and suggests "sata-7200".
 Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key,
                                              const char* noun,
                                              const std::vector<std::string>& known) {
@@ -265,7 +269,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   return {};
 }
 
-// ---- the rest
+// File systems, guests and repetitions.
 
 Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
   std::vector<std::string> names, kernels;
@@ -331,7 +335,8 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-/// A year of office work takes minutes in virtual time, and a year in real time.
+/// Rejects workloads that wait for days unless time is virtual: a year of office work takes minutes
+/// in virtual time, but a year in real time.
 Result<void> check_waits(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
     if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;

@@ -1,11 +1,13 @@
 #pragma once
-// A benchmark: the file systems, devices and timed workloads to combine, and the repetitions.
+// A benchmark: the file systems, devices and timed workloads that it combines, and the number of
+// repetitions.
 //
 //   [[workload]] name = "postmark", transactions = [1000, 4000]   two workloads of the matrix
 //   filesystems x [[device]] profiles x workloads                 its cells
 //   cells x repetitions                                           its trials
 //
-// Cells that differ only in the file system form a group; these are compared.
+// Cells that differ only in the file system form a group. The cells of a group are compared with
+// each other.
 
 #include <cstdint>
 #include <optional>
@@ -21,11 +23,11 @@
 namespace headcrash::bench {
 
 struct BenchDevice {
-  std::string name;  ///< in keys and in the database; the profile's name by default
+  std::string name;  ///< name in keys and in the database; by default the profile's name
   std::string profile;
   std::uint64_t size_bytes = 0;
   std::optional<bool> write_cache;  ///< nullopt for the profile's setting
-  std::string clock;                ///< during measurements: "real" or "real:K"
+  std::string clock;                ///< clock during measurements: "real" or "real:K"
 };
 
 /// One workload of the matrix, with a single value for each parameter.
@@ -33,18 +35,19 @@ struct BenchWorkload {
   std::string name;   ///< "lfs-small-file"; for a tool: "fio-random-write"
   std::string scale;  ///< exact, scaled or custom
   std::string label;  ///< in keys: "lfs-small-file.scaled.files=500"
-  const timed::TimedWorkload* timed = nullptr;  ///< null for a tool
+  const timed::TimedWorkload* timed = nullptr;  ///< null for a benchmark program (`tool`)
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
   double expected_s = 0;  ///< duration of a trial according to the file, in seconds; 0 if not given
-  std::vector<std::string> devices;      ///< names of its devices; empty for all
-  std::vector<std::string> filesystems;  ///< names of its file systems, without a kernel's "@6.12";
-                                         ///< empty for all
+  std::vector<std::string> devices;  ///< names of its devices; empty for all
+  /// Names of its file systems, without "@KERNEL"; empty for all.
+  std::vector<std::string> filesystems;
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
 };
 
-/// Returns "files=1000 users=4"; for a tool, the digest of its job.
+/// Returns the arguments as text, for example "files=1000 users=4". For a tool, returns the digest
+/// of its job.
 std::string parameters_text(const BenchWorkload& workload);
 
 /// A benchmark file. benches/quick.toml explains keys and defaults.
@@ -56,15 +59,15 @@ struct Bench {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<BenchDevice> devices;
   std::vector<BenchWorkload> workloads;
-  std::int64_t least = 3, most = 10;  ///< repetitions per cell
+  std::int64_t least = 3, most = 10;  ///< number of repetitions per cell
   double interval = 0.05;  ///< target half width of the mean's 95 % interval, relative to the mean
-  bool virtual_time = false;   ///< use user-mode Linux; ignores the file's clocks
-  double charge = 0;           ///< virtual nanoseconds per nanosecond of the host's processor
-  std::string clock = "real";  ///< for devices without a clock
+  bool virtual_time = false;  ///< use user-mode Linux; ignores the file's clocks
+  double charge = 0;          ///< virtual nanoseconds charged per nanosecond of host processor time
+  std::string clock = "real";  ///< default for devices without a clock of their own
   std::string setup_clock = "off";
   bool quiescence = true;  ///< wait after each measured phase until no data is left to write
   std::int64_t memory_mib = 384;
-  std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang
+  std::int64_t step_timeout_s = 600;  ///< time limit; a phase or command that exceeds it is a hang
 };
 
 /// Loads a built-in benchmark by name, or a file by path (a name with '/' or ending in .toml).
@@ -78,7 +81,7 @@ struct BenchSummary {
 };
 std::vector<BenchSummary> built_in_benches();
 
-/// Returns a digest of all settings that shape the trials, by which --resume finds a run.
+/// Returns a digest of all settings that affect the trials. --resume finds a run by this digest.
 std::string bench_digest(const Bench& bench);
 
 }  // namespace headcrash::bench

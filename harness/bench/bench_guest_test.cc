@@ -1,5 +1,5 @@
-// A benchmark from its file to its database rows, in a guest: two repetitions of a small workload
-// on ext4, and one that does not fit.
+// Tests a benchmark in a guest, from its file to the rows in the database: two repetitions of a
+// small workload on ext4, and of a workload that does not fit on the disk.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
@@ -57,7 +57,7 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  TemporaryFolder folder_;  ///< not locked; opening a database locks its folder
+  TemporaryFolder folder_;  ///< must stay unlocked, because opening a database locks its folder
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
   std::atomic<bool> stop_ = false;
@@ -98,9 +98,9 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // Both sides of the same requests. QEMU may merge adjacent ones, so only bytes are equal. ext4
-    // also reads its bitmaps ahead in the background, and one of their blocks may fall between the
-    // two readings.
+    // The guest and the device count the same requests. QEMU may merge adjacent requests, so only
+    // the numbers of bytes are equal. ext4 also reads its bitmaps ahead in the background, so a
+    // block of a bitmap may fall between the two readings.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -120,7 +120,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The trial that did not fit is reported and has no measurements.
+  // The trial that does not fit is reported, and has no measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "

@@ -64,7 +64,8 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// `name` is the phase's name in the database.
+  /// Runs a step of the recovery as a measured phase. `name` is the name of the phase in the
+  /// database.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> store_long_file(const std::string& path, const std::string& text);
@@ -85,14 +86,15 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Completes `measure`, which holds the guest's results. `name` is the phase's name in the
-  /// database.
+  /// Ends a phase and completes `measure`, which contains the guest's results. `name` is the name
+  /// of the phase in the database.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Returns milliseconds of guest time since its start; host time if in real time.
+  /// Returns the milliseconds of guest time since the guest's start. In real time, returns host
+  /// time.
   Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
@@ -176,7 +178,7 @@ Result<void> BenchTrial::start_guest() {
   tell("restore");
   TRY(setup_->begin("restore"));
   session_.reset();
-  guest_.reset();  // it owns the console log in the same folder
+  guest_.reset();  // both guests use the same console log
   auto started = run::start_trial_guest({.image = context_.image,
                                          .accelerator = context_.accelerator,
                                          .memory_mib = bench_.memory_mib,
@@ -219,7 +221,7 @@ Result<void> BenchTrial::format_and_mount() {
   return setup_->end(0);
 }
 
-/// Runs a command that must succeed.
+/// Runs a command in the guest. Fails unless the command succeeds.
 Result<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
   auto ended = result_of(session_->exec(argv));
   if (ended && ended->exit_code != 0)
@@ -234,7 +236,7 @@ Result<GuestCounters> BenchTrial::counters(const char* request) {
   return counters_from_answer(answer);
 }
 
-/// Waits until all devices are idle, and returns the time in model time.
+/// Waits until all devices are idle. Returns the instant, in model time.
 Result<double> BenchTrial::wait_until_quiet() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s);
   while (true) {
@@ -248,7 +250,8 @@ Result<double> BenchTrial::wait_until_quiet() {
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
     } else {
-      TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));  // only the guest's time passes
+      // Sleeps in the guest, so that only guest time passes.
+      TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));
     }
   }
 }
@@ -260,8 +263,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Read immediately before the device's counters. Background work of file systems may fall between
-  // the two readings.
+  // Read directly before the device's counters. Background work of the file system may still happen
+  // between the two readings.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};
@@ -315,12 +318,13 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // The guest's clock lags while it computes; a read advances it to the machine's time.
+  // While the guest computes, its clock lags. Reading from a disk advances it to the time of the
+  // machine.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return fail(phase.name, answer.error().message());
   if (answer->contains("error")) {
-    const bool refused = answer->value("errno", 0) != 0;  // the text says so then
+    const bool refused = answer->value("errno", 0) != 0;  // the error text then gives the reason
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
@@ -371,8 +375,8 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
                    {}, name);
 }
 
-/// Replays as at the machine's next boot, runs a full check, and mounts the clean file system. For
-/// a workload that boots, replay and mount are one step, followed by the check.
+/// Recovers like the next boot of a machine: replays, runs a full check, and mounts the clean file
+/// system. For a workload that boots, replay and mount are one step, and the check follows.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
@@ -416,7 +420,9 @@ Result<void> BenchTrial::recover() {
   return recovery_step("mount", "mount", mount);
 }
 
-// ---- a tool
+// Benchmark programs.
+//
+// Runs the tool. If it fails, the error contains its exit code and output.
 
 /// If the tool fails, the error contains its exit code and output.
 Result<void> BenchTrial::run_tool() {
@@ -434,7 +440,7 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // The guest's clock lags while it computes; the machine's clock includes all time.
+  // While the guest computes, its clock lags, but the machine's clock includes all time.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())
@@ -451,7 +457,7 @@ Result<void> BenchTrial::run_tool() {
   return end_phase(start, std::move(measure), std::move(report.metrics));
 }
 
-/// Sends the text in pieces, one message each.
+/// Stores a file in the guest in several messages.
 Result<void> BenchTrial::store_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
   std::vector<std::string> join{
@@ -464,7 +470,7 @@ Result<void> BenchTrial::store_long_file(const std::string& path, const std::str
   return {};
 }
 
-/// Reads in pieces, because the agent keeps only the end of a command's output.
+/// Reads a file in several pieces, because the agent returns only the end of a command's output.
 Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {
@@ -496,7 +502,7 @@ void BenchTrial::conclude(const Result<void>& worked) {
   record_.late = run::came_late(measured);
   if (worked) return;
   record_.operations = 0;
-  for (db::PhaseRecord& phase : record_.phases) {  // phases of a failed trial are not measurements
+  for (db::PhaseRecord& phase : record_.phases) {  // a failed trial has no measurements
     phase.measure.reset();
     phase.metrics.clear();
   }

@@ -5,7 +5,7 @@
 //   each phase:  new statistics   | the agent runs it | statistics | sync, until idle | statistics
 //                                 <--- elapsed --->             <-- to quiescence ->
 //
-// Phases that only prepare or verify use the setup clock. All of their data has been written when a
+// Phases that only prepare or verify use the setup clock. Their data is on the device before a
 // measured phase begins.
 
 #include <atomic>
@@ -32,8 +32,8 @@ struct BenchTrialContext {
 };
 
 /// Runs a trial. Fails on errors that would affect every trial (no plugin, no guest, an invalid
-/// profile), or on an interruption. An error in the guest makes a failed trial: its verdict is
-/// kFailed, its summary the reason, and it has no measurements.
+/// profile), or if interrupted. An error inside the guest yields a failed trial: the verdict is
+/// kFailed, the summary gives the reason, and there are no measurements.
 Result<db::TrialRecord> run_bench_trial(const BenchTrialPlan& plan,
                                         const BenchTrialContext& context);
 

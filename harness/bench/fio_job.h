@@ -1,6 +1,6 @@
 #pragma once
-// Checks a fio job before anything starts, using fio itself if this machine has it. The logs of
-// requests that the job replays are copied to the guest.
+// Checks a fio job before a benchmark starts, using fio itself if the host has it. Request logs
+// that the job replays are copied to the guest.
 //
 //   read_iolog=trace.log      relative to the benchmark's file; {iolog0}, {iolog1}, .. in the guest
 //   replay_redirect=...       {root}/replayed unless set, because a log names its original devices
@@ -16,20 +16,21 @@
 
 namespace headcrash::bench {
 
-/// Checks a job. `subject` is the job's file or key. Errors contain fio's message on the first
-/// invalid line. Without fio on this machine the check succeeds, and the guest's fio reports the
-/// error later.
+/// Checks a job. `subject` names the job's file or key in errors. Errors contain fio's message
+/// about the first invalid line. If the host has no fio, the check succeeds, and the guest's fio
+/// reports errors later.
 Result<void> check_fio_job(const std::string& job, const std::string& subject);
 
 struct FioExtras {
-  std::vector<std::string> iologs;   ///< texts of the logs
-  std::uint64_t replayed_bytes = 0;  ///< size of the file on which they are replayed
+  std::vector<std::string> iologs;   ///< content of each log
+  std::uint64_t replayed_bytes = 0;  ///< size of the file on which the logs are replayed
   bool time_based = false;           ///< the job runs for its `runtime`
   double runtime_s = 0;              ///< the longest `runtime`; 0 if none
 };
 
-/// Loads the files to which a job refers and replaces them by placeholders. Logs are relative to
-/// `folder`. Fails if a log cannot be read, is too long, or has an invalid line.
+/// Loads the request logs to which a job refers, and replaces their names in `job` with
+/// placeholders. Names are relative to `folder`. Fails if a log cannot be read, is too long, or has
+/// an invalid line.
 Result<FioExtras> parse_fio_extras(std::string& job, const std::filesystem::path& folder);
 
 }  // namespace headcrash::bench

@@ -20,10 +20,11 @@ namespace {
 
 struct Used {
   int parent = 0;
-  std::uint64_t ticks = 0;  ///< of the process and its reaped children
+  std::uint64_t ticks = 0;  ///< CPU time of the process and its reaped children
 };
 
-/// The command's name may contain blanks and parentheses; the fields begin after the last one.
+/// Parses /proc/PID/stat. The name of the command may contain blanks and parentheses, so the fields
+/// are searched after the last parenthesis.
 bool read_process(const std::filesystem::path& folder, Used& used) {
   std::ifstream in(folder / "stat");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -60,7 +61,7 @@ std::uint64_t own_ticks() {
     const auto process = processes.find(pid);
     if (process == processes.end()) continue;
     ticks += process->second.ticks;
-    processes.erase(process);  // counts each process once, whatever its parents
+    processes.erase(process);  // each process counts once, even if its parent changes
     for (const auto& [child, used] : processes) {
       if (used.parent == pid) waiting.push_back(child);
     }

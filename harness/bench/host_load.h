@@ -1,5 +1,5 @@
 #pragma once
-// Measures other load on the host, which shares its processors with a timed run.
+// Measures how much of the host's processors other processes use during a timed run.
 
 #include <cstdint>
 
@@ -9,13 +9,14 @@ namespace headcrash::bench {
 struct HostLoad {
   std::uint64_t all = 0;   ///< including idle time
   std::uint64_t busy = 0;  ///< including time taken by a hypervisor
-  std::uint64_t own = 0;   ///< of this process and its descendants, including finished ones
+  /// Used by this process and its descendants, including descendants that have exited.
+  std::uint64_t own = 0;
 };
 
 HostLoad host_load();
 
-/// Returns the share of the processors used by others between two readings, 0 to 1. Returns 0 if
-/// /proc provides no data.
+/// Returns the share of processor time, 0 to 1, that other processes used between two readings.
+/// Returns 0 if /proc provides no data.
 double used_by_others(const HostLoad& before, const HostLoad& after);
 
 }  // namespace headcrash::bench

@@ -29,8 +29,8 @@ void add_latencies(const json& latency, double slower, std::vector<db::MetricRec
   }
 }
 
-/// Smith and Seltzer 1997: the share of blocks that directly follow the previous block of their
-/// file, without first blocks.
+/// Adds the layout score of Smith and Seltzer 1997: the share of blocks that directly follow the
+/// previous block of their file. The first block of each file is excluded.
 void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
   if (!layout.is_object()) return;
   const auto files = layout.at("files").get<double>(), blocks = layout.at("blocks").get<double>(),

@@ -1,5 +1,5 @@
 #pragma once
-// Converts answers of agent and server to the stored records of a phase.
+// Converts answers of the agent and the server to the stored records of a phase.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,15 +11,16 @@
 
 namespace headcrash::bench {
 
-/// Returns the slowdown of the device: 1 for "real", K for "real:K".
+/// Returns the factor by which the device is slowed down: 1 for "real", K for "real:K".
 double slowdown(const std::string& clock);
 
-/// Converts the agent's answer to `timed` (harness/guest/PROTOCOL.md) to the device's time.
-/// Latencies of single operations become metrics "operation.p50" and so on.
+/// Converts the agent's answer to `timed` (harness/guest/PROTOCOL.md). Times are divided by
+/// `slower` to get the device's time. Latencies of operations become metrics such as
+/// "operation.p50".
 Result<db::MeasureRecord> measure_from_answer(const nlohmann::json& answer, double slower,
                                               std::vector<db::MetricRecord>& metrics);
 
-/// Counters of a guest since boot: its first disk, and its processors.
+/// Counters of a guest since boot, for its first disk and its processors.
 struct GuestCounters {
   db::GuestDiskRecord disk;
   double user_ms = 0, system_ms = 0;
@@ -32,7 +33,7 @@ db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::Guest
 /// Returns the busy time of the busiest device in an answer to `stats`.
 Result<double> busiest_ms(const nlohmann::json& stats);
 
-/// Returns the counters that only some devices have: "hd0.nvram.dirty_hits",
+/// Returns the counters that exist only for some devices, such as "hd0.nvram.dirty_hits" or
 /// "hd0.below.array.read_modify_writes".
 std::vector<db::MetricRecord> device_metrics(const nlohmann::json& stats);
 

@@ -1,4 +1,4 @@
-// Cells, rounds and repetitions (plan.h).
+// Determines the cells, the rounds and the number of repetitions (plan.h).
 #include "harness/bench/plan.h"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std:
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition) {
   BenchTrialPlan plan{
       .cell = &cell, .repetition = repetition, .key = fmt::format("{}/{}", cell.key, repetition)};
-  // SQLite needs a positive number.
+  // Shifted, because SQLite's integers are signed.
   plan.seed = run::hash_text(fmt::format("{}/{}", cell.group, repetition), bench.seed) >> 1;
   return plan;
 }

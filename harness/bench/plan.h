@@ -8,7 +8,7 @@
 //   ...
 //   from round `least` on: only cells whose interval is still too wide, up to `most`
 //
-// A round depends on the seed and on the results of earlier rounds, so an interrupted run continues
+// A round depends only on the seed and on the results of earlier rounds, so a resumed run continues
 // in the same order.
 
 #include <map>
@@ -22,20 +22,21 @@
 
 namespace headcrash::bench {
 
-// Verdicts of trials.
+// Verdicts of a trial.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 
 struct Cell {
-  std::string key;                                     ///< "ext4/hp-c2447/lfs-small-file.scaled"
-  std::string group;                                   ///< key without the file system
-  const adapters::LinuxAdapter* filesystem = nullptr;  ///< these point into the benchmark
+  std::string key;    ///< "ext4/hp-c2447/lfs-small-file.scaled"
+  std::string group;  ///< the key without the file system
+  /// This and the following pointers point into the benchmark.
+  const adapters::LinuxAdapter* filesystem = nullptr;
   const BenchDevice* device = nullptr;
   const BenchWorkload* workload = nullptr;
 };
 
-/// Returns the cells of a shard. A shard has whole groups, so that compared file systems run on one
-/// machine.
+/// Returns the cells of a shard. Groups are not split, so that file systems that are compared run
+/// on the same machine.
 std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
 /// Returns the order of the cells in a round.
@@ -45,14 +46,16 @@ struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// Equal for all cells of a group, so equal repetitions differ only in the file system.
+  /// The same for all cells of a group, so that trials with the same repetition number differ only
+  /// in the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// The results of a cell so far: the time of each measured phase, to quiescence if awaited.
+/// The results of a cell so far: for each measured phase, its time, including the time until the
+/// device is idle if awaited.
 struct CellSamples {
-  std::int64_t trials = 0;  ///< including failed ones
+  std::int64_t trials = 0;  ///< number of trials, including failed trials
   std::int64_t failed = 0;
   std::vector<std::string> labels;                      ///< in the order of the phases
   std::map<std::string, std::vector<double>> times_ms;  ///< by label
@@ -61,8 +64,8 @@ struct CellSamples {
   void add(const db::TrialRecord& trial);
 };
 
-/// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
-/// phases shorter than a tenth of the workload's time, and cells without measurements.
+/// Returns the number of repetitions that the cell needs in total, from `least` to `most`. Phases
+/// shorter than a tenth of the workload's time are ignored, as are cells without measurements.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

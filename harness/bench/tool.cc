@@ -37,19 +37,19 @@ constexpr std::size_t kJobMost = 256 << 10;
 constexpr double kDbenchSeconds = 600;  ///< default of -t
 
 enum class Job {
-  usual,  ///< optional; there is a default
-  ours,   ///< always the default
+  usual,  ///< the job is optional; there is a default
+  ours,   ///< the job is always the default
   none
 };
 
 struct KnownTool {
   const char *name, *program, *package;
   Job job;
-  std::vector<std::string> argv;  ///< may contain {root}, {job}, {report}
+  std::vector<std::string> argv;  ///< may contain the placeholders {root}, {job}, {report}
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
   std::string (*own_job)() = nullptr;
-  std::vector<std::string> prepare{};        ///< runs before the measurement; gets the options, too
+  std::vector<std::string> prepare{};        ///< runs before the measurement, with the same options
   std::vector<std::string> usual_options{};  ///< default options
 };
 
@@ -61,7 +61,7 @@ std::string first_word(const json& value) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// Adds one direction of one job.
+/// Adds the results of one direction (reads or writes) of one job.
 void add_fio(const json& direction, const std::string& prefix, ToolReport& report) {
   const auto operations = direction.value("total_ios", std::int64_t{0});
   if (operations == 0) return;
@@ -104,7 +104,7 @@ ToolReport parse_fio(const std::string& text) {
   return report;
 }
 
-/// Returns the first group of the first match. Throws without a match.
+/// Returns the number in the first group of the pattern's first match. Throws if there is no match.
 double find_number(const std::string& text, const char* pattern, const char* what) {
   std::smatch match;
   if (!std::regex_search(text, match, std::regex(pattern)))
@@ -112,7 +112,7 @@ double find_number(const std::string& text, const char* pattern, const char* wha
   return number(match[1]);
 }
 
-/// Parses "27.74 megabytes", postmark's format of bytes (powers of 1024).
+/// Parses a size such as "27.74 megabytes" from postmark's output. Units are powers of 1024.
 double find_bytes(const std::string& text, const char* direction) {
   const std::regex pattern(std::string("([0-9.]+) (bytes|kilobytes|megabytes|gigabytes) ") +
                            direction);
@@ -278,7 +278,7 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
   return word;
 }
 
-/// The program itself would report an invalid line endlessly.
+/// Rejects invalid lines in a dbench load, because dbench would report such a line endlessly.
 Result<void> check_dbench_load(const std::string& load, const std::string& subject) {
   std::istringstream lines(load);
   const std::regex status("(NT_STATUS_[A-Z_]+|0x[0-9A-Fa-f]+|SUCCESS)\\s*$");
@@ -295,7 +295,8 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
   return {};
 }
 
-/// Returns `job`, or the text of the file `job-file`, which is relative to the benchmark's file.
+/// Returns the value of `job`, or the content of the file `job-file`, whose path is relative to the
+/// benchmark's file.
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
@@ -309,8 +310,8 @@ Result<std::string> parse_job(const base::StrictTable& table, const std::filesys
   return text;
 }
 
-/// Returns the fixed duration of the job; nullopt if it ends with its work. Throws the exceptions
-/// of parsing.
+/// Returns the fixed duration of the job, or nullopt if the job ends when its work is done. Throws
+/// if the job cannot be parsed.
 std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) {
   if (job.tool == "dbench") {
     const auto option = std::ranges::find(job.options, "-t");
@@ -323,7 +324,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      return job.fio.runtime_s;  // limited by it
+      return job.fio.runtime_s;  // the job ends after this time at the latest
   return std::nullopt;
 }
 
@@ -420,7 +421,8 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-  } catch (const std::exception& error) {  // of the JSON library, regular expressions and parsers
+    // From the JSON library, regular expressions or number parsers.
+  } catch (const std::exception& error) {
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),
                 "it wrote: " + text.substr(0, std::min(text.size(), kShown)));

@@ -1,4 +1,4 @@
-// Runs trials concurrently and stores results in order of completion (campaign.h).
+// Runs trials concurrently, and stores results in the order of completion (campaign.h).
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ class Runner {
   }
 
  private:
-  /// Finds or creates the run, and collects its remaining trials.
+  /// Finds or creates the run, and lists the trials that remain.
   Result<void> prepare() {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
@@ -76,7 +76,8 @@ class Runner {
     return {};
   }
 
-  /// Creates a thread's worker for exploring; null for trials with one cut.
+  /// Creates the worker of a thread if the campaign explores. Returns null if trials have a single
+  /// cut.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(
@@ -120,7 +121,7 @@ class Runner {
     return run_trial(plan, context);
   }
 
-  /// Requires the mutex.
+  /// Reports progress. The caller must hold the mutex.
   void report(CampaignProgress progress) const {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
@@ -134,13 +135,14 @@ class Runner {
   const CampaignOptions& options_;
   db::Database database_;
   TrialPlans plans_{campaign_};
-  std::vector<std::size_t> todo_;  // indices of plans
+  std::vector<std::size_t> todo_;  // indices into plans_
   vm::GuestImages images_;         // by guest_of(); most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
-  std::mutex mutex_;                              ///< protects all members below, and the database
-  run::TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials with one cut
+  std::mutex mutex_;  ///< protects all members below, and the database
+  /// By cell; the key is null for trials with a single cut.
+  run::TimeLeft<const ExploredCell*> time_left_;
   CampaignOutcome outcome_;
 };
 

@@ -60,8 +60,8 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// Parses the stage, which replaces the device in a campaign that explores. It has a size and may
-/// be one of several arrays.
+/// Parses the stage of a campaign that explores. It replaces the device, has a size, and may be one
+/// of several arrays.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -264,7 +264,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   return {};
 }
 
-/// Returns the workload's name for a trial's key, in which '/' separates the parts.
+/// Returns the name of the workload as used in a trial's key, whose parts are separated by '/'.
 std::string key_name(const std::string& workload) {
   if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
   std::string name = workload;
@@ -272,8 +272,8 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// Loads a campaign. One with a base is merged into one text, so that the text in the database
-/// needs no other file.
+/// Loads a campaign. A campaign with a base is merged into one text, so that the text in the
+/// database is complete.
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;
@@ -288,7 +288,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return forward_error(below);  // one file of the chain is sufficient
+    if (depth > 0) return forward_error(below);  // naming one file of the chain is sufficient
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
@@ -343,7 +343,7 @@ std::vector<CampaignSummary> built_in_campaigns() {
 
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
-    for (const ExploredCell& cell : campaign.explore->cells)  // controls first
+    for (const ExploredCell& cell : campaign.explore->cells)  // the controls come first
       places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {
@@ -392,7 +392,8 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;  // SQLite needs a positive number
+  // Shifted, because SQLite's integers are signed.
+  plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }
 

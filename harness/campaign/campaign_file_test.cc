@@ -93,8 +93,8 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
   }
 }
 
-// A correct kernel refuses a torn superblock, and e2fsck repairs it (linux-holes.toml).
-/// Neither ext4's kernel nor btrfs tries another superblock.
+// A kernel is right to refuse a torn superblock, which e2fsck then repairs (linux-holes.toml). The
+// kernel tries no other superblock of ext4 or btrfs.
 TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;

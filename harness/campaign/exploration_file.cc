@@ -51,12 +51,12 @@ Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>
   return {};
 }
 
-/// The keys of a cell in the file, for errors.
+/// Keys of a cell in the file, to name them in errors.
 struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks the strategies against the recordings of the hardware.
+/// Checks that the recordings of the cell's hardware support its strategies.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -79,7 +79,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   return {};
 }
 
-/// Checks an array against file system and size.
+/// Checks that the array supports the file system and the size.
 Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
                            std::uint64_t size_bytes) {
   const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
@@ -97,7 +97,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   return check_strategies(keys, cell);
 }
 
-/// Parses `device`, which may be omitted if there is no choice.
+/// Parses `device`, which may be omitted if the campaign has only one.
 Result<void> parse_machine(const StrictTable& table, const std::vector<std::string>& devices,
                            ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
@@ -130,7 +130,7 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell, or one under each kernel of the table or the campaign.
+/// Adds the cell. If the table or the campaign lists kernels, adds a cell for each kernel.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -148,7 +148,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns the default requirement of a control, from the expectation of its adapter.
+/// Returns the default requirement for a control, which follows from the adapter's expectation.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -187,7 +187,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns a cell for each application; without any, the cell itself.
+/// Returns one cell for each application. Without applications, returns the cell unchanged.
 std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
                                     const ExploredCell& cell) {
   if (applications.empty()) return {cell};
@@ -196,7 +196,8 @@ std::vector<ExploredCell> with_each(const std::vector<workload::Application>& ap
   return cells;
 }
 
-/// Adds an application's requirements to its guest. One that is expected to lose becomes a control.
+/// Adds the application's requirements to the guest of the cell. If the application is expected to
+/// lose data, the cell becomes a control.
 void settle_application(ExploredCell& cell) {
   if (!cell.application) return;
   cell.application->add_to(cell.filesystem.guest);
@@ -205,7 +206,7 @@ void settle_application(ExploredCell& cell) {
     cell.control = Control::lose;
 }
 
-/// Parses a control, or one for each of its applications.
+/// Parses a control. If it has several applications, returns a control for each.
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
   TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
@@ -266,7 +267,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns the number of numbered workloads; 0 for a name without numbers, or with one.
+/// Returns how many numbered workloads the name denotes. Returns 0 if workloads of this name have
+/// no numbers, or if the name contains one.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())
@@ -456,8 +458,8 @@ CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
     if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
     return all;
   }
-  // The workloads are generated from the trial's seed, except that a list of operations is a single
-  // workload.
+  // A list of operations is a single workload. All other workloads are generated from the trial's
+  // seed.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
   return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }

@@ -1,4 +1,4 @@
-// Parts of campaigns: their content, and their identity as separate runs.
+// Tests the content of a selected part, and that each part is a separate run.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Runs strace and reads its output (host_program.h).
+// Runs a program under strace and parses the trace (host_program.h).
 #include "harness/check/host_program.h"
 
 #include <elf.h>
@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNotFound = 127, kNotExecutable = 126;  // of env(1) and sh(1)
-constexpr int kInterpretersMost = 4;  // a script whose interpreter is a script, and so on
+constexpr int kNotFound = 127, kNotExecutable = 126;  // exit codes of env(1) and sh(1)
+constexpr int kInterpretersMost = 4;  // limit for scripts whose interpreters are scripts
 
 Result<base::Descriptor> create(const fs::path& path) {
   base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -36,7 +36,8 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-/// The value of a string literal of strace, which begins behind its quote; `at` ends behind it.
+/// Parses a string literal of strace. `at` is the position after the opening quote; returns with
+/// `at` after the closing quote.
 std::string unescape(std::string_view text, std::size_t& at) {
   constexpr std::string_view kLetters = "ntrvf", kValues = "\n\t\r\v\f";
   std::string value;
@@ -66,7 +67,8 @@ std::string unescape(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// Returns PATH of "<PATH>" at `at`, which strace prints after a descriptor; empty without one.
+/// Returns PATH if "<PATH>" is at position `at`. strace prints such a path after a descriptor.
+/// Returns an empty view without such an annotation.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};
@@ -89,7 +91,7 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
       if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
     }
   }
-  // The path of the returned descriptor, with all links followed.
+  // The path of the returned descriptor, in which all symbolic links are resolved.
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos) return;
   const std::size_t open = line.find('<', result);
@@ -97,8 +99,8 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
   if (const std::string_view path = annotated(line, open); !path.empty()) paths.insert(path);
 }
 
-/// Returns the interpreter of a script or the loader of a dynamic program, which the kernel loads
-/// without a system call of the program; empty without one.
+/// Returns the interpreter of a script, or the dynamic loader of a program. The kernel loads both
+/// without a system call of the program. Returns an empty path if there is no interpreter.
 std::string interpreter_of(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   std::array<char, 4096> bytes{};

@@ -23,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kPackLimit{5};
-constexpr std::size_t kLinksMost = 40;  // in one lookup, as Linux has it
-/// Runs a line of sh, and returns the end of what it said as an error.
+constexpr std::size_t kLinksMost = 40;  // per lookup, as in Linux
+/// Runs a shell command. If the command fails, the error contains the end of its output.
 Result<void> run_shell(const std::string& line) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output) return fail("temporary file", "cannot be made", "set TMPDIR to a folder with room");
@@ -94,7 +94,7 @@ Result<void> pack_paths(const std::set<fs::path>& paths, const fs::path& image) 
   for (const fs::path& path : with_lookups(paths)) {
     std::error_code error;
     const auto status = fs::symlink_status(path, error);
-    // A socket, a pipe or a device of this host is not a file of the program.
+    // Sockets, pipes and devices of the host are not files of the program.
     if (!fs::is_regular_file(status) && !fs::is_directory(status) && !fs::is_symlink(status))
       continue;
     list += path.relative_path().string();
@@ -117,7 +117,7 @@ Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
   if (!fs::is_regular_file(status))
     return fail(rootfs.string(), "is neither a folder nor a tar archive",
                 "give --rootfs the folder or archive of a root file system");
-  // By the first bytes: the name may have any extension.
+  // Detects the compression by the first bytes, because the name may have any extension.
   return run_shell(
       fmt::format("case $(head -c 6 {0} | od -An -tx1 | tr -d ' ') in "
                   "1f8b*) gzip -dc {0} ;; fd377a585a00) xz -dc {0} ;; "

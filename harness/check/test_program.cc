@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // kPersistedTextMost of harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // same as kPersistedTextMost in harness/guest
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -30,8 +30,8 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// Makes programs print each line at once, although their output is a pipe: a promise counts from
-/// when it is read.
+/// Returns an environment in which programs do not buffer their output although it is a pipe. A
+/// promise counts from the moment when its line is read.
 Environment environment_of(const TestProgram& program) {
   Environment all{{"PATH", variable("PATH", kPath)},
                   {"HOME", variable("HOME", "/root")},
@@ -108,7 +108,7 @@ Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>
   return {};
 }
 
-/// Runs it as it will run in the guest, but without a power cut.
+/// Runs init, program and verifier as they will run in the guest, but without a power cut.
 Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& paths) {
   TRY(const auto scratch, base::ScratchFolder::make());
   const fs::path folder = scratch.path() / kTestFolder;
@@ -148,7 +148,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   return prepared;
 }
 
-/// A command in the test folder, as a line for the shell of `inside` (application.cc).
+/// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
   std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
   for (const auto& [name, value] : environment_of(program))

@@ -60,7 +60,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--workload", "NAME|FILE"},
 };
 
-/// Formats options like CLI11, with placeholders in place of types, and ranges in words.
+/// Formats options like CLI11, but with placeholders in place of types, and with ranges in words.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -83,7 +83,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Returns "1 to 256" for "INT in [1 - 256]" of CLI::Range.
+  /// Converts the type name "INT in [1 - 256]" of CLI::Range to "1 to 256".
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t from = type.find(" in ["), dash = type.find(" - ", from),
@@ -101,7 +101,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
       "headcrash: a laboratory for storage and file systems.\n"
       "Emulated timed disks for QEMU guests, power cuts at an exact instant, recovery, verdicts, reports.");
   app->name("headcrash");
-  app->formatter(std::make_shared<HelpFormatter>());  // inherited by subcommands
+  app->formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   app->set_version_flag("-V,--version", "headcrash " + base::version());
   app->require_subcommand(1);
   app->footer(

@@ -1,6 +1,6 @@
 #pragma once
-// The command-line tree. Help, suggestions, man pages and completions are generated from this tree,
-// so each option is described once.
+// The command-line tree. Help, suggestions, manual pages and completions are generated from this
+// tree, so each option is described only once.
 
 #include <memory>
 
@@ -8,25 +8,26 @@
 
 namespace headcrash::cli {
 
-/// Builds the tree. Parsing a subcommand runs it and stores its exit code in `exit_code`, which
-/// must outlive the tree.
+/// Builds the tree. Parsing a command line executes its subcommand and stores the exit code in
+/// `exit_code`, which must outlive the tree.
 std::unique_ptr<CLI::App> make_app(int& exit_code);
 
-/// Returns the visible subcommands in order, without aliases of old names.
+/// Returns the visible subcommands in order. Excludes aliases for old names.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
-/// Returns the visible options and positional arguments in order, without --help.
+/// Returns the visible options and positional arguments in order. Excludes --help.
 std::vector<const CLI::Option*> shown_options(const CLI::App& app);
 
-/// Returns "--jobs", or the short name of an option without a long one; for a positional argument,
-/// its name.
+/// Returns the name of an option, such as "--jobs", or its short name if it has no long name. For a
+/// positional argument, returns its name.
 std::string name_of(const CLI::Option& option);
 
-/// Returns the placeholder of the value in help and manual: "FILE", "SIZE", "on|off"; empty for a
-/// flag.
+/// Returns the placeholder for the value in help and manual pages, such as "FILE", "SIZE" or
+/// "on|off". Returns an empty string for a flag.
 std::string placeholder_of(const CLI::Option& option);
 
-/// Returns the values that one_of() permits; empty if any value is permitted.
+/// Returns the values that a one_of() validator permits. Returns an empty list if any value is
+/// permitted.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
 }  // namespace headcrash::cli

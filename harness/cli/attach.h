@@ -13,10 +13,11 @@ namespace headcrash::cli {
 /// Joins words to a shell command line, with quotes where a POSIX shell needs them.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// Runs the user's command with the disk's options appended and returns its exit code.
+/// Runs the user's command with the disk's options appended to its arguments. Returns its exit
+/// code.
 int run_command(std::vector<std::string> command, const std::vector<std::string>& disk);
 
-/// Prints a line to stderr at each power cut and each return of the power.
+/// Prints a line to stderr whenever the power is cut or returns.
 class PowerReport {
  public:
   void observe(bool on, std::uint64_t cuts, model::TimeNs last_cut_at);

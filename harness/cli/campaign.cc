@@ -38,10 +38,11 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  std::uint64_t trials = 0, states_most = 0;  ///< of all shards; 0 states for single cuts
+  /// Totals over all shards; states_most is 0 for single cuts.
+  std::uint64_t trials = 0, states_most = 0;
 };
 
-/// Returns the forecast of a survey, whose cells are grouped by file system.
+/// Forecasts a survey. Its cells are grouped by file system.
 template <typename Cell>
 Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
@@ -55,7 +56,7 @@ Result<CampaignForecast> survey_forecast(const std::string& name,
   return forecast;
 }
 
-/// Loads a campaign from a file, or the selected part of it.
+/// Loads a campaign file and reduces the campaign to the selected part.
 Result<campaign::Campaign> load_selection(const std::string& name,
                                           const campaign::Selection& selection) {
   auto loaded = campaign::load_campaign(name, selection.kernels, selection.guest);
@@ -64,7 +65,7 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Surveys and schemes select parts by name.
+/// Rejects selections for surveys and schemes, whose names already select parts.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -95,7 +96,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      if (!seen.insert(filesystem).second) break;  // the schemes alternate
+      // Schemes alternate, so the first repetition ends the list.
+      if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }
     return forecast;
@@ -116,7 +118,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
     if (std::ranges::find(forecast.filesystems, filesystem->name) == forecast.filesystems.end())
       forecast.filesystems.push_back(filesystem->name);
-  if (!selection.whole()) forecast.takes.clear();  // applies to the whole
+  if (!selection.whole()) forecast.takes.clear();  // the text describes the whole campaign
   return forecast;
 }
 
@@ -190,8 +192,8 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// Handles --html. Writes the pages of failures first, since the report links to existing ones. An
-/// interrupted run gets its report when it is resumed.
+/// Writes the report for --html. Writes the pages of failures first, because the report links to
+/// pages that exist. An interrupted run gets its report when it is resumed.
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
   if (arguments.html.empty() || outcome.interrupted) return {};
@@ -203,8 +205,8 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   return {};
 }
 
-/// Reports a survey. It succeeds if all cells were measured and its controls had the expected
-/// outcome.
+/// Prints the outcome of a survey. The exit code is kFine if all cells were measured and all
+/// controls had the expected outcome.
 template <typename Report>
 int report_survey(const Result<Report>& report, const campaign::CampaignOutcome& outcome,
                   const CampaignArguments& arguments, double seconds) {

@@ -1,4 +1,4 @@
-// The outcome of a campaign as text and as JSON (campaign_outcome.h).
+// Formats the outcome of a campaign as text and as JSON (campaign_outcome.h).
 #include "harness/cli/campaign_outcome.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns what a coverage row counts of the other recovery; empty for states.
+/// Returns the name of what a coverage row counts, if the row belongs to the system's other
+/// recovery. Returns an empty string for rows that count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -33,7 +34,8 @@ double states_checked(const nlohmann::json& exploration, Guests guests) {
   return states;
 }
 
-/// Prints the rates of checking and generating states, and the times of steps, over all guests.
+/// Prints how many states were checked and generated per second, and the duration of each step,
+/// summed over all guests.
 void print_speed(const nlohmann::json& exploration, Guests guests) {
   constexpr double kShareShown = 0.01;
   std::map<std::string, double> steps_ms;
@@ -68,7 +70,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Prints the additional images given to the other recovery, by system and kind.
+/// Prints how many additional images were given to the other recovery, by system and kind.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");
@@ -80,7 +82,7 @@ void print_other_recoveries(const std::map<std::string, std::map<std::string, do
   }
 }
 
-/// Prints each scheme with the results of its states.
+/// Prints the number of states with each result for each scheme.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
     double trials = 0, states = 0, shown = 0, unconfirmed = 0;

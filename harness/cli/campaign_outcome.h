@@ -9,11 +9,12 @@
 
 namespace headcrash::cli {
 
-/// With guests, each checked state has a row; without, only failed states do.
+/// Whether the campaign used guests. With guests, every checked state has a row in the database;
+/// without guests, only failed states do.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {
-  std::string database;  ///< used in printed commands
+  std::string database;  ///< path of the database, for commands that are printed
   double seconds = 0;
   Guests guests = Guests::some;
   bool as_json = false;
@@ -21,7 +22,7 @@ struct OutcomeText {
 void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summary& report,
                    const OutcomeText& text);
 
-/// Returns the summary of a finished run in a database. Fails if it cannot be read.
+/// Returns the summary of a finished run. Fails if the database cannot be read.
 Result<report::Summary> stored_summary(const std::string& database, std::int64_t run);
 
 }  // namespace headcrash::cli

@@ -1,4 +1,4 @@
-// headcrash check: a program of the user's, run on file systems whose power fails.
+// Implements `headcrash check`, which runs a user's program on file systems and cuts their power.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultFolder = "headcrash-check";
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-constexpr std::uint64_t kRoomFactor = 4;  // of the disk to what the program has written
+// Size of the disk as a multiple of what the program writes.
+constexpr std::uint64_t kRoomFactor = 4;
 constexpr std::chrono::seconds kMinimiseLimit{20};
 
 struct CheckArguments {
@@ -43,18 +44,18 @@ struct CheckArguments {
   report::CiFiles ci;
 };
 
-/// What came of one file system.
+/// The result for one file system.
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
   std::string filesystem;
   Kind kind = Kind::unclear;
   std::uint64_t states = 0;
-  std::size_t lines = 0;  ///< that the program printed in the guest
+  std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
-  bool whole = false;              ///< every state of the strategies was checked
-  std::string recording;           ///< for the control
-  std::string headline;            ///< of a loss: behind "lost"
-  std::vector<std::string> about;  ///< of a loss: further lines
+  bool whole = false;              ///< all states of the strategies were checked
+  std::string recording;           ///< recording in which the control looks for a loss
+  std::string headline;            ///< for a loss: text that follows "lost"
+  std::vector<std::string> about;  ///< for a loss: further lines
 };
 
 std::string word(Verdict::Kind kind) {
@@ -66,7 +67,8 @@ std::string program_name(const CheckArguments& arguments) {
   return fs::path(arguments.program.argv.front()).filename().string();
 }
 
-/// User-mode Linux where its kernel is built: it is faster, and needs no KVM.
+/// Returns the default kind of guest: user-mode Linux if its kernel has been built, because it is
+/// faster and does not need KVM.
 std::string default_guest() {
   return vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
 }
@@ -87,7 +89,8 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Twice the smallest disk of the file system, and room for what the program writes.
+/// Returns twice the size of the smallest disk for the file system, plus space for what the program
+/// writes.
 Result<std::string> disk_size(const ExploreArguments& explore, std::uint64_t bytes_written) {
   TRY(const auto filesystem, adapters::load_adapter(explore.filesystem));
   TRY(const auto least, size_of_new_disk(explore, filesystem));
@@ -99,7 +102,7 @@ std::size_t lines_in(const states::RunHistory& run) {
   return explorer::persisted_texts_before(run, run.events()).size();
 }
 
-/// "after line 17, "committed 17"".
+/// Formats the last promise before the cut, for example: after line 17, "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome) {
   const std::string lines = oracle::verifier_input(outcome.persisted_texts);
   const auto count = std::ranges::count(lines, '\n');
@@ -108,7 +111,7 @@ std::string last_promise(const explorer::StateOutcome& outcome) {
   return fmt::format("after line {}, \"{}\"", count, last.substr(last.rfind('\n') + 1));
 }
 
-/// Minimises the first failure, writes its page and its account, and describes it.
+/// Minimises the first failure, describes it in `verdict`, and writes its page and its account.
 Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, Verdict& verdict) {
   const auto failure = std::ranges::find_if(explored.result.failures,
                                             [](const auto& each) { return each.confirmed; });
@@ -179,7 +182,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   return verdict;
 }
 
-/// Returns true if the verifier notices a loss when the disk ignores flushes.
+/// Returns true if the verifier reports a loss when the disk ignores flushes.
 Result<bool> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
                          const check::PreparedProgram& prepared) {
   ExploreArguments explore = exploration_of(arguments, verdict.filesystem, prepared);
@@ -244,7 +247,7 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
   return cases;
 }
 
-/// Makes the folder of the results, and removes what an earlier check left there.
+/// Creates the result folder. Removes files of an earlier check.
 Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;

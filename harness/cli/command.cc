@@ -57,7 +57,8 @@ void print(const nlohmann::json& value) {
 
 int finish_output(int exit_code) {
   errno = 0;
-  std::cout.flush();  // through stdout, so that an error sets its error indicator and errno
+  // Flushes through stdout, so that an error sets stdout's error indicator and errno.
+  std::cout.flush();
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
   const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);

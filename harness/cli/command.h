@@ -1,5 +1,5 @@
 #pragma once
-// Shared by all subcommands of `headcrash`: exit codes, --json, and the format of errors.
+// Functions for all subcommands of `headcrash`: exit codes, --json, and the format of errors.
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -14,15 +14,17 @@ namespace headcrash::cli {
 /// Exit codes of all commands.
 enum Exit : int {
   kFine = 0,
-  kFound = 1,  ///< a data loss or regression was found, or a control had an unexpected outcome
+  kFound = 1,  ///< data loss or a regression was found, or a control had an unexpected outcome
   kUsage = 2,  ///< usage or configuration error, missing program, damaged file
   kContradiction =
-      3,  ///< a self-check failed: one of our file systems, its checker or the lab is wrong
+      /// A self-check failed: there is a bug in one of our file systems, its checker or the lab.
+  3,
   kSkipped = 77,
   kInterrupted = 130,
 };
 
-/// Each function adds a subcommand whose callback stores its exit code in `exit_code`.
+/// Each function adds a subcommand. The callback of the subcommand stores its exit code in
+/// `exit_code`.
 void add_doctor(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
@@ -47,24 +49,25 @@ void add_init(CLI::App& app, int& exit_code);
 void add_help(CLI::App& app, int& exit_code);
 void add_write_documents(CLI::App& app, int& exit_code);
 
-/// --junit, --sarif, --summary and --annotations.
+/// Adds --junit, --sarif, --summary and --annotations.
 void add_ci_options(CLI::App& command, report::CiFiles& files);
-/// Writes what the options name, and returns `exit_code`, or kUsage if a file cannot be written.
+/// Writes the files that the options name. Returns `exit_code`, or kUsage if a file cannot be
+/// written.
 int finish_ci(const report::CiFiles& files, const std::string& title,
               const std::vector<report::CiCase>& cases, int exit_code);
 
 inline constexpr const char* kDefaultDatabase = "headcrash.db";
 enum class MadeIfMissing : std::uint8_t { no, yes };
-/// Adds --db, with $HEADCRASH_DB as its default.
+/// Adds --db. The default is $HEADCRASH_DB.
 void add_database_option(CLI::App& command, std::string& database,
                          MadeIfMissing made = MadeIfMissing::no);
 
-/// Adds --kernel VERSION,... of a campaign or benchmark.
+/// Adds --kernel VERSION,... for a campaign or benchmark.
 void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
-/// Adds --guest qemu|virtual. `otherwise` describes the default.
+/// Adds --guest qemu|virtual. `otherwise` describes the default in the help text.
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise);
 
-/// Returns the number of a run; 0 selects the newest. Fails if there is no such run.
+/// Returns the number of an existing run. 0 selects the newest run. Fails if there is no such run.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
 
 /// Amount of progress output on standard error.
@@ -72,16 +75,16 @@ enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 /// Adds -q and -v.
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity);
 
-/// Accepts only these values; its error suggests the nearest.
+/// Accepts only the values in `known`. For any other value, the error suggests the nearest one.
 CLI::Validator one_of(std::vector<std::string> known);
 
-/// Prints the error, as JSON on standard output or as one line on standard error; returns kUsage.
+/// Prints the error as JSON on standard output, or as one line on standard error. Returns kUsage.
 int report_error(const Error& error, bool as_json);
 
 void print(const nlohmann::json& value);
 
-/// Flushes standard output and returns `exit_code`. If that fails, prints one line to standard
-/// error and returns kUsage. main() ends every command with it.
+/// Flushes standard output and returns `exit_code`. If flushing fails, prints one line to standard
+/// error and returns kUsage. main() calls it at the end of every command.
 int finish_output(int exit_code);
 
 /// Returns a flag that SIGINT, SIGTERM and SIGHUP set after catch_interrupts() was called. A second

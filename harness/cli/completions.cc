@@ -1,5 +1,5 @@
-// Completions (completions.h). Each script determines the position in the tree and the permitted
-// next words.
+// Generates completion scripts (completions.h). Each script determines the current command from the
+// words so far, and proposes the words that may follow.
 #include "harness/cli/completions.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// Visits every command with its place: "", "campaign", "image ufs mkfs".
+/// Visits every command with its position in the tree: "", "campaign", "image ufs mkfs".
 void each_command(const CLI::App& command, const std::string& place,
                   const std::function<void(const CLI::App&, const std::string&)>& visit) {
   visit(command, place);
@@ -21,7 +21,8 @@ void each_command(const CLI::App& command, const std::string& place,
     each_command(*part, place.empty() ? part->get_name() : place + " " + part->get_name(), visit);
 }
 
-/// Returns "campaigns" if the description mentions "headcrash list campaigns"; otherwise empty.
+/// Returns the list that completes the option's value: "campaigns" if the description mentions
+/// "headcrash list campaigns". Otherwise returns an empty string.
 std::string list_of(const CLI::Option& option) {
   constexpr std::string_view kList = "headcrash list ";
   const std::string& text = option.get_description();
@@ -52,7 +53,7 @@ std::string one_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Escapes text for a shell's single quotes and for zsh's [brackets] and colons.
+/// Escapes text for single quotes of a shell, and for brackets and colons of zsh.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : one_line(text))

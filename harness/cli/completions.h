@@ -1,6 +1,7 @@
 #pragma once
-// Shell completions, generated from the same command tree as --help. A value whose description
-// mentions "headcrash list X" is completed from that list, --db and others by file names.
+// Generates shell completions from the same command tree as --help. If an option's description
+// mentions "headcrash list X", its value is completed from that list. Values of --db and other
+// files are completed with file names.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the page of a crash (results/report/crash/crash_page.h) for commands.
+// Writes the page of a crash state (results/report/crash/crash_page.h) for several commands.
 
 #include <filesystem>
 #include <optional>
@@ -16,19 +16,21 @@ struct CrashFile {
   const adapters::LinuxAdapter* filesystem = nullptr;    ///< null if unknown
   const explorer::RecordedWorkload* workload = nullptr;  ///< null if unknown
   std::optional<states::CrashState> state;
-  oracle::Judgement judgement;  ///< of the state, if checked
+  oracle::Judgement judgement;  ///< verdict of the state, if it was checked
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
-  std::vector<std::string> faults;  ///< of an array, when the power returned
-  /// By full name; states of other recordings are ignored.
+  std::vector<std::string> faults;  ///< array faults injected when the power returned
+  /// All judged states by full name. States of other recordings are ignored.
   std::vector<explorer::JudgedState> states;
   explorer::FindGeometry hardware;  ///< if set, also shows heads, caches and other series over time
-  std::string recovery_of;          ///< state whose recovery was recorded; empty for a workload
+  /// The state whose recovery was recorded; empty if a workload was recorded.
+  std::string recovery_of;
   std::vector<std::string> reproduce;
 };
 
-/// Checks that the file of an option (--html) can be written, before the command runs for minutes.
+/// Checks that the file named by an option (--html) can be written, before a command that runs for
+/// minutes starts.
 Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 
 /// Writes the page. Replaces an existing file. Fails if the recording cannot be read or the file
@@ -38,8 +40,8 @@ Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& p
 /// Writes the page, and prints its path to stderr.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Returns the number of lost or torn writes of a state, or of members that stopped before others.
-/// A physical state counts as lacking all.
+/// Returns the number of writes that are lost or torn in a state, or the number of members that
+/// stopped before others. For a physical state, returns the number of all unflushed writes.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 }  // namespace headcrash::cli

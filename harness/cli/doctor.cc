@@ -1,4 +1,4 @@
-// headcrash doctor: tests what this machine can run.
+// Implements `headcrash doctor`, which checks what this machine can run.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A program searched in PATH, and its package.
+/// A program to search in PATH, and the package that contains it.
 struct Program {
   const char* name;
   const char* package;
@@ -29,7 +29,7 @@ constexpr Program kPrograms[] = {
     {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
     {"e2fsck", "e2fsprogs"},    {"cpio", "cpio"},
     {"depmod", "kmod"},         {"busybox", "busybox-static"}};
-/// Without one of these, its file system cannot be tested.
+/// Programs that are each needed only to test one file system.
 constexpr Program kMoreFileSystems[] = {
     {"mkfs.xfs", "xfsprogs"},       {"mkfs.btrfs", "btrfs-progs"}, {"mkfs.f2fs", "f2fs-tools"},
     {"mkfs.nilfs2", "nilfs-tools"}, {"mkfs.jfs", "jfsutils"},      {"mkreiserfs", "reiserfsprogs"},
@@ -50,7 +50,7 @@ struct Finding {
   bool good = true;
 };
 
-/// Checks the folder of guests. One that does not exist is created with the first guest.
+/// Checks the folder for guests. If the folder does not exist, checks whether it can be created.
 Finding examine_cache(const fs::path& cache) {
   fs::path there = cache;
   std::error_code error;
@@ -68,7 +68,7 @@ Finding examine_cache(const fs::path& cache) {
           room ? "" : "free 2 GiB, or set HEADCRASH_CACHE to another folder", room};
 }
 
-/// Checks whether a guest exists, without building one.
+/// Checks whether the guest image has been built. Does not build it.
 Finding examine_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache);
   if (!image) return {"guest", image.error().problem, "", false};
@@ -78,7 +78,7 @@ Finding examine_guest(const fs::path& cache) {
           true};
 }
 
-/// Checks the guest for virtual time, which is needed only for `guest = "virtual"`.
+/// Checks whether the guest for virtual time has been built, which only `guest = "virtual"` needs.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true};

@@ -1,4 +1,5 @@
-// headcrash experiment: repeats a paper's measurements in virtual time and compares the numbers.
+// Implements `headcrash experiment`, which repeats a paper's measurements in virtual time and
+// compares the numbers.
 #include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ struct ExperimentArguments {
   std::string name, database, csv;
   std::uint64_t seed = 1;
   Verbosity verbosity = Verbosity::normal;
-  std::vector<std::string> set;  ///< NAME=VALUE
+  std::vector<std::string> set;  ///< arguments of --set in the form NAME=VALUE
   bool as_json = false;
 };
 
@@ -38,7 +39,7 @@ Result<std::map<std::string, double>> parameters_of(const std::vector<std::strin
   return parameters;
 }
 
-/// Formats the cost on the host.
+/// Formats the time and memory that the experiment used on the host.
 std::string cost_of(const experiment::ExperimentOutcome& outcome) {
   ::rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

@@ -34,12 +34,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for a campaign's workload
+constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for workloads that campaigns store
 constexpr const char* kFormattedName = "formatted.hcrec";
 constexpr const char* kRecordingName = "workload.hcrec";
 
-/// Returns the CPU time of this process, of its ended children, and of its running children (fields
-/// 14 and 15 of /proc/PID/stat).
+/// Returns the CPU time of this process, its exited children, and its running children (fields 14
+/// and 15 of /proc/PID/stat).
 double own_cpu_seconds() {
   double total = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -67,7 +67,7 @@ double own_cpu_seconds() {
   return total;
 }
 
-/// Determines the disk and its size.
+/// Determines the machine and the size of its disk.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
@@ -84,7 +84,7 @@ Result<void> as_result(const oracle::Judgement& judgement, const std::string& su
   return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
 }
 
-/// Creates the folder of --record before anything starts.
+/// Creates the folder named by --record, before anything else starts.
 Result<void> make_folder(const ExploreArguments& arguments) {
   if (arguments.keep.empty()) return {};
   std::error_code error;
@@ -95,14 +95,14 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   return {};
 }
 
-/// Removes recordings left incomplete by an interruption; `folder` may be empty.
+/// Removes recordings that an interruption left incomplete. `folder` may be empty.
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
   for (const char* name : {kFormattedName, kRecordingName}) fs::remove(folder / name, error);
 }
 
-/// Runs mkfs and the workload on the first guest; both recordings are in one folder.
+/// Records mkfs and the workload on the first guest, both in the same folder.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
@@ -132,7 +132,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   return std::move(*recorded);
 }
 
-/// Returns the first event at which cuts are made. `from` is its number, or a mark.
+/// Returns the event of the first cut. `from` is an event number or a mark.
 Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory& run) {
   if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
     const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);
@@ -151,7 +151,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
               known.empty() ? "it has no marks: give an event number" : base::suggest(from, known));
 }
 
-/// Opens the given recording.
+/// Opens the recording that the user specified.
 Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto opened,
       explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
@@ -190,7 +190,8 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   return options;
 }
 
-/// Shows progress like campaigns: one line on a terminal, or a line for each state if verbose.
+/// Shows progress like a campaign: as one line on a terminal, or with a line for each state if
+/// verbose.
 void show_progress(const ExploreArguments& arguments, const explorer::StateOutcome& outcome,
                    std::uint64_t checked) {
   const bool verbose = arguments.verbosity == Verbosity::verbose, terminal = can_overwrite();
@@ -223,8 +224,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Without --record the recordings are in the temporary folder; keeps them if there is a failure to
-/// examine.
+/// Keeps the recordings if there is a failure to examine. Without --record, they are in a temporary
+/// folder.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
@@ -242,12 +243,12 @@ Result<void> keep_recordings(Explored& explored) {
   return fail("explored-*", "are too many folders of recordings", "remove unneeded ones");
 }
 
-/// Draws the confirmed failure with the fewest missing writes, or the whole recording without
-/// failures.
+/// Writes the page for --html: of the confirmed failure with the fewest missing writes, or of the
+/// whole recording if there is no failure.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
-  // few, even with many failures
+  // There are few recordings, even if there are many failures.
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;
@@ -273,7 +274,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
   return write_crash_file(of, arguments.html);
 }
 
-/// Writes a line for each checked state, sorted by name, so that two explorations can be compared.
+/// Writes one line for each checked state. Lines are sorted by name, so that two explorations can
+/// be compared.
 Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::vector<explorer::JudgedState> states = explored.states;
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
@@ -283,7 +285,7 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind, and writes its account and page next to the
+/// Minimises the first failure of each kind, and writes its account and page to the folder of the
 /// recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);

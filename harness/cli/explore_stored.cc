@@ -27,7 +27,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
 constexpr const char* kFile = "explore.toml";
 
-/// Makes a path absolute, so that it is valid from another folder.
+/// Makes a path absolute, so that a later command can use it from another folder.
 std::string lasting(const std::string& name_or_path) {
   const bool path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
   return path ? std::filesystem::absolute(name_or_path).string() : name_or_path;
@@ -66,8 +66,8 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   return campaign::parse_campaign(text, kFile);
 }
 
-/// Returns the exit code of an exploration without a database: the worst reproduced verdict
-/// decides.
+/// Returns the exit code that an exploration without a database would return: the worst reproduced
+/// verdict decides.
 int exit_code_of(const json& trials) {
   bool undone = false;
   for (const json& trial : trials) {

@@ -1,4 +1,4 @@
-// The result of an exploration as text and as JSON (explored.h).
+// Formats the result of an exploration as text and as JSON (explored.h).
 #include "harness/cli/explored.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ void print_coverage(const explorer::ExplorationResult& result) {
   }
 }
 
-/// A group of states that fail in one way, represented by the first reproduced one.
+/// The failures of one kind, and the first reproduced one among them.
 struct KindOfFailure {
   const explorer::ConfirmedFailure* shown = nullptr;
   std::uint64_t states = 0;
@@ -63,7 +63,7 @@ std::string kind_text(const explorer::StateOutcome& outcome) {
   return explorer::format(explorer::kind_of(outcome.judgement, outcome.findings));
 }
 
-/// Groups failures in the order of their discovery.
+/// Groups failures by kind, in the order of their discovery.
 std::vector<KindOfFailure> kinds_of(const explorer::ExplorationResult& result) {
   std::vector<KindOfFailure> kinds;
   std::map<std::string, std::size_t> places;

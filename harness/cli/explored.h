@@ -24,14 +24,14 @@ namespace headcrash::cli {
 
 struct ExploreArguments {
   std::string recording, filesystem, workload, application, size, keep, html, csv;
-  std::string from;      ///< of a recording: an event or a mark
-  std::string database;  ///< empty to store nothing
+  std::string from;      ///< first event to explore in a recording: an event number or a mark
+  std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
-  std::int64_t trials = 1;  ///< number of workloads; more than one require a database
+  std::int64_t trials = 1;  ///< number of workloads; more than one requires a database
   std::size_t jobs = 2;
-  std::uint64_t limit_s = 0;  ///< of the exploration; 0: none
+  std::uint64_t limit_s = 0;  ///< time limit of the exploration; 0 for none
   bool resume = false, as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
   Verbosity verbosity = Verbosity::normal;
@@ -46,8 +46,8 @@ struct ExploreArguments {
 struct Explored {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;
-  std::vector<workload::Operation> operations;       ///< of --workload
-  std::optional<workload::Application> application;  ///< of --application
+  std::vector<workload::Operation> operations;       ///< from --workload
+  std::optional<workload::Application> application;  ///< from --application
   std::unique_ptr<explorer::GuestPool> pool;
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
@@ -56,41 +56,44 @@ struct Explored {
   double cpu_s = 0;
   bool virtual_time = false;  ///< guests run user-mode Linux
   bool interrupted = false;
-  bool failed_at_crash = false;  ///< failed at a crash inside the list; the rest was not explored
-  /// Folder of kept recordings; if empty, they are removed with the command.
+  /// A crash inside the list failed; the rest of the list was not explored.
+  bool failed_at_crash = false;
+  /// Folder in which recordings are kept. If empty, recordings are removed when the command ends.
   std::filesystem::path kept;
 };
 
-/// Returns the recording's path after the command has ended; empty if it is removed.
+/// Returns the path of the recording after the command has ended, or an empty string if it will
+/// have been removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns the result in one sentence.
+/// Returns a summary of the result in one sentence.
 std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);
-/// Prints the headline, coverage, one failure of each kind, and the times of steps.
+/// Prints the headline, the coverage, one failure of each kind, and the duration of each step.
 void print_text(const Explored& explored);
 
-/// Records what `arguments` name, unless they give a recording, and checks its crash states. With
-/// --record, `explored.kept` is set.
+/// Records the workload that `arguments` name, unless they name a recording, and checks the crash
+/// states. With --record, sets `explored.kept`.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
 
-/// Returns how the disk behaves while a workload is recorded.
+/// Returns the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
-/// Returns the command that shows a state again, without its --state.
+/// Returns the command that checks a state again, without --state.
 std::string replay_command(const Explored& explored);
 
-/// Writes the page of a failure: `state` of its recording.
+/// Writes the page of a failure. `state` is a state of the failure's recording.
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
                         const std::string& state, const std::filesystem::path& path);
 
-/// Runs the exploration as a run of a database, for `report`, `replay` and `runs`
+/// Runs the exploration and stores it in a database, for `report`, `replay` and `runs`
 /// (explore_stored.cc).
 int explore_into_database(const ExploreArguments& arguments);
-/// Returns the given size, or the smallest sufficient one. Fails if the size is invalid.
+/// Returns the size that the user specified, or else the smallest sufficient size. Fails if the
+/// size is invalid.
 Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
                                        const adapters::LinuxAdapter& filesystem);
-/// Returns the given strategies, or the defaults for the machine.
+/// Returns the strategies that the user specified, or else the defaults for the machine.
 std::vector<std::string> strategies_of(const ExploreArguments& arguments,
                                        const explorer::StageMachine& machine);
 

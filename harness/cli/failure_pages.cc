@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Uses the stored verdict. Returns false if the recording is missing.
+/// Writes a page with the stored verdict. Returns false if the recording is missing.
 Result<bool> write_page(const db::Database& database, const report::FailurePage& page,
                         const fs::path& path) {
   TrialArguments arguments;

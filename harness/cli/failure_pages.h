@@ -1,6 +1,6 @@
 #pragma once
-// Writes the failures of a campaign as pages next to its report, for --html of `campaign` and
-// `report`.
+// Writes a page for each failure of a campaign next to its report, for `campaign --html` and
+// `report --html`.
 
 #include <cstddef>
 #include <filesystem>
@@ -12,17 +12,18 @@ namespace headcrash::cli {
 
 struct FailurePages {
   std::size_t made = 0;
-  std::size_t without_recording = 0;  ///< the trial's recording was not kept or is missing
+  /// Failures without a page because the recording was not kept or is missing.
+  std::size_t without_recording = 0;
   bool interrupted = false;
 };
 
-/// Writes one page (crash_file.h) for each failure in the report whose recording exists, with the
-/// verdict from the database; starts no guest. A report written afterwards links to them. Replaces
-/// existing pages. Fails if a recording cannot be read or the folder cannot be written.
+/// Writes one page (crash_file.h) for each failure in the report whose recording exists. Verdicts
+/// come from the database, so no guest is started. A report written afterwards links to the pages.
+/// Replaces existing pages. Fails if a recording cannot be read or the folder cannot be written.
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const std::filesystem::path& folder);
 
-/// Reports on stderr if there were pages to write.
+/// Prints the number of pages to stderr. Prints nothing if there were no failures.
 void tell(const FailurePages& pages, const std::filesystem::path& folder);
 
 }  // namespace headcrash::cli

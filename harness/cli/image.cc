@@ -25,12 +25,13 @@ using nlohmann::json;
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
-  std::string log, log_size;  ///< of a separate device; empty without one
+  std::string log, log_size;  ///< of a separate log device; empty if there is none
   adapters::Settings mkfs;
   bool repair = false, without_log = false, as_json = false;
 };
 
-/// An image, with its log's image if given, as one store at a driver's addresses.
+/// An image, and the image of its log if there is one, as a single store with the driver's
+/// addresses.
 class Image {
  public:
   using File = std::unique_ptr<media::SparseFileStore>;
@@ -68,7 +69,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   return media::SparseFileStore::open_existing(path, access);
 }
 
-/// Uses the sizes if mkfs creates the images.
+/// Opens the images. Uses the sizes only if mkfs creates them.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
     return fail("--without-log", "and --log contradict each other", "use only one of them");
@@ -206,7 +207,7 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
   for (std::uint64_t at = 0;;) {
     TRY(const auto count, reader.read(number, at, buffer));
     if (count == 0) return {};
-    // main() reports the error
+    // main() reports the error when it flushes standard output.
     if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};
     at += count;
   }
@@ -257,7 +258,7 @@ std::string why_not(int error) {
 }
 
 using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
-/// Mounts the image for the change.
+/// Mounts the image to change its snapshots.
 int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
   const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), false);
@@ -287,7 +288,7 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
   return error ? report_error(*error, false) : kFine;
 }
 
-/// For a type that has snapshots.
+/// Adds the snapshot commands, if the type supports snapshots.
 template <typename Add>
 void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
                         int& exit_code) {
@@ -307,7 +308,7 @@ void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& a
              [](Snapshots& snapshots, const std::string& name) { return snapshots.drop(name); });
 }
 
-/// Adds mkfs, check (also `fsck`), ls and cat of one type, and its snapshot commands.
+/// Adds the commands for one type: mkfs, check (alias `fsck`), ls, cat, and the snapshot commands.
 void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exit_code) {
   command.require_subcommand(1);
   const auto arguments = std::make_shared<ImageArguments>();
@@ -372,7 +373,7 @@ void add_image(CLI::App& app, int& exit_code) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);
-  // For scripts from the time when there was one type.
+  // Kept for scripts that were written when ufs was the only type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
     add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
               exit_code);

@@ -28,7 +28,7 @@ std::string_view text_of(const std::string& kind) {
   return {};
 }
 
-/// Returns a command that uses the file.
+/// Returns an example of a command that uses the file.
 std::string use_of(const std::string& kind, const std::string& file) {
   if (kind == "adapter")
     return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);
@@ -36,7 +36,7 @@ std::string use_of(const std::string& kind, const std::string& file) {
 }
 
 int init(const InitArguments& arguments) {
-  // Uses a name that other commands recognise as a file.
+  // Ensures that other commands recognise the name as that of a file.
   std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
   if (!file.ends_with(".toml"))
     return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)},

@@ -11,7 +11,7 @@
 namespace headcrash::cli {
 namespace {
 
-constexpr const char* kLogName = "log";  // of a stage's second disk, and of a trial's
+constexpr const char* kLogName = "log";  // name of the log's disk in a stage and in a trial
 
 }  // namespace
 

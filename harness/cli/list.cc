@@ -30,7 +30,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 
-/// Returns null if the number does not apply to the kind of device.
+/// Returns the value, or null if it is 0 because it does not apply to this kind of device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
 }
@@ -87,7 +87,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Our own file systems, with the promises that the oracle checks.
+/// Returns our own file systems with the promises that the oracle checks.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -114,7 +114,8 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Workloads of campaigns, which are cut and judged, and of benchmarks, which are timed.
+/// Returns the workloads of campaigns, which are cut and judged, and those of benchmarks, which are
+/// timed.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
@@ -195,7 +196,7 @@ json timed_workloads() {
   return rows;
 }
 
-/// Shows a profile's origins by kind; --json has them by table.
+/// Formats a cell. The origins of a profile are summarised by kind; --json shows them by table.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;
@@ -207,7 +208,7 @@ std::string cell(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Numbers are right-aligned.
+/// Prints a table in which numbers are right-aligned.
 void print_table(const json& rows, const std::vector<std::string>& columns) {
   std::vector<std::string> titles;
   for (const std::string& column : columns) {
@@ -227,7 +228,7 @@ void print_table(const json& rows, const std::vector<std::string>& columns) {
   print_fitted(table.text(0));
 }
 
-/// Returns the columns with the name first and the title last, because it is the longest.
+/// Returns all columns. The name is first, and the title is last because it is the longest.
 std::vector<std::string> all_columns(const json& rows) {
   std::vector<std::string> columns{"name"};
   if (!rows.empty())
@@ -240,7 +241,7 @@ std::vector<std::string> all_columns(const json& rows) {
 struct List {
   std::string name;
   json (*rows)();
-  std::vector<std::string> columns;  ///< between name and title, without --wide
+  std::vector<std::string> columns;  ///< columns between name and title that appear without --wide
 };
 
 const std::vector<List>& lists() {

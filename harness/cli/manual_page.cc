@@ -1,4 +1,4 @@
-// Pages in the format of the man macros (manual_page.h).
+// Generates manual pages with the man macros (manual_page.h).
 #include "harness/cli/manual_page.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// Escapes text that would be parsed as a macro.
+/// Escapes text that man would parse as a macro.
 std::string escaped(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// Returns the placeholder of the value; empty for a flag.
+/// Returns the placeholder of the option's value, or an empty string for a flag.
 std::string value_of(const CLI::Option& option) {
   if (!choices_of(option).empty()) return escaped(placeholder_of(option));
   const std::string placeholder = placeholder_of(option);
@@ -95,7 +95,7 @@ std::string synopsis(const CLI::App& command, const std::string& place) {
   return text + "\n";
 }
 
-/// Converts "Examples:" with indented lines, and paragraphs.
+/// Converts the footer of a command: paragraphs, and "Examples:" with indented lines.
 std::string footer_of(const CLI::App& command) {
   std::istringstream lines(command.get_footer());
   std::string examples, exit_status, notes, *paragraph = nullptr;
@@ -122,7 +122,7 @@ std::string footer_of(const CLI::App& command) {
   return text;
 }
 
-/// Lists the parts of a command with their options.
+/// Lists the subcommands of a command with their options.
 std::string parts_of(const CLI::App& command, const std::string& place) {
   std::string text;
   for (const CLI::App* part : shown_subcommands(command)) {

@@ -7,8 +7,8 @@
 
 namespace headcrash::cli {
 
-/// Returns the page for man(1): headcrash(1), which lists the commands, or headcrash-COMMAND(1),
-/// which includes the command's parts.
+/// Returns the manual page of a command: headcrash(1), which lists the commands, or
+/// headcrash-COMMAND(1), which includes its subcommands.
 std::string manual_page(const CLI::App& app, const CLI::App& command);
 
 /// Returns, for example, "headcrash-campaign".

@@ -23,14 +23,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kUs = 1e-6, kMs = 1e-3;  // in seconds
+constexpr double kUs = 1e-6, kMs = 1e-3;  // factors to seconds
 
 struct PredictArguments {
   TrialArguments trial;
   bool as_json = false;
 };
 
-/// A step of the recovery, in seconds. The guest's are in model time, whatever its clock.
+/// A step of the recovery, in seconds of model time. This also applies to the guest's steps,
+/// whatever its clock.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -38,10 +39,10 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  Step paced;  ///< the model with the guest's mean pause between requests
+  Step paced;  ///< the model's time if each request follows the guest's mean pause
 };
 
-/// The adapter's recovery, from its commands.
+/// The system of ours that the adapter's commands recover.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;
@@ -70,7 +71,7 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   return OurSystem{system, fast ? experiment::Repair::fast : experiment::Repair::always};
 }
 
-/// Returns 8 for "real:8", which is 8 times slower than the model.
+/// Returns the factor by which the clock is slower than the model, for example 8 for "real:8".
 double slowdown_of(const std::string& clock) {
   const std::size_t colon = clock.find(':');
   return colon == std::string::npos ? 1 : std::max(1., std::stod(clock.substr(colon + 1)));
@@ -107,7 +108,8 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// With `pause_ns` 0, only the model's processor causes pauses.
+/// Recovers the image in virtual time. If `pause_ns` is 0, only the modelled processor causes
+/// pauses between requests.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

@@ -36,7 +36,8 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   return kFine;
 }
 
-/// A single word is the name of a query of the report, because no SQL is that short.
+/// Rejects an unknown query name. A single word is always a name, because no SQL statement is that
+/// short.
 Result<void> check_name(const std::string& question) {
   const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
   const std::vector<std::string> names = report::query_names();
@@ -56,7 +57,7 @@ int answer(db::Database& database, const QueryArguments& arguments, const std::s
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
-/// Lists tables with their columns, and the named queries.
+/// Prints the tables with their columns, and the named queries.
 int report_contents(db::Database& database, const QueryArguments& arguments) {
   const Result<report::SqlAnswer> tables = report::tables(database);
   if (!tables || arguments.as_json || arguments.as_csv) return show(tables, arguments);
@@ -68,7 +69,7 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   return kFine;
 }
 
-/// Returns true if a query ends with ';' or is a single word on its line.
+/// Returns true if the question is complete: it ends with ';' or is a single word.
 bool is_whole(const std::string& question) {
   const auto first = question.find_first_not_of(" \t\r\n");
   const auto last = question.find_last_not_of(" \t\r\n");
@@ -101,7 +102,7 @@ int answer_input(db::Database& database, const QueryArguments& arguments) {
   return exit_code;
 }
 
-/// Prints the SQL files that created the tables, with the meaning and unit of each column.
+/// Prints the SQL that created the tables, with the meaning and unit of each column.
 int report_schema() {
   for (const db::Migration& migration : db::known_migrations()) fmt::print("{}\n", migration.sql);
   return kFine;

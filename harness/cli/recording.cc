@@ -26,7 +26,7 @@ struct RecordingArguments {
   bool as_json = false;
 };
 
-/// The activity of one device.
+/// Counts of one device's requests.
 struct DeviceTotals {
   std::map<std::string, std::uint64_t> requests, failures, media;
   std::uint64_t bytes_written = 0;
@@ -118,7 +118,7 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    const auto event = reader->next();  // with payloads, to check the whole file
+    const auto event = reader->next();  // reads payloads, too, to verify the whole file
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
     count(**event, totals);
@@ -136,7 +136,7 @@ int run_info(const RecordingArguments& arguments) {
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
 
-/// Returns the named device, or the first one.
+/// Returns the device that the user named, or the first one.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
   TRY(auto reader, record::RecordingReader::open(arguments.file));
   const auto& devices = reader.header().devices;
@@ -186,8 +186,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the initial content of a recording with a base, since dm-log-writes' format cannot refer
-/// to another log.
+/// Returns the content on which the recording is based, because the format of dm-log-writes cannot
+/// refer to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)
@@ -237,7 +237,7 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// Returns the named state, or that of the power cut, if any.
+/// Returns the state that the user named, or else the state at the power cut if there is one.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {

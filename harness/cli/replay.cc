@@ -28,17 +28,18 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kCannotTell = 125;  // git bisect skip
+constexpr int kCannotTell = 125;  // makes git bisect skip the commit
 
 struct ReplayArguments {
   TrialArguments trial;
   KernelArguments kernel;
-  std::string kernel_from;  ///< file
+  std::string kernel_from;  ///< name of a file
   std::string html;
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true for the same verdict, or the same kind of finding if the tree was judged.
+/// Returns true if the verdict is the recorded one. If the tree was judged, a finding of the same
+/// kind is sufficient.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -93,13 +94,13 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// A failed replay says nothing about the file system.
+/// Reports a replay that failed, which says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;
 }
 
-/// Returns the command that repeats this, as given.
+/// Returns the command line that repeats this replay, with the user's arguments.
 std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
   const bool recorded = trial.database.empty();
   std::string command = fmt::format("headcrash replay {}", explorer::quoted(arguments.trial.trial));
@@ -109,7 +110,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// Handles --html: writes the cut as a page, with the new verdict.
+/// Writes the page for --html: the cut with the new verdict.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -125,7 +126,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // A recovery runs no operations of the workload.
+  // The recording of a recovery contains no operations of the workload.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -189,9 +190,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// Recovers and mounts the state, and runs lines of shell in the guest. Each is a separate shell
-/// that starts in the last one's folder. There is no terminal, so editors and job control do not
-/// work.
+/// Recovers and mounts the state, and runs the user's shell commands in the guest. Each line runs
+/// in a separate shell that starts in the folder in which the previous one ended. There is no
+/// terminal, so editors and job control do not work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto pool = start_guest(trial, opened);
   if (!pool) return cannot_tell(pool.error(), arguments.as_json);
@@ -255,7 +256,7 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   return {};
 }
 
-/// Returns --kernel, or the first line of the file of --kernel-from.
+/// Applies the kernel of --kernel, or the kernel named on the first line of the file --kernel-from.
 Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
   KernelArguments kernel = arguments.kernel;
   if (!arguments.kernel_from.empty()) {
@@ -275,7 +276,7 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // Read now, so that it belongs to the tested commit.
+  // The file is read at this point, so that it belongs to the commit under test.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;
@@ -298,7 +299,7 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Ctrl-C must end a bisection instead of skipping a commit.
+/// Runs the command. Ctrl-C must end a bisection, not skip a commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

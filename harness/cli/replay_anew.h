@@ -1,6 +1,6 @@
 #pragma once
-// headcrash replay --anew: repeats an explored trial from mkfs on, and searches for the recorded
-// finding.
+// Implements `headcrash replay --anew`, which repeats an explored trial from mkfs on and searches
+// for the recorded finding.
 
 #include <string>
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace headcrash::cli {
 
-/// An outcome, recorded or repeated.
+/// A recorded or repeated outcome.
 struct Replayed {
-  std::string what;  ///< state or key
+  std::string what;  ///< name of the state, or key of the trial
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::string log;
 };
 
-/// Repeats the same list of operations from the same seed under the trial's file system and kernel,
-/// and explores all crash states. The verdict is that of campaign::find_again(). Fails if it cannot
-/// be tested.
+/// Executes the same operations with the trial's seed, file system and kernel, and explores all
+/// crash states. The verdict is that of campaign::find_again(). Fails if the trial cannot be
+/// repeated.
 Result<Replayed> replay_anew(const StoredTrial& trial);
 
 }  // namespace headcrash::cli

@@ -46,7 +46,7 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
   }
   const db::TrialRecord& trial = *progress.trial;
   const bool harness_error = trial.verdict == oracle::name(oracle::Verdict::harness_error);
-  // Shows a benchmark's times, or why a trial failed without a result about a file system.
+  // Shows the times of a benchmark's trial, or why a trial gave no result about the file system.
   const bool tell = trial.repetition || harness_error;
   const std::string detail = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   const bool as_planned =

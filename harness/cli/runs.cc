@@ -43,7 +43,7 @@ constexpr const char* kTrials =
     "SELECT id AS trial, key, verdict, expected, started_at AS started, wall_ms / 1000 AS seconds, summary "
     "FROM trial WHERE run_id = :run{} ORDER BY id";
 
-/// Returns objects keyed by the names of the columns.
+/// Returns one object per row, whose keys are the names of the columns.
 json rows_of(const report::SqlAnswer& answer) {
   json rows = json::array();
   for (const auto& row : answer.rows) {
@@ -62,7 +62,7 @@ json rows_of(const report::SqlAnswer& answer) {
   return rows;
 }
 
-/// Returns "2026-11-26 10:07" for an instant in ISO 8601.
+/// Converts an ISO 8601 time to the form "2026-11-26 10:07".
 std::string minute_of(const std::string& instant) {
   std::string text = instant.substr(0, 16);
   if (text.size() > 10) text[10] = ' ';

@@ -1,5 +1,5 @@
 #pragma once
-// `headcrash serve --states`: serves one crash state as a disk.
+// Implements `headcrash serve --states`, which serves one crash state as a disk.
 
 #include <string>
 #include <vector>
@@ -7,15 +7,15 @@
 namespace headcrash::cli {
 
 struct ServeState {
-  std::string recording, state;  ///< state: empty for the last one
-  std::string machine;           ///< stack above its media; empty for the media themselves
-  std::string record;            ///< new recording of the requests; empty for none
+  std::string recording, state;  ///< an empty `state` selects the last state
+  std::string machine;           ///< stack above the media; empty to serve the media themselves
+  std::string record;  ///< file for a new recording of the requests; empty to record nothing
   bool as_json = false;
-  /// Run with the disks' options; if empty, prints them and serves until Ctrl-C.
+  /// Command to run with the disks' options. If empty, prints the options and serves until Ctrl-C.
   std::vector<std::string> command;
 };
 
-/// Returns the exit code.
+/// Serves the state. Returns the exit code.
 int serve_state(const ServeState& what);
 
 }  // namespace headcrash::cli

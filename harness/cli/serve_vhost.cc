@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A guest's kernel uses one queue per processor, up to this number.
+/// Maximum number of queues in the printed options. A guest's kernel uses one queue per processor.
 constexpr std::uint16_t kQueuesPrinted = 4;
 
-/// Blocks interrupts in threads started during its lifetime, so that only the main thread receives
-/// them.
+/// Blocks interrupts in threads that are started while this object exists, so that only the main
+/// thread receives them.
 class InterruptsBlocked {
  public:
   InterruptsBlocked() {
@@ -46,12 +46,13 @@ class InterruptsBlocked {
 struct Served {
   emulation::Settings settings;
   std::unique_ptr<emulation::ServedMachine> machine;
-  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< of the calendar
-  std::unique_ptr<vhost::MachineServer> disks;             ///< in real time
-  std::unique_ptr<timetravel::Calendar> calendar;          ///< in virtual time, instead
+  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< used by `calendar`
+  std::unique_ptr<vhost::MachineServer> disks;             ///< only in real time
+  std::unique_ptr<timetravel::Calendar> calendar;          ///< only in virtual time
 };
 
-/// Performs all steps that can be rejected, before serving and before starting threads.
+/// Performs all steps that may fail because of the configuration. Starts no threads and serves
+/// nothing.
 Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {
@@ -136,7 +137,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// The marks are the second disk, as in all guests.
+/// Returns the command line of a user-mode Linux guest. As in all guests, the marks are the second
+/// disk.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());
@@ -210,7 +212,7 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
   return wait_for_interrupt(served);
 }
 
-/// Starts the servers for the running machine.
+/// Starts to serve the running machine.
 Result<void> start_serving(Served& served, double charge) {
   const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
   emulation::Emulation& machine = served.machine->emulation();
@@ -237,7 +239,7 @@ int serve_vhost(const ServeVhost& what) {
   if (started)
     exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served)
                                   : serve_until_the_end(what, *served);
-  served->machine->shut_down();  // answers waiting requests, so that their sessions end
+  served->machine->shut_down();  // completes waiting requests, so that their sessions end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();
   const auto stopped = served->machine->stop();

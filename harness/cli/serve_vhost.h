@@ -1,6 +1,7 @@
 #pragma once
-// headcrash serve --vhost-user: runs the emulated machine in this process, with a vhost-user socket
-// for each disk. Serves a QEMU guest in real time, or a guest of user-mode Linux in virtual time.
+// Implements `headcrash serve --vhost-user`, which runs the emulated machine in this process with a
+// vhost-user socket for each disk. Serves a QEMU guest in real time, or a user-mode Linux guest in
+// virtual time.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,19 +13,22 @@
 namespace headcrash::cli {
 
 struct ServeVhost {
-  device::ServedDeviceSpec machine;  ///< its NBD socket is unused
-  std::filesystem::path socket;  ///< of the first disk; see plugin/servers/vhost/machine_server.h
-  std::uint64_t guest_memory_mib = 0;  ///< shared by QEMU with the server
-  /// The machine owns its guest's clock (plugin/servers/timetravel/calendar.h).
+  device::ServedDeviceSpec machine;  ///< `socket` of the spec is unused
+  /// Socket of the first disk; see plugin/servers/vhost/machine_server.h.
+  std::filesystem::path socket;
+  /// Size of the guest's memory, which QEMU shares with the server.
+  std::uint64_t guest_memory_mib = 0;
+  /// Serve in virtual time: the server controls the guest's clock
+  /// (plugin/servers/timetravel/calendar.h).
   bool virtual_time = false;
-  double charge = 0;  ///< guest seconds per second of the host's processor; 0 for none
+  double charge = 0;  ///< guest seconds charged per second of host processor time; 0 for none
   std::string name;   ///< displayed name of the machine
   bool as_json = false;
-  /// The guest to run with the options appended; if empty, prints the options.
+  /// Command of the guest, which is run with the options appended. If empty, prints the options.
   std::vector<std::string> command;
 };
 
-/// Serves until interrupted or until the command has ended; returns the exit code.
+/// Serves until interrupted or until the command has exited. Returns the exit code.
 int serve_vhost(const ServeVhost& what);
 
 }  // namespace headcrash::cli

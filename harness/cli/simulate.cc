@@ -35,7 +35,7 @@ struct SimulateArguments {
 struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
-  double cpu_seconds = 0;  ///< of the replay, without the initial reading of --in-memory
+  double cpu_seconds = 0;  ///< CPU time of the replay; excludes the initial reading of --in-memory
   std::vector<std::string> warnings;
 };
 
@@ -80,7 +80,9 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
   return std::unique_ptr<replay::RequestSource>(*std::move(file));
 }
 
-// ---- progress
+// Progress.
+//
+// Shows progress on a terminal twice a second. Stops the replay when interrupted.
 
 /// Shows progress on a terminal twice a second, and requests the end when interrupted.
 class Progress {
@@ -109,7 +111,7 @@ class Progress {
   steady_clock::time_point last_ = steady_clock::now();
 };
 
-/// CPU time, which is insensitive to other programs.
+/// Returns the CPU time of this process, which does not depend on other programs.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -313,7 +315,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-/// One line for each format of the table.
+/// Returns one line for each trace format, for the help text.
 std::string format_help() {
   std::string text = "Format of the trace; default: by its name, or as its first lines say:";
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {

@@ -1,6 +1,5 @@
 #pragma once
-// The subject of `replay` and `extract`: a trial of the database or a recording, and one of its
-// crash states.
+// Finds the trial or recording that `replay` and `extract` use, and one of its crash states.
 //
 //   17, ext4/hp-c2447/small-files/3   a trial, by id or key (the newest with that key)
 //   here/workload.hcrec               a recording of `headcrash explore --record`, with --fs
@@ -23,17 +22,17 @@ namespace headcrash::cli {
 
 struct TrialArguments {
   std::string trial, database = kDefaultDatabase, state, filesystem;
-  explorer::StageMachine machine;  ///< of a recording
+  explorer::StageMachine machine;  ///< only for a recording
 };
 
-/// Adds TRIAL and --db. Each command adds its own --state and --fs.
+/// Adds TRIAL and --db. Each command adds --state and --fs itself.
 void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
-/// The stored outcome of a state, or of a trial with one cut.
+/// The stored outcome of a state, or of a trial with a single power cut.
 struct StoredOutcome {
   std::string verdict, summary;
   std::vector<oracle::Finding> findings;
-  std::string account;  ///< of a failure; may be empty
+  std::string account;  ///< account of a failure; may be empty
 };
 
 struct StoredTrial {
@@ -41,28 +40,29 @@ struct StoredTrial {
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;             ///< machine of the explored states
-  bool explored = false;                      ///< has many states instead of one cut
-  bool virtual_time = false;                  ///< in guests of user-mode Linux
-  std::filesystem::path recording;            ///< empty if not kept
+  bool explored = false;                      ///< explored many states, instead of a single cut
+  bool virtual_time = false;                  ///< used user-mode Linux guests
+  std::filesystem::path recording;            ///< empty if it was not kept
   std::string state;                          ///< the selected state; empty for the trial's own cut
   std::optional<StoredOutcome> outcome;       ///< of that state or cut; nullopt if not checked
   std::vector<explorer::JudgedState> states;  ///< all checked states
 };
 
-/// Fails if the trial, state, database or recording does not exist; the error lists existing ones.
+/// Finds a trial. Fails if the trial, state, database or recording does not exist; the error lists
+/// those that do.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// The opened recording and state. For a state of a recovery ("w12-/w3") it is the recording of the
-/// recovery. "cut", or an empty state, is the physical state at the power cut.
+/// An opened recording and a state of it. For a state of a recovery ("w12-/w3"), the recording is
+/// that of the recovery. "cut", or an empty name, is the physical state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState state;
-  std::string recovery_of;  ///< the state whose recovery was recorded
+  std::string recovery_of;  ///< the state whose recovery was recorded; empty otherwise
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// Builds a finding from the names in harness/oracle/verdict.h.
+/// Creates a finding from the names that harness/oracle/verdict.h defines.
 oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
                            std::string expected, std::string found);
 

@@ -1,4 +1,4 @@
-// Fits lines to widths (terminal.h).
+// Shortens lines to the width of the terminal (terminal.h).
 #include "harness/cli/terminal.h"
 
 #include <fmt/format.h>

@@ -31,8 +31,8 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-/// Returns "image ufs" for "headcrash image ufs", because every message begins with the program's
-/// name.
+/// Returns the command without the program's name, such as "image ufs", because every message
+/// begins with the program's name.
 std::string subject_of(const NamedCommand& at) {
   const std::size_t blank = at.place.find(' ');
   return blank == std::string::npos ? "" : at.place.substr(blank + 1);
@@ -114,7 +114,8 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
        {"The following arguments were not expected: ", "The following argument was not expected: "})
     if (line.starts_with(many)) line = "unexpected: " + line.substr(many.size());
   std::replace(line.begin(), line.end(), '\n', ' ');
-  const bool suggests = line.find("; ") != std::string::npos;  // from one_of()
+  // The text of one_of() already contains a suggestion.
+  const bool suggests = line.find("; ") != std::string::npos;
   return {subject_of(at), line, suggests ? "" : help_with(at) + " shows its options"};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Explains an invalid command line: the misspelt word, and a suggestion.
+// Explains why a command line is invalid: names the misspelt word and suggests a replacement.
 
 #include <string>
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace headcrash::cli {
 
-/// `words` excludes the program's name. `problem` is the parser's text, used if every word is
-/// known.
+/// Returns the error for an invalid command line. `words` excludes the program's name. `problem` is
+/// the parser's message, which is used if every word is known.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const std::string& problem);
 
-/// Returns true if the words include --json.
+/// Returns true if `words` contains --json.
 bool asks_for_json(const std::vector<std::string>& words);
 
-/// The command named by `words`, with its place: {"image", "ufs"} is `headcrash image ufs`. The
-/// error names the unknown word and the nearest command.
+/// The command that `words` name, and its full name: {"image", "ufs"} is `headcrash image ufs`. The
+/// error names the first unknown word and suggests the nearest command.
 struct NamedCommand {
   const CLI::App* command = nullptr;
   std::string place;  ///< "headcrash image ufs"

@@ -1,5 +1,5 @@
-// headcrash write-documents: generates files from the command line's description. Only the build
-// needs it, so help does not show it.
+// Implements `headcrash write-documents`, which generates files from the command tree. Only the
+// build uses it, so help does not show it.
 #include <memory>
 
 #include "harness/cli/app.h"
@@ -22,7 +22,7 @@ Result<void> write_all(const fs::path& folder) {
   int unused = 0;
   const auto app = make_app(unused);
   std::error_code error;
-  fs::remove_all(folder / "man1", error);  // pages of removed commands
+  fs::remove_all(folder / "man1", error);  // removes pages of commands that no longer exist
   std::vector<const CLI::App*> pages = shown_subcommands(*app);
   pages.push_back(app.get());
   for (const CLI::App* page : pages)

@@ -1,4 +1,5 @@
-// The client's side of the control socket: JSON lines over a Unix socket. Every wait is bounded.
+// Implements a client of the control socket: JSON lines over a Unix socket. Every wait has a time
+// limit.
 #include "harness/device/control_client.h"
 
 #include <fmt/format.h>

@@ -14,13 +14,13 @@ class ControlClient {
  public:
   static Result<ControlClient> connect(const std::filesystem::path& socket);
 
-  /// Sends a request and returns its answer. An answer with "ok": false becomes an Error with the
-  /// server's text.
+  /// Sends a request and returns its answer. An answer with "ok": false is returned as an Error
+  /// that contains the server's text.
   Result<nlohmann::json> request(const nlohmann::json& message,
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-  // Sends a request and returns its answer, including a refusal. After an error the connection is
-  // out of step and must not be used again.
+  // exchange() sends a request and returns its answer, which may be a refusal. After an error,
+  // requests and answers no longer correspond, so the connection must not be used again.
   Result<nlohmann::json> exchange(const nlohmann::json& message, std::chrono::milliseconds timeout);
   Result<nlohmann::json> accepted(nlohmann::json answer) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The parameters of a served device, in the form accepted by the plugin and all other servers
+// Formats the parameters of a served device as the plugin and all other servers accept them
 // (plugin/servers/emulation/settings.h).
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headcrash::device {
 
-/// Returns KEY=VALUE words, without the sockets.
+/// Returns the parameters as KEY=VALUE words. Sockets are not included.
 std::vector<std::string> parameters_of(const ServedDeviceSpec& spec);
 
 }  // namespace headcrash::device

@@ -1,4 +1,4 @@
-// Starts an emulated device with its parameters (served_device.h).
+// Starts the server of an emulated device (served_device.h).
 #include "harness/device/served_device.h"
 
 #include <fmt/format.h>

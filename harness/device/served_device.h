@@ -2,8 +2,8 @@
 // An emulated device served by a child process: over NBD in real time, or over vhost-user to a
 // guest in virtual time (plugin/servers/timetravel/calendar.h names the additional sockets).
 //
-// The child dies with this process in every case. The destructor stops the server and waits for it,
-// so its recording is complete afterwards.
+// The child dies with this process, even if this process is killed. The destructor stops the server
+// and waits for it; the recording is then complete.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,26 +21,30 @@ struct ServedDeviceSpec {
   std::optional<std::filesystem::path> machine;  ///< file that describes several devices
   std::uint64_t size_bytes = 0;                  ///< 0 for the whole drive
   std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// effect of a cut under the head (plugin/model/core/tear.h); empty for the profile's
+  /// Effect of a power cut on the write in progress (plugin/model/core/tear.h). If empty, the
+  /// profile decides.
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
-  double charge = 0;          ///< share of the processor time (timetravel/calendar.h)
+  double charge = 0;  ///< share of host processor time that is charged (timetravel/calendar.h)
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                                 ///< trigger in text form; empty if none
-  std::vector<std::string> faults{};               ///< in text form
-  std::optional<std::filesystem::path> store;      ///< folder; memory if unset
-  std::optional<std::filesystem::path> recording;  ///< with a store, must not exist yet
-  /// For the disks; default: nbd.sock or vhost.sock in the scratch folder.
+  std::string cut;                    ///< trigger in text form; empty if none
+  std::vector<std::string> faults{};  ///< in text form
+  /// Folder for the content; unset to keep it in memory.
+  std::optional<std::filesystem::path> store;
+  /// If there is a store, the store must not exist yet.
+  std::optional<std::filesystem::path> recording;
+  /// Socket for the disks. By default nbd.sock or vhost.sock in the scratch folder.
   std::optional<std::filesystem::path> socket;
-  /// Default: control.sock in the scratch folder.
+  /// By default control.sock in the scratch folder.
   std::optional<std::filesystem::path> control_socket;
 };
 
 class ServedDevice {
  public:
-  /// Starts the server. `scratch` is an existing folder for the sockets, with a path short enough
-  /// for one. If the server rejects the configuration, the error contains its last output.
+  /// Starts the server. `scratch` is an existing folder for the sockets; its path must be short
+  /// enough for a socket address. If the server rejects the configuration, the error quotes its
+  /// last output.
   static Result<std::unique_ptr<ServedDevice>> start(const ServedDeviceSpec& spec,
                                                      const std::filesystem::path& scratch);
   ~ServedDevice();
@@ -48,12 +52,12 @@ class ServedDevice {
   std::filesystem::path socket() const;
   std::filesystem::path control_socket() const;
   ControlClient& control();
-  /// Sets the clock from now on: "off", "real" or "real:K". Does nothing in virtual time.
+  /// Changes the clock to "off", "real" or "real:K". Has no effect in virtual time.
   Result<void> set_clock(const std::string& clock);
   bool alive() const;
 
-  /// Stops the server cleanly (SIGTERM, then SIGKILL after 10 s) and waits for it. Fails if it had
-  /// already died.
+  /// Stops the server cleanly (SIGTERM, then SIGKILL after 10 s) and waits for it. Fails if the
+  /// server had already died.
   Result<void> stop();
 
  private:

@@ -1,4 +1,4 @@
-// Verifies the parameters that a ServedDevice passes to the plugin, through the plugin's answers.
+// Tests the parameters that a ServedDevice passes to the plugin, by querying the plugin.
 #include "harness/device/served_device.h"
 
 #include <gtest/gtest.h>

@@ -22,10 +22,10 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kStopLimit{10};
 
-/// nbdkit runs one thread per request; no client here keeps as many in flight.
+/// nbdkit runs one thread per request. No client here has as many requests in flight.
 constexpr const char* kThreads = "64";
 
-/// Returns the server's error in one line, without the server's prefix.
+/// Returns the server's last error on one line, without the server's prefix.
 std::string last_words(const fs::path& errors) {
   std::ifstream in(errors);
   std::string words;
@@ -75,8 +75,9 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
     if (control && fs::exists(spec.socket)) {
-      child->sockets_.emplace_back(spec.socket);          // nbdkit does not remove it
-      child->sockets_.emplace_back(spec.control_socket);  // a killed plugin does not remove it
+      child->sockets_.emplace_back(spec.socket);  // nbdkit does not remove its socket
+      // A killed plugin does not remove its socket.
+      child->sockets_.emplace_back(spec.control_socket);
       child->control_.emplace(std::move(*control));
       return child;
     }

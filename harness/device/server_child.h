@@ -1,7 +1,6 @@
 #pragma once
-// A server of emulated disks as a child process. It is started, awaited until both sockets answer,
-// and stopped cleanly. It is nbdkit with headcrash's plugin, or this command itself for a guest in
-// virtual time.
+// A server of emulated disks as a child process. The server is nbdkit with headcrash's plugin, or
+// headcrash itself for a guest in virtual time.
 
 #include <filesystem>
 #include <memory>
@@ -17,16 +16,16 @@ namespace headcrash::device {
 class ServerChild {
  public:
   struct Spec {
-    std::string subject;  ///< used in errors: "the emulated device"
+    std::string subject;  ///< name of the server in errors, for example "the emulated device"
     std::vector<std::string> argv;
     std::filesystem::path scratch;  ///< existing folder for its output
     std::filesystem::path socket, control_socket;
   };
-  /// Starts the server and connects `control`. Fails if another server listens on a socket. If the
-  /// server rejects its configuration, the error contains its last output. Both sockets are removed
-  /// with the child; sockets left by killed servers are replaced.
+  /// Starts the server, waits until both sockets answer, and connects `control`. Fails if another
+  /// server listens on a socket. If the server rejects its configuration, the error quotes its last
+  /// output. Replaces sockets that a killed server has left. The destructor removes both sockets.
   static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
-  /// Starts nbdkit with the plugin's parameters in place of argv; adds control=.
+  /// Starts nbdkit. argv consists of the plugin's parameters and control=SOCKET.
   static Result<std::unique_ptr<ServerChild>> start_nbdkit(
       Spec spec, const std::vector<std::string>& parameters);
   ~ServerChild();
@@ -37,9 +36,10 @@ class ServerChild {
   const std::filesystem::path& control_socket() const { return spec_.control_socket; }
   ControlClient& control() { return *control_; }
   bool alive() const { return server_.running(); }
-  Error death() const;  ///< why it is no longer alive
+  Error death() const;  ///< describes why the server is no longer alive
 
-  /// Sends SIGTERM, then SIGKILL after 10 s, and waits. Fails if the server had already died.
+  /// Sends SIGTERM, then SIGKILL after 10 s, and waits for the server. Fails if the server had
+  /// already died.
   Result<void> stop();
 
  private:

@@ -1,4 +1,4 @@
-// Runs nbdkit with stages as a child and exchanges messages with it (state_server.h).
+// Starts nbdkit with stages as a child process, and exchanges messages with it (state_server.h).
 #include "harness/device/state_server.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reading a long recording for the first time is slow.
+/// Long, because the first load of a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
-/// The server accepts 16 clients; leave some for users.
+/// The server accepts 16 clients; this leaves some for users.
 constexpr std::size_t kConversationsMax = 8;
 
 std::uint64_t number_of(const nlohmann::json& hex) {
@@ -27,7 +27,7 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 }  // namespace
 
 /// Each caller uses a separate connection while it waits, so that loading a long recording does not
-/// block others.
+/// block other callers.
 struct StateServer::State {
   std::unique_ptr<ServerChild> child;
   fs::path virtual_sockets;

@@ -17,20 +17,21 @@ namespace headcrash::device {
 struct StageLoad {
   std::size_t stage = 0;
   std::filesystem::path recording;  ///< empty for an empty disk of `sectors`
-  std::string state;                ///< plugin/states/crash_state.h
+  std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
   std::uint64_t log_sectors = 0;    ///< size of an additional empty disk for a log; 0 if none
-  /// Fill an empty disk with bytes from before mkfs, which trims do not change.
+  /// Fill an empty disk with recognisable bytes before mkfs. Trims do not change these bytes.
   bool used_disk = false;
-  std::optional<std::filesystem::path> record;  ///< new recording of the requests to the stage
-  std::uint32_t delay_us = 0;    ///< maximum delay of an answer to a write or flush while recording
+  /// File for a new recording of the requests to the stage.
+  std::optional<std::filesystem::path> record;
+  std::uint32_t delay_us = 0;    ///< maximum delay of writes and flushes while recording
   std::uint64_t delay_seed = 0;  ///< seed of the delays
-  /// Slow places, each an LBA and a number of sectors, with the extra time of writes that touch
-  /// them.
+  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch a range take
+  /// `slow_us` longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
-  std::string machine;              ///< stack above the media; empty for the medium itself
-  std::vector<std::string> faults;  ///< at power-on (plugin/model/faults/faults.h)
+  std::string machine;              ///< stack above the media; empty to use the medium directly
+  std::vector<std::string> faults;  ///< faults injected at power-on (plugin/model/faults/faults.h)
 };
 struct LoadedStage {
   std::string nonce;
@@ -40,8 +41,8 @@ struct LoadedStage {
 
 class StateServer {
  public:
-  /// Starts the server. `scratch` is an existing folder for the sockets. With `virtual_time`, the
-  /// stages are also available to user-mode Linux.
+  /// Starts the server. `scratch` is an existing folder for the sockets. With `virtual_time`,
+  /// user-mode Linux guests can use the stages, too.
   static Result<std::unique_ptr<StateServer>> start(std::size_t stages,
                                                     const std::filesystem::path& scratch,
                                                     bool virtual_time = false);
@@ -50,14 +51,16 @@ class StateServer {
   std::filesystem::path socket() const;
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
-  /// Returns the socket of a stage's disk in virtual time. The sockets for marks and log are next
-  /// to it.
+  /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for the log
+  /// are in the same folder.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  static std::string log_export(std::size_t stage);  ///< "stage/0/log": the second disk, if any
+  /// "stage/0/log": the disk for the log, if any.
+  static std::string log_export(std::size_t stage);
 
   // The following functions may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);
-  Result<std::uint64_t> seal(std::size_t stage);  ///< returns the number of events
+  /// Ends the recording and returns its number of events.
+  Result<std::uint64_t> seal(std::size_t stage);
   Result<void> mark(std::size_t stage, const std::string& text);
   Result<std::uint64_t> digest(std::size_t stage);
   Result<nlohmann::json> status(std::size_t stage);

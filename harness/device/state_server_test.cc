@@ -1,4 +1,5 @@
-// Tests a server of crash states as a child: requests and answers, also from several threads.
+// Tests a server of crash states in a child process: requests and answers, including from several
+// threads.
 #include "harness/device/state_server.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +62,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  constexpr std::size_t kStages = 12;  // exceeds the number of connections
+  constexpr std::size_t kStages = 12;  // more than the number of connections
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, kStages);

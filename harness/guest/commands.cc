@@ -1,4 +1,4 @@
-// Dispatches and executes the commands (commands.h).
+// Dispatches requests to commands, and executes them (commands.h).
 #include "harness/guest/commands.h"
 
 #include <fmt/format.h>
@@ -43,10 +43,10 @@ constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
-// The reason why a command could not be executed.
+// The reason why a command was not executed.
 struct Refusal {
   std::string text;
-  int error = 0;  // 0 if not a system error
+  int error = 0;  // 0 if there is no errno
   bool unknown_type = false;
 };
 using Answer = tl::expected<json, Refusal>;
@@ -62,8 +62,8 @@ tl::unexpected<Refusal> refuse_unknown_type(const std::string& what, Errno error
   return refusal;
 }
 
-// A wrong or missing field throws nlohmann::json::exception, which answer_line() turns into a
-// refusal.
+// If a field is missing or has the wrong type, get() or at() throws nlohmann::json::exception,
+// which answer_line() converts to a refusal.
 std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
 }
@@ -134,7 +134,7 @@ Answer exec(const json& request, const Sender&) {
               {"wall_ms", end->wall_ms}};
 }
 
-/// Stores a file in the guest, for exec and run-application.
+/// Stores a file in the guest for `exec` and `run-application`.
 Answer put(const json& request, const Sender&) {
   const std::filesystem::path path = text_of(request, "path");
   const auto text = text_of(request, "text");
@@ -149,7 +149,7 @@ Answer put(const json& request, const Sender&) {
   return json::object();
 }
 
-/// Runs several commands in sequence, like exec, and turns their output into marks.
+/// Runs several commands one after the other, like exec, and writes marks for their output.
 Answer run_application(const json& request, const Sender& send) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
@@ -203,7 +203,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a separate log, so that kernel_log() keeps the records judged later
+  KernelLog said;  // a separate log, so that kernel_log() still returns these records later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
@@ -251,8 +251,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// A persistence point is written to the marks disk first. A recording then contains every point
-// that the harness may know.
+// Writes a mark to the disk before it reports the persistence point. A recording therefore contains
+// every point that the harness may know of.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
@@ -290,7 +290,7 @@ Answer dump(const json& request, const Sender& send) {
   return json{{"entries", *entries}};
 }
 
-// All requests share one reader, which keeps its position.
+// Returns the log reader, which all requests share so that it keeps its position.
 KernelLog& kernel_log() {
   static KernelLog log;
   return log;
@@ -309,7 +309,8 @@ Answer inspect_disk(const json& request, const Sender& send) {
   return std::move(*seen);
 }
 
-/// Parses decimal text. A JSON number would lose its last digits in some tools.
+/// Parses a decimal number from text. Some tools would truncate the last digits of a large JSON
+/// number.
 tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char* field) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -364,7 +365,7 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// Returns the counters of the whole guest since boot: one disk, and the processors.
+/// Returns counters of the whole guest since boot, for one disk and for the processors.
 Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
   const auto disk = disk_counters(device);
@@ -382,7 +383,8 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// Returns counters like `counters`, after all data written so far have reached the disk.
+/// Waits until all data written so far has reached the disk, then returns the same counters as
+/// `counters`.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();

@@ -11,8 +11,8 @@ namespace headcrash::guest {
 
 using Sender = std::function<void(const nlohmann::json& message)>;
 
-/// Answers one line of any content. Sends the events, then exactly one message with "ok", to
-/// `send`.
+/// Answers one line, whatever it contains. Passes any events, and then exactly one message with
+/// "ok", to `send`.
 void answer_line(const base::LineFramer::Line& line, const Sender& send);
 
 }  // namespace headcrash::guest

@@ -80,8 +80,8 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
   EXPECT_EQ(dumped[1]["entries"], 1);
 }
 
-// The host's temporary folder may lack some of them (tmpfs has no user attributes before Linux
-// 6.6). These are skipped, never failed.
+// The file system of the host's temporary folder may not support some operations (tmpfs has no user
+// attributes before Linux 6.6). Such operations must be skipped, not fail.
 TEST(Commands, RunExecutesOrSkipsEveryOperation) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
@@ -153,8 +153,8 @@ TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program continues only after its line has been received, so the event was not delayed until
-  // its end.
+  // The program continues only after its line has been received, so events are not delayed until it
+  // exits.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =

@@ -1,4 +1,4 @@
-// Dumps a tree with runs of stamps (dump.h).
+// Dumps a tree. Describes file content as runs of stamps (dump.h).
 #include "harness/guest/dump.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ namespace {
 using nlohmann::json;
 using workload::kStampBytes;
 
-constexpr std::size_t kReadBytes = 64 << 10;  // per read, into the dump's only buffer
-constexpr std::size_t kForeignBytes = 32;     // shown of a foreign block
+constexpr std::size_t kReadBytes = 64 << 10;  // size of a read and of the dump's only buffer
+constexpr std::size_t kForeignBytes = 32;     // reported bytes of a foreign block
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -30,11 +30,11 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-// The description of one block without its position. Two adjacent blocks with equal Words form one
+// The description of a block without its position. Adjacent blocks with equal descriptions form a
 // run.
 struct Words {
-  json tail;             // follows [first, count, ...
-  bool joinable = true;  // false for a moved block, which is never joined
+  json tail;             // the elements that follow [first, count
+  bool joinable = true;  // false for a moved block, which always forms a separate run
 };
 
 Words words_of(std::span<const std::byte> block, std::uint64_t number) {
@@ -51,12 +51,12 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
   return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
 }
 
-// Joins blocks to runs as they arrive.
+// Joins adjacent blocks to runs.
 class Runs {
  public:
   explicit Runs(std::size_t limit) : limit_(limit) {}
 
-  /// Returns false if the limit is reached and the block is not described.
+  /// Adds a block. Returns false if the limit is reached and the block was not added.
   bool add(std::uint64_t number, Words words) {
     if (count_ > 0 && words.joinable && words.tail == tail_) {
       ++count_;
@@ -90,7 +90,8 @@ class Runs {
   json tail_;
 };
 
-// Adds the content of a file to `entry`. `errno` gives the error that ended reading, `cut` a limit.
+// Adds the content of a file to `entry`. `errno` is the error that ended reading; `cut` is set if a
+// limit ended it.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   const auto file = vfs.open(path, {.no_access_time = true});
@@ -143,8 +144,8 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-// Adds extended attributes of all namespaces that a list can set. Without any, or without support,
-// the entry has no `attributes`.
+// Adds the extended attributes of all namespaces that a list can set. If there are none, or they
+// are unsupported, adds no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
@@ -154,7 +155,8 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
     if (!workload::is_attribute_name(name)) continue;
     const auto value = vfs.getxattr(path, name);
     if (!value) {
-      // The kernel lists attributes without a value, such as labels without a policy.
+      // The kernel may list attributes that have no value, for example security labels without a
+      // policy.
       if (!workload::is_kernels_attribute(name)) entry["errno"] = value.error().value;
       continue;
     }
@@ -214,7 +216,7 @@ struct Pending {
   FileType type;
 };
 
-// Pushes in reverse order, so that the first name is on top of the stack.
+// Pushes children in reverse order, so that the first name is on top of the stack.
 VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<Pending>& stack) {
   TRY(auto children, vfs.list(folder));
   std::sort(children.begin(), children.end(),

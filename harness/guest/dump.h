@@ -15,19 +15,19 @@
 namespace headcrash::guest {
 
 struct DumpLimits {
-  std::uint64_t entries = 1'000'000;      ///< in the whole tree; EOVERFLOW beyond
-  std::size_t path_bytes = 4096;          ///< deeper folders are reported but not entered
-  std::size_t runs = 8192;                ///< per file, so that a message stays below 1 MiB
-  std::uint64_t file_bytes = 1ULL << 30;  ///< per file
-  std::size_t attributes = workload::kReportedAttributesMost;  ///< per object
-  /// Total size of names and values, as encoded in a message.
+  std::uint64_t entries = 1'000'000;  ///< total number of objects; more is EOVERFLOW
+  std::size_t path_bytes = 4096;      ///< folders with longer paths are reported but not entered
+  std::size_t runs = 8192;  ///< maximum number per file, so that a message stays below 1 MiB
+  std::uint64_t file_bytes = 1ULL << 30;  ///< maximum number of bytes read per file
+  std::size_t attributes = workload::kReportedAttributesMost;  ///< maximum number per object
+  /// Maximum total size of names and values as encoded in a message.
   std::size_t attribute_bytes = workload::kReportedAttributeBytesMost;
 };
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;
 
-/// Passes every object except the root to `sink`, and returns their number. Fails only if the root
-/// cannot be listed or the tree is endless.
+/// Passes every object except the root to `sink`, and returns the number of objects. Fails only if
+/// the root cannot be listed or the tree has too many objects.
 VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits = {});
 
 }  // namespace headcrash::guest

@@ -24,8 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A killed process that is stuck in the kernel (a hung disk) does not end; the answer must not wait
-// for it.
+// Time to wait after SIGKILL. A process that is stuck in the kernel (a hung disk) does not exit,
+// and the answer must not wait for it.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
@@ -56,7 +56,7 @@ struct Child {
   base::Descriptor handle, output, errors;
 };
 
-// Runs between fork and exec, so it uses system calls only.
+// Starts the program. Runs between fork and exec, so it may use only system calls.
 [[noreturn]] void become(char* const* argv, int input, int output, int errors, int failure) {
   ::setpgid(0, 0);
   ::dup2(input, STDIN_FILENO);
@@ -90,7 +90,7 @@ VfsResult<Child> spawn(const Program& program) {
     become(argv.data(), input->get(), output->write.get(), errors->write.get(),
            failure->write.get());
   }
-  ::setpgid(child.pid, child.pid);  // the child does the same; either may be first
+  ::setpgid(child.pid, child.pid);  // the child does the same, because either process may run first
   failure->write.reset();
   int error = 0;
   if (::read(failure->read.get(), &error, sizeof error) == sizeof error) {
@@ -104,8 +104,8 @@ VfsResult<Child> spawn(const Program& program) {
   return child;
 }
 
-// Reads all available output, and closes the descriptor at its end. Returns after a while even if a
-// program writes endlessly, so that the time limit is checked.
+// Reads all available output, and closes the descriptor at the end of the stream. If a program
+// writes endlessly, returns after a while, so that the time limit is checked.
 bool drain(base::Descriptor& from, std::string& kept,
            const std::function<bool(std::string_view)>& on_bytes = {}) {
   std::array<char, 16 << 10> buffer;
@@ -122,14 +122,14 @@ bool drain(base::Descriptor& from, std::string& kept,
   return true;
 }
 
-/// Returns true for process 1 or a subreaper, which inherits children whose parents have ended.
+/// Returns true if this process inherits orphans, that is, if it is process 1 or a subreaper.
 bool adopts_orphans() {
   int asked = 0;
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that signals ended children; -1 without orphans to reap. A program may be
-/// waiting for one of them.
+/// Returns a descriptor that becomes readable when a child exits, because a program may wait for
+/// the death of an orphan. Returns -1 if this process does not inherit orphans.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;
@@ -141,7 +141,7 @@ int orphans_end() {
   return adopts_orphans() ? ends.get() : -1;
 }
 
-/// Reaps all ended children except `kept`, whose status is still needed.
+/// Reaps all children that have exited, except `kept`, whose status is still needed.
 void reap_orphans(pid_t kept = -1) {
   if (!adopts_orphans()) return;
   signalfd_siginfo info{};
@@ -149,14 +149,15 @@ void reap_orphans(pid_t kept = -1) {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == kept) return;  // reaped by the caller; later calls reap the rest
+    if (ended.si_pid == kept) return;  // the caller reaps it, and later calls reap the others
     ::waitpid(ended.si_pid, nullptr, 0);
   }
 }
 
 using OnOutput = std::function<bool(std::string_view)>;
 
-/// Returns true if the child has ended, and false at the deadline or if on_output stopped it.
+/// Waits for the child. Returns true if it has exited, and false at the deadline or if on_output
+/// stopped it.
 bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline,
            const OnOutput& on_output = {}) {
   for (;;) {

@@ -1,9 +1,10 @@
 #pragma once
 // Runs one program to its end, with limits on time and retained output.
 //
-// The program runs in a separate process group; at the time limit the whole group is killed. Its
-// input is an anonymous file, so that no pipe has to be fed while two others are drained. After a
-// normal end, child processes that it left stay alive, but lose the pipes.
+// The program runs in a separate process group; at the time limit the whole group is killed.
+// Standard input is an anonymous file, so only the two output pipes need service. If the program
+// ends normally, its remaining child processes stay alive, but the other ends of their pipes are
+// closed.
 
 #include <chrono>
 #include <cstdint>
@@ -22,20 +23,20 @@ struct Program {
   std::vector<std::string> argv{};  ///< argv[0] is searched in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
-  /// Receives standard output as it arrives, completely. Returning false ends the program as its
-  /// time limit would.
+  /// Receives all standard output as it arrives. If it returns false, the program is killed as at
+  /// the time limit.
   std::function<bool(std::string_view bytes)> on_output{};
 };
 
 struct ProgramEnd {
   int exit = 0;  ///< exit code, or 128 + signal
   bool timed_out = false;
-  bool refused = false;        ///< on_output returned false
-  std::string output, errors;  ///< last kKeptOutputBytes of each
+  bool refused = false;        ///< on_output returned false, so the program was killed
+  std::string output, errors;  ///< the last kKeptOutputBytes of each stream
   std::int64_t wall_ms = 0;
 };
 
-/// Runs a program. Errors are reasons why it could not be started (ENOENT, EACCES, ...).
+/// Runs a program. Fails with an errno (ENOENT, EACCES, ...) if the program cannot be started.
 VfsResult<ProgramEnd> run_program(const Program& program);
 
 }  // namespace headcrash::guest

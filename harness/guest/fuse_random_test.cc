@@ -1,8 +1,9 @@
-// Random operations on a nearly full disk, through FUSE. Three users run with their references
-// (tree/testing/history.h), and a fourth keeps the disk nearly full. Each round has a new file
-// system. It is unmounted, checked, mounted, compared again, unmounted and checked. No user may get
-// ENOSPC. A log-structured file system is nine tenths full, and its cleaner runs all the time. One
-// with meta-data snapshots is 95 % full, and begins generations all the time.
+// Tests random operations on a nearly full disk through FUSE. Three users compare their files with
+// references (tree/testing/history.h), and a fourth keeps the disk nearly full. Each round has a
+// new file system. It is unmounted, checked, mounted, compared again, unmounted and checked. No
+// user may get ENOSPC. A log-structured file system is nine tenths full, and its cleaner runs all
+// the time. A file system with meta-data snapshots is 95 % full and commits generations all the
+// time.
 //
 // The test mounts file systems, which needs root and /dev/fuse, and takes long.
 // HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the folder with
@@ -44,20 +45,20 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // Segments are so long that an eager cleaner never reaches its target of clean ones.
+  // Segments are so long that an eager cleaner never reaches its target number of clean segments.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
 }
 
-/// Syncs only this file system; sync(2) would wait for all disks of the machine.
+/// Syncs only the file system under test, because sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
   VfsResult<void> sync() override { return syncfs(); }
 };
 
-/// An image, read completely.
+/// An image that is read into memory completely.
 class ImageBytes final : public model::SectorStore {
  public:
   explicit ImageBytes(const std::filesystem::path& image)
@@ -94,13 +95,13 @@ class Mounts {
     std::filesystem::create_directory(target_);
   }
   ~Mounts() {
-    // Only after a failed round.
+    // Still mounted only if a round has failed.
     if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
   }
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  /// Blocks of 4096 and 1024 bytes alternate.
+  /// Creates a file system. Blocks of 4096 and 1024 bytes alternate.
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
     std::filesystem::resize_file(image_, system_.image_bytes);
@@ -108,7 +109,7 @@ class Mounts {
                     system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
-    // In the foreground, so that its output is kept.
+    // Runs in the foreground, so that its output is kept.
     const auto serve = fmt::format(
         "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
         tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
@@ -123,7 +124,7 @@ class Mounts {
   void unmount() {
     run("umount " + target_.string());
     mounted_ = false;
-    // The serving process ends slightly later; until then the image is in use.
+    // The serving process ends slightly after umount. Until then, the image is in use.
     const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
                                   image_.string(), said_.string());
     int left = -1;
@@ -136,7 +137,7 @@ class Mounts {
   }
   std::string target() const { return target_.string(); }
   const System& system() const { return system_; }
-  /// Counts cleaned segments of a log-structured file system.
+  /// Returns the number of segments that the cleaner of a log-structured file system has cleaned.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;

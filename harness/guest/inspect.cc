@@ -19,16 +19,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBatchBytes = 48 << 10;  // of entries per event; the limit is 1 MiB
+// Maximum bytes of entries per event; a message is limited to 1 MiB.
+constexpr std::size_t kBatchBytes = 48 << 10;
 
-/// A tree as hashes of the fields of each object. Inode numbers are reduced to which objects share
-/// them, since a file system without inodes renumbers files at each mount.
+/// A tree, stored as hashes of the fields of each object. Of inode numbers, only the information
+/// which objects share one is kept, because a file system without inodes renumbers files at each
+/// mount.
 class SeenTree {
  public:
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated") continue;  // blocks beyond a file's end may be freed at unmount
+      if (key == "allocated") continue;  // unmount may free blocks beyond the end of a file
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -37,7 +39,7 @@ class SeenTree {
     objects_.push_back(std::move(object));
   }
 
-  /// Returns the first object that differs, and how; empty if the trees are equal.
+  /// Describes the first object that differs. Returns an empty string if the trees are equal.
   std::string difference(const SeenTree& other) const {
     for (std::size_t i = 0; i < std::max(objects_.size(), other.objects_.size()); ++i) {
       if (i >= objects_.size()) return other.objects_[i].path + " is new";
@@ -64,7 +66,7 @@ class SeenTree {
     std::vector<Field> fields;
   };
   std::vector<Object> objects_;
-  std::map<std::uint64_t, std::size_t> first_with_;  ///< by inode: the first object with it
+  std::map<std::uint64_t, std::size_t> first_with_;  ///< index of the first object with each inode
 };
 
 /// Collects entries into events of limited size.
@@ -99,7 +101,7 @@ tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) 
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
-/// Verifies that the disk and the marks belong to the load that the host expects.
+/// Verifies that the disk and the marks disk are those that the host has loaded.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_inspection(source, bytes.error());
@@ -117,13 +119,14 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   return {};
 }
 
-/// Returns true for errors of a corrupted disk. EUCLEAN and EBADMSG are Linux's "corrupted" and
-/// "bad checksum".
+/// Returns true for errors that a corrupted disk causes. Linux uses EUCLEAN for corrupted metadata
+/// and EBADMSG for a bad checksum.
 bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps, uses and unmounts once. Adds times and refusals to `answer`.
+/// Mounts, dumps, optionally uses, and unmounts the file system. Adds times and refusals to
+/// `answer`.
 tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
                                                     EntryBatches batches, json& answer) {
   base::Stopwatch clock;

@@ -5,7 +5,8 @@
 //
 // With `use`, the last cycle uses and empties the file system (use.h) before it unmounts.
 //
-// The explorer examines many states per second; a separate request would cost a millisecond or two.
+// A single request saves time: the explorer examines many states per second, and each request costs
+// one or two milliseconds.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -17,11 +18,11 @@ namespace headcrash::guest {
 struct InspectRefusal {
   std::string what;
   Errno error;
-  bool unknown_type = false;  ///< the file system type is unknown
+  bool unknown_type = false;  ///< the kernel does not know the file system type
 };
 
-/// Executes a request (PROTOCOL.md) and sends events to `send`. A file system that cannot be
-/// mounted is an answer. A wrong disk or an endless tree is a refusal.
+/// Executes an `inspect` request and sends its events to `send`. A file system that cannot be
+/// mounted is reported in the answer. A wrong disk or an endless tree is a refusal.
 tl::expected<nlohmann::json, InspectRefusal> inspect(
     const nlohmann::json& request, const std::function<void(nlohmann::json)>& send);
 

@@ -1,4 +1,4 @@
-// mount, clock, block devices (kernel.h).
+// Implements mounts, the clock, random seeds and block devices with system calls (kernel.h).
 #include "harness/guest/kernel.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr int kDaemonWaits = 2000;  // 10 s
 constexpr std::chrono::milliseconds kDaemonWait{5};
 
-constexpr std::size_t kAlignment = 4096;  // suits O_DIRECT with every sector size
+constexpr std::size_t kAlignment = 4096;  // sufficient for O_DIRECT with every sector size
 constexpr std::size_t kMarkBytes = 512;
 constexpr std::size_t kNonceBytes = 64;
 constexpr std::size_t kLongestSeedBytes = 32;
@@ -53,7 +53,7 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
 
-/// Files of /sys/class/block/*/queue, with their contents before shorten_way().
+/// Files in /sys/class/block/*/queue and their contents before shorten_way() changed them.
 std::map<std::string, std::string>& changed_settings() {
   static std::map<std::string, std::string> settings;
   return settings;
@@ -65,7 +65,7 @@ std::string printable(const char* bytes, std::size_t count) {
   return text;
 }
 
-/// File systems mounted by this process, by target.
+/// A file system that this process has mounted.
 struct Mount {
   std::string source, type, options;
 };
@@ -74,8 +74,8 @@ std::map<std::string, Mount>& mounts() {
   return all;
 }
 
-/// Returns true for FUSE file systems other than ours: the kernel does not wait for their daemons,
-/// which still write and hold the device after an unmount.
+/// Returns true for FUSE file systems other than ours. The kernel does not wait for their daemons,
+/// which may still write to the device after an unmount.
 bool is_served_by_a_daemon(const std::string& target) {
   std::ifstream table("/proc/self/mounts");
   bool served = false;
@@ -87,10 +87,10 @@ bool is_served_by_a_daemon(const std::string& target) {
   return served;
 }
 
-/// Returns true if any process has a connection to FUSE open.
+/// Returns true if any process has an open connection to FUSE.
 bool daemon_runs() {
   namespace fs = std::filesystem;
-  std::error_code error, ended;  // a process may end while it is examined
+  std::error_code error, ended;  // a process may exit during the search
   for (fs::directory_iterator process("/proc", error); process != fs::directory_iterator();
        process.increment(error)) {
     for (fs::directory_iterator open(process->path() / "fd", ended);
@@ -189,7 +189,8 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
 
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
-  // struct rand_pool_info: two ints (bits of entropy, bytes), then the bytes.
+  // struct rand_pool_info consists of two ints (bits of entropy, number of bytes), followed by the
+  // bytes.
   alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes>
       request{};
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
@@ -250,8 +251,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // The file contains, for example, "[mq-deadline] none". A disk without a choice is left
-    // unchanged.
+    // The file contains, for example, "[mq-deadline] none". If there is no choice, the disk is not
+    // changed.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);
@@ -298,8 +299,8 @@ VfsResult<DiskCounters> disk_counters(const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
   std::ifstream stat("/sys/block/" + device + "/stat");
   if (!stat) return refuse(ENOENT);
-  // The fields are in the kernel's order (Documentation/block/stat.rst). Discards were added in
-  // Linux 4.18, flushes in 5.5.
+  // Fields are in the kernel's order (Documentation/block/stat.rst). Linux 4.18 added those for
+  // discards, and 5.5 those for flushes.
   std::array<std::uint64_t, 17> fields{};
   std::size_t count = 0;
   while (count < fields.size() && stat >> fields[count]) ++count;

@@ -11,7 +11,7 @@
 namespace headcrash::guest {
 
 struct MountOptions {
-  unsigned long flags = 0;  ///< MS_...
+  unsigned long flags = 0;  ///< MS_... flags of mount(2)
   std::string data;         ///< options for the file system
 };
 /// Parses options in the form of mount(8): "ro,noatime,data=journal".
@@ -21,51 +21,52 @@ MountOptions parse_mount_options(std::string_view text);
 VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);
-/// Unmounts the file system that mount_file_system() mounted there, and mounts it again in the same
-/// way. Returns ENOTSUP without such a mount.
+/// Unmounts the file system that mount_file_system() mounted at `target`, and mounts it again with
+/// the same parameters. Returns ENOTSUP if there is no such mount.
 VfsResult<void> mount_again(const std::string& target);
-/// Remounts it read-only, then read-write as before. Returns ENOTSUP as remount() does, or EBUSY if
-/// a file is open for writing.
+/// Remounts the file system read-only and then read-write with its original options. Returns
+/// ENOTSUP like mount_again(), or EBUSY if a file is open for writing.
 VfsResult<void> read_only_for_a_moment(const std::string& target);
-/// Calls sync(2), and syncs our own file systems, which the kernel does not notify
-/// (fs-adapters/fuse/ioctls.h).
+/// Calls sync(2). Also syncs our own file systems, because the kernel does not forward sync(2) to
+/// them (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 
-/// Parses at most 64 hexadecimal digits, an even number of them. Returns EINVAL otherwise.
+/// Parses an even number of hexadecimal digits, at most 64. Returns EINVAL for any other text.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
-/// Mixes the seed into the kernel's random pool, credits it, and rekeys the generators from the
-/// pool. Before the first credit getrandom(2) returns nothing, and libuuid waits a second for every
-/// identifier.
+/// Mixes the seed into the kernel's entropy pool, credits the entropy, and reseeds the generators
+/// from the pool. Without credited entropy, getrandom(2) returns no data, and libuuid waits a
+/// second for each UUID.
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed);
 VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 
 struct BlockDevice {
   std::uint64_t bytes = 0;
-  std::string nonce;  ///< sector 0's first 64 bytes up to NUL; '?' for unprintable
-  std::string flush;  ///< queue/write_cache: "write back" or "write through"
+  std::string nonce;  ///< first 64 bytes of sector 0 up to a NUL; '?' for unprintable bytes
+  std::string flush;  ///< content of queue/write_cache: "write back" or "write through"
 };
-/// Returns queue/write_cache; empty if the disk has none.
+/// Returns the content of queue/write_cache, or an empty string if the disk has no such file.
 std::string write_cache_of(const std::string& path);
-/// Drops the device's cached pages, then reads it with O_DIRECT.
+/// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
-/// The two steps needed to examine a crash state: drops the cached pages and returns the size;
-/// reads the nonce.
+/// The two parts of inspect_disk() that are needed to examine a crash state. drop_cached_pages()
+/// also returns the size of the disk; read_nonce() reads the first sector.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
-/// Returns the time of a 4 KiB read at `offset` past all caches, in nanoseconds of the guest's
-/// monotonic clock.
+/// Returns the duration of a 4 KiB read at `offset` that bypasses all caches, in nanoseconds of the
+/// guest's monotonic clock.
 VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Reduces the cost of examining a crash state. Requests bypass the scheduler, which would send
-/// each from another thread. Flushes are omitted, because they have no effect if nothing is
+/// Reduces the time to examine a crash state. Requests bypass the I/O scheduler, which would submit
+/// them from other threads. Flushes are omitted, which has no effect on a disk that is not
 /// recorded.
 void shorten_way(const std::string& disk);
-/// Restores the kernel's settings on every disk. Recorded or timed work must use them.
+/// Restores the kernel's settings for all disks. Required before work that is recorded or timed.
 void restore_ways();
 
 inline const std::string kUnknownType = "the kernel does not know the file system ";
-/// Returns true if /proc/filesystems lists the type. mount(2) returns ENODEV for an unknown type.
+/// Returns true if /proc/filesystems lists the type. For an unknown type, mount(2) returns ENODEV,
+/// which may also have other causes.
 bool kernel_knows(const std::string& file_system_type);
 
 /// The kernel's requests to a disk since boot (/sys/block/NAME/stat).
@@ -78,8 +79,8 @@ struct DiskCounters {
 /// Returns the counters of `device`, such as "vda". Returns EINVAL for a name with a '/'.
 VfsResult<DiskCounters> disk_counters(const std::string& device);
 
-/// One sector of the disk for marks, written with O_DIRECT. When write() returns, the server has
-/// the mark.
+/// The first sector of the disk for marks, written with O_DIRECT. When write() returns, the server
+/// has received the mark.
 class MarkDisk {
  public:
   MarkDisk() = default;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kLogKeptBytes = 32 << 10;
 constexpr std::size_t kRecordBytes = 8 << 10;
-constexpr int kRecordsMost = 100'000;  // limit for a kernel that logs faster than this reader
+// Limit per call, in case the kernel logs faster than this reader.
+constexpr int kRecordsMost = 100'000;
 
 }  // namespace
 
@@ -48,7 +49,7 @@ std::string last_lines(std::string_view log, std::size_t count) {
   std::string lines;
   for (; count > 0 && !log.empty(); --count) {
     log = log.substr(0, log.find_last_not_of('\n') + 1);
-    const std::size_t begin = log.rfind('\n') + 1;  // npos + 1 is 0, the first line
+    const std::size_t begin = log.rfind('\n') + 1;  // rfind() may return npos, and npos + 1 is 0
     if (begin == log.size()) break;
     lines.insert(0, fmt::format("{}{}", log.substr(begin), lines.empty() ? "" : "; "));
     log = log.substr(0, begin);

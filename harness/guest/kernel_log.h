@@ -12,11 +12,11 @@ namespace headcrash::guest {
 
 class KernelLog {
  public:
-  /// Starts at the current end of the log. Without /dev/kmsg (a test on the host as an ordinary
-  /// user) the log stays empty.
+  /// Begins at the current end of the log. If /dev/kmsg cannot be opened, for example in a test as
+  /// an ordinary user, the log stays empty.
   KernelLog();
 
-  /// Returns the records logged since the last call, one per line, at most the last 32 KiB.
+  /// Returns the records logged since the last call, one per line. Returns at most the last 32 KiB.
   std::string take();
   void pass_over();
 

@@ -1,8 +1,9 @@
 // headcrash-agent: process 1 of the guest.
 //
 // It creates the mounts that programs expect, loads the modules, opens the channel to the host and
-// answers requests until the power is cut. If it ends, the kernel panics and, because of its
-// command line, resets, which ends QEMU. A broken guest is therefore never silent.
+// answers requests until the power is cut. If the agent exits, the kernel panics. The kernel's
+// command line makes a panic reset the machine, and a reset ends QEMU. A broken guest is therefore
+// always noticed.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -51,8 +52,9 @@ void make_system_mounts() {
   mount_at("tmpfs", "/run", "mode=755");
 }
 
-// The kernel opens /dev/console for process 1 only if the initramfs has it. In user-mode Linux
-// whose console is not a terminal it cannot be opened; messages then go to the kernel's log.
+// Opens the console. The kernel opens /dev/console for process 1 only if the initramfs contains it.
+// In user-mode Linux the console cannot be opened if it is not a terminal; messages then go to the
+// kernel's log.
 void open_console() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     int file = ::open("/dev/console", O_RDWR);
@@ -63,7 +65,7 @@ void open_console() {
   }
 }
 
-/// Permits the open files of a workload, plus those of the agent itself.
+/// Raises the limit on open files to those of a workload plus those of the agent.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
@@ -86,15 +88,15 @@ int main() {
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Keeps freed memory: returning it to the kernel causes page faults, which are expensive under
-  // emulation.
+  // Keeps freed memory, because returning it to the kernel causes page faults later, which are
+  // expensive under emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no entropy source that the kernel trusts. Secrecy is not needed. Guests differ
-  // by the trial's seed, which arrives with `clock`.
+  // The machine has no entropy source that the kernel trusts, and secrecy is not needed. The
+  // trial's seed, which arrives with `clock`, makes guests differ.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);

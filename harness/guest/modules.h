@@ -1,6 +1,6 @@
 #pragma once
 // Kernel modules of the guest. The initramfs holds them in one flat folder. scripts/build-guest
-// lists them in dependency order, so that no dependency is resolved here.
+// lists them in dependency order, so modules are loaded in that order.
 
 #include <filesystem>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace headcrash::guest {
 
-/// Loads every file named in `folder`/order, one name per line. It is not a failure if a module is
-/// already loaded or reports "no such device" (an optimised variant on a processor without the
-/// instruction). Returns other failures as text.
+/// Loads every module named in the file `order` in `folder`, which has one name per line. Ignores
+/// modules that are already loaded or that report "no such device" (an optimised variant on a
+/// processor without the instruction). Returns all other failures as text.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 
 }  // namespace headcrash::guest

@@ -8,14 +8,16 @@
 
 namespace headcrash::guest {
 
-inline constexpr std::size_t kPersistedTextMost = 200;  ///< in bytes; a mark is one sector
+/// In bytes, so that a mark fits into one sector.
+inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {
  public:
-  /// With `every_line`, each non-empty line is a text, with or without "persisted".
+  /// With `every_line`, the text of each non-empty line counts, even without "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
-  /// Returns the texts of the lines that these bytes complete, in order. Counts lines that are too
-  /// long or not printable ASCII: ignoring a promise would judge the program too leniently.
+  /// Returns the texts of the lines that these bytes complete, in order. Lines that are too long or
+  /// not printable ASCII are counted as refused, because ignoring a promise would make the verdict
+  /// too lenient.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 
@@ -23,7 +25,7 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  std::string line_;  // bounded to slightly more than the longest valid line
+  std::string line_;  // longer lines are cut to slightly more than the longest valid line
   std::size_t refused_ = 0;
 };
 

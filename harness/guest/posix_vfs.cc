@@ -42,8 +42,8 @@ VfsResult<void> outcome(int returned) {
   return {};
 }
 
-/// Calls `act` with the file or directory opened for reading, the only mode an immutable one
-/// permits.
+/// Calls `act` with a descriptor of the object opened for reading, the only mode that an immutable
+/// file permits.
 auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(0)) {
   if (!full) return refuse(full.error().value);
   const int inode = ::open(full->c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -95,8 +95,9 @@ FileType type_of_entry(int folder, const dirent& entry) {
   return type_of(status.st_mode, status.st_rdev);
 }
 
-// Stores to a shared mapping can raise SIGBUS (no space, no medium), which would end process 1 and
-// the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as EFAULT.
+// Writes to a shared mapping can raise SIGBUS (ENOSPC, I/O error), which would kill process 1 and
+// thus the guest. MADV_POPULATE_WRITE triggers the same page faults first and reports errors as
+// EFAULT.
 int fault_in(void* pages, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
@@ -105,11 +106,11 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
-/// Mapped pages of a file, and the wanted bytes in them.
+/// Mapped pages of a file, and the requested range in them.
 struct Mapping {
   std::byte* pages = nullptr;
-  std::size_t bytes = 0;  ///< from the start of the first page
-  std::size_t start = 0;  ///< of the wanted bytes
+  std::size_t bytes = 0;  ///< length from the start of the first page
+  std::size_t start = 0;  ///< offset of the requested range
 };
 
 VfsResult<void> store(const Mapping& mapping, std::span<const std::byte> data) {
@@ -165,7 +166,7 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.direct) flags |= O_DIRECT;
   if (options.no_access_time) flags |= O_NOATIME;
   int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
-  if (file < 0 && errno == EPERM && options.no_access_time) {  // the file has another owner
+  if (file < 0 && errno == EPERM && options.no_access_time) {  // another user owns the file
     flags &= ~O_NOATIME;
     file = ::open(full->c_str(), flags | O_RDWR, options.mode);
   }
@@ -280,7 +281,7 @@ VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
 }
 
 VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
-  // The kernel may deduplicate less than requested, and reports how much.
+  // The kernel may deduplicate less than requested and returns the length.
   for (std::uint64_t done = 0; done < range.length;) {
     alignas(file_dedupe_range)
         std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
@@ -300,7 +301,7 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   return {};
 }
 
-/// The kernel reports extents, which may be adjacent.
+/// Counts runs of consecutive blocks. Extents that the kernel reports may be adjacent.
 VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
   constexpr std::size_t kAtOnce = 128;
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> room{};
@@ -488,7 +489,8 @@ VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
   });
 }
 
-/// Numbers on the root's device are unchanged.
+/// Returns an inode number that is unique across devices. Numbers on the root's device are
+/// unchanged.
 std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
   constexpr unsigned kInodeBits = 48;
   const std::lock_guard lock(devices_mutex_);
@@ -533,7 +535,7 @@ VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modif
   return set_attributes(path, {.modified_ns = modified_ns});
 }
 
-/// Owners first, because chown may clear bits of the mode.
+/// Sets owners first, because chown may clear bits of the mode.
 VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
   if (changes.user || changes.group) {
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
@@ -558,7 +560,7 @@ VfsResult<void> PosixVfs::set_flags(std::string_view path, std::uint32_t flags, 
     now = (now & ~of) | flags;
     if (::ioctl(inode, FS_IOC_SETFLAGS, &now) != 0 || ::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0)
       return refuse(errno);
-    // F2FS accepts FS_NOCOW_FL silently, but does not store it.
+    // F2FS accepts FS_NOCOW_FL without an error but does not store it.
     if ((now & of) != flags) return refuse(EOPNOTSUPP);
     return {};
   });
@@ -658,10 +660,10 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems have a cache in a process, unknown to the kernel.
+  // Our own file systems run in a process whose cache the kernel does not know.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
-  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY for all others
+  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY
   ::close(folder);
   return {};
 }

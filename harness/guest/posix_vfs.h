@@ -1,8 +1,8 @@
 #pragma once
-// The kernel's file systems behind vfs.h. Every operation is one system call, or the shortest
-// equivalent sequence, below a root folder. Paths with ".." are rejected with EINVAL before they
-// reach the kernel. The kernel follows symbolic links inside a path; untrusted trees are examined
-// only inside a guest.
+// Implements vfs.h with the kernel's file systems. Every operation is one system call, or the
+// shortest equivalent sequence, on paths below a root folder. Paths with ".." are rejected with
+// EINVAL before they reach the kernel. The kernel follows symbolic links inside a path; untrusted
+// trees are examined only inside a guest.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,8 @@ class PosixVfs : public Vfs {
   /// `root` is an existing folder, usually a mount point.
   explicit PosixVfs(std::string root) : root_(std::move(root)) {}
 
-  /// Opens for reading and writing, or for reading only if the file system or file is read-only.
+  /// Opens a file for reading and writing, or only for reading if the file or file system is
+  /// read-only.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
@@ -35,7 +36,8 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
-  /// Each maps the range and unmaps it; the stored data remain in the page cache.
+  /// Each call maps the range, accesses it and unmaps it. Written data remains dirty in the page
+  /// cache.
   VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
                              std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
@@ -51,7 +53,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> rmdir(std::string_view path) override;
   VfsResult<void> unlink(std::string_view path) override;
   VfsResult<void> link(std::string_view existing, std::string_view path) override;
-  /// uses /proc/self/fd
+  /// Links an open file through /proc/self/fd.
   VfsResult<void> link_open(FileHandle file, std::string_view path) override;
   VfsResult<void> make_fifo(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> symlink(std::string_view target, std::string_view path) override;
@@ -61,12 +63,13 @@ class PosixVfs : public Vfs {
   VfsResult<void> fsync_directory(std::string_view path) override;
   VfsResult<FileHandle> open_directory(std::string_view path) override;
 
-  // Supported by btrfs only.
+  // These are supported only by btrfs.
   VfsResult<void> make_subvolume(std::string_view path) override;
   VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
   VfsResult<void> remove_subvolume(std::string_view path) override;
 
-  /// Distinguishes inodes of different subvolumes, which have equal numbers.
+  /// Returns inode numbers that also differ between subvolumes, in which the kernel reuses the same
+  /// numbers.
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
@@ -81,22 +84,22 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// sync(2) cannot fail: a disk error shows only in a later fsync of the file. This function makes
-  /// no further calls to detect errors, because they would send flushes that the workload did not
-  /// request.
+  /// Calls sync(2), which cannot report errors: a disk error is reported only by a later fsync of
+  /// the file. Does not call fsync to detect errors, because it would send flushes that the
+  /// workload did not request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
-  /// Drops the clean caches of the whole kernel through /proc/sys/vm/drop_caches.
+  /// Drops all clean caches of the kernel through /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
   /// Remounts the file system that mount_file_system() mounted at the root (kernel.h). Returns
-  /// ENOTSUP for any other root.
+  /// ENOTSUP if the root is not such a mount point.
   VfsResult<void> remount() override;
-  VfsResult<void> remount_read_only() override;  ///< see remount()
+  VfsResult<void> remount_read_only() override;  ///< fails like remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
-  void start_program() override;  ///< runs true(1) by its path; does nothing without it
+  void start_program() override;  ///< runs true(1); does nothing if the guest lacks true(1)
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;
@@ -104,7 +107,7 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  /// In the order of their first use.
+  /// Device numbers in the order of their first use.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 

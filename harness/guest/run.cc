@@ -1,5 +1,5 @@
-// Threads, joins and the order of reports (run.h). One lock protects all shared state; it is not
-// held while an operation runs.
+// Runs the threads, joins and reports of a workload (run.h). A single lock protects all shared
+// state. It is not held while an operation runs.
 #include "harness/guest/run.h"
 
 #include <condition_variable>
@@ -37,7 +37,7 @@ class Run {
     for (std::size_t thread = 1; thread < threads_; ++thread)
       others.emplace_back([this, thread] { work(thread); });
     work(0);
-    others.clear();  // joins
+    others.clear();  // joins the threads
     return end_;
   }
 
@@ -53,7 +53,7 @@ class Run {
     }
   }
 
-  // Each of these returns false once the run has ended.
+  // Each of the following functions returns false once the run has ended.
 
   bool meet() {
     Lock lock(lock_);
@@ -111,7 +111,7 @@ class Run {
   }
 
   std::span<const Operation> operations_;
-  workload::OpenFiles open_files_;  // files left open are closed with the run
+  workload::OpenFiles open_files_;  // closes files that are still open at the end of the run
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;
@@ -119,7 +119,7 @@ class Run {
 
   std::mutex lock_;
   std::condition_variable changed_;
-  std::set<std::size_t> unreported_;  // persistence points
+  std::set<std::size_t> unreported_;  // persistence points that are not reported yet
   std::size_t arrived_ = 0, meetings_ = 0;
   bool over_ = false, skipped_;
   RunEnd end_;

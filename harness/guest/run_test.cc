@@ -41,7 +41,7 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunOptions& opt
   return seen;
 }
 
-/// A VFS whose fsync returns only when `expected` threads are in it simultaneously.
+/// A VFS whose fsync returns only when `expected` threads are inside it at the same time.
 class MeetingVfs : public PosixVfs {
  public:
   MeetingVfs(const std::string& root, int expected) : PosixVfs(root), expected_(expected) {}
@@ -87,7 +87,7 @@ TEST(RunOperations, RandomThreadsFinish) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // Thread 0 waits for thread 1 before it reports, and thread 2 waits at the join: neither may wait
+  // Thread 0 waits for the report of thread 1, and thread 2 waits at the join. Neither may wait
   // forever.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
@@ -99,8 +99,8 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 TEST(RunOperations, MayContinueAfterAFailure) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // A failed persistence point blocks no thread. Later operations on missing objects fail instead
-  // of being skipped.
+  // A persistence point that fails must not block other threads. Later operations on missing
+  // objects fail; they are not skipped.
   const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"),
                             vfs, {.continue_after_failure = true});
   EXPECT_EQ(seen.failed, (std::vector<std::size_t>{1, 3}));
@@ -143,7 +143,7 @@ TEST(RunOperations, AFailedReportEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
 }
 
-/// Changes to the file through %f must be visible through a link created before.
+/// A change through %f must be visible through a link that was created earlier.
 TEST(Run, AnOpenFileOutlivesItsName) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path());

@@ -1,4 +1,4 @@
-// Threads, gate and clocks of a phase (timed_phase.h).
+// Runs the threads of a phase and measures its times (timed_phase.h).
 #include "harness/guest/timed_phase.h"
 
 #include <pthread.h>
@@ -21,7 +21,8 @@
 namespace headcrash::guest {
 namespace {
 
-constexpr std::size_t kStackBytes = 256 << 10;  // permits many users in a guest of 64 MiB
+// Small, so that many users fit into a guest with 64 MiB.
+constexpr std::size_t kStackBytes = 256 << 10;
 
 class MonotonicClock : public timed::Pace {
  public:

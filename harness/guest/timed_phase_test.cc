@@ -14,7 +14,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// Avoids the host's caches and disks, which a test must not affect.
+/// Does not touch the caches and disks of the host, which a test must not affect.
 class HostVfs : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

@@ -9,8 +9,8 @@
 
 namespace headcrash::guest {
 
-/// Writes all of `data`, and returns when the kernel reports completion. Creates a ring for the
-/// call. Returns ENOSYS or EPERM if the kernel lacks io_uring or restricts it.
+/// Writes all of `data` and waits for the completion. Creates a ring for each call. Returns ENOSYS
+/// or EPERM if the kernel does not support io_uring or does not permit it.
 VfsResult<void> write_by_uring(int file, std::uint64_t offset, std::span<const std::byte> data);
 
 }  // namespace headcrash::guest

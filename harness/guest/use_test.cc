@@ -10,7 +10,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// Refuses one call, like a file system with a wrong count of entries or inodes.
+/// A VFS that rejects one call, as if the file system had a wrong count of entries or inodes.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

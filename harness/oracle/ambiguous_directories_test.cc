@@ -1,5 +1,5 @@
-// Trees with many ambiguous directories. A correct tree has no finding, whatever their number, and
-// a loss among them is found.
+// Tests trees with many ambiguous directories. A correct tree has no finding, however many there
+// are, and a loss inside one of them is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@ using adapters::Promises;
 
 constexpr std::uint32_t kPairs = 20;
 
-/// Directories aN and bN with a file each, synced, then exchanged.
+/// Returns a list that creates directories aN and bN with one file each, syncs, and then exchanges
+/// each pair.
 Case exchanged_pairs(std::uint32_t pairs) {
   Case made{.lines = {}, .persisted = std::nullopt};
   for (std::uint32_t i = 0; i < pairs; ++i) {
@@ -72,7 +73,7 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// Each directory moves from place to place, and any number of the exchanges may have been
+/// Each exchange moves a directory one place further, and any number of the exchanges may have been
 /// executed.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
@@ -101,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// All contents are equal; only the inode of an empty file with another name identifies the
-/// directory.
+/// All contents are equal. A directory can be identified only by an empty file in it that has a
+/// second name elsewhere.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
@@ -162,8 +163,8 @@ TEST(AmbiguousDirectories, OnePointIdentifiesDirectories) {
   EXPECT_NE(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i == 3; }), promises), Found{});
 }
 
-/// Empty directories are equal; the presence of a later file implies that all exchanges were
-/// executed.
+/// Empty directories cannot be distinguished. A file that was created later implies that all
+/// exchanges were executed.
 TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
@@ -183,8 +184,8 @@ TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
-/// Directories that may each be any of twenty. After the sync they are exchanged at random. The
-/// file m is created after half of the exchanges.
+/// A list in which any of twenty names may refer to any of twenty directories, because they are
+/// exchanged at random after the sync. The file m is created after half of the exchanges.
 class RandomExchanges {
  public:
   static constexpr std::uint32_t kDirectories = 20, kExchanges = 200;
@@ -204,7 +205,7 @@ class RandomExchanges {
     list_.lines.emplace_back("sync");
   }
   const Case& list() const { return list_; }
-  /// Returns the directory of each name after `done` exchanges.
+  /// Returns the directory that each name refers to after `done` exchanges.
   std::vector<std::uint32_t> after(std::uint32_t done) const {
     std::vector<std::uint32_t> at(kDirectories);
     for (std::uint32_t i = 0; i < kDirectories; ++i) at[i] = i;
@@ -267,12 +268,12 @@ TEST(SpecialFiles, FindsADestroyedInode) {
     tree[broken].link_target.clear();
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
-    // The agent knows only the kind from the directory entry.
+    // The directory entry tells the agent only the type of the object.
     tree[broken] = {.path = tree[broken].path, .type = tree[broken].type, .error = 117};
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
   }
-  Tree listed = whole;  // for a whiteout not even the kind
+  Tree listed = whole;  // a whiteout lacks even the type
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }

@@ -1,4 +1,4 @@
-// Converts output lines to findings (application_verdict.h).
+// Converts the output lines and the exit code of a verifier to findings (application_verdict.h).
 #include "harness/oracle/application_verdict.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPersistedMark = "persisted ";
 constexpr std::size_t kPermittedMost = 8;
-constexpr int kNotExecutable = 126, kNotFound = 127;  // of a shell
+constexpr int kNotExecutable = 126, kNotFound = 127;  // exit codes of a shell
 
 std::optional<Finding> finding_in(std::string_view line) {
   constexpr std::string_view kLost = "lost: ", kWrong = "wrong: ";

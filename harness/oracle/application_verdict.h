@@ -19,27 +19,27 @@ namespace headcrash::oracle {
 
 struct VerifierEnd {
   int exit_code = 0;
-  std::string output, errors;  ///< standard output and standard error, or their last parts
+  std::string output, errors;  ///< both limited to their last part by the caller
 };
 
 inline constexpr std::size_t kApplicationFindingsMost =
-    100;  ///< a last finding states the number of others
+    100;  ///< one more finding then states how many were omitted
 
-/// Converts the output of a verifier. Fails unless the verifier found everything in order (exit 0),
-/// or named the losses (exit 1 and lines): otherwise the state of the file system is unknown. A
-/// verifier that did not end must be handled by the caller, as a hang.
+/// Converts the output of a verifier that has exited. Fails unless the verifier exited with 0, or
+/// with 1 and at least one line that names a loss: otherwise the state of the file system is
+/// unknown. The caller must handle a verifier that timed out as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
-/// Converts the exit code of a verifier that prints no such lines: any other than 0 is one finding
-/// of lost_synced_data with the end of its output. Fails if the shell could not start it (exit 126
-/// or 127).
+/// Converts the exit code of a verifier that prints no such lines. Any code other than 0 is one
+/// finding of lost_synced_data, which quotes the end of the output. Fails if the shell could not
+/// start the verifier (exit 126 or 127).
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier);
 
-/// Returns the first few texts of the lines "permitted: ...", joined by "; "; empty without such
-/// lines.
+/// Returns the texts of the first few lines "permitted: ...", joined by "; ". Returns an empty
+/// string without such lines.
 std::string permitted_losses(std::string_view output);
 
-/// Returns the texts of marks "persisted TEXT" as input for the verifier.
+/// Formats the texts of marks "persisted TEXT" as standard input for the verifier.
 std::string verifier_input(const std::vector<std::string>& marks);
 
 }  // namespace headcrash::oracle

@@ -14,7 +14,7 @@ namespace {
 using workload::Operation;
 using Kind = Operation::Kind;
 
-// Modes with which execute.cc creates objects.
+// The modes with which execute.cc creates directories and files.
 constexpr std::uint32_t kModeOfDirectories = 0755, kModeOfFiles = 0644;
 
 std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view name) {
@@ -31,20 +31,21 @@ void Follower::set_mode(ObjectHistory& of, std::uint32_t mode) {
   history_.judged.modes = true;
 }
 
-/// Sets or, without a value, removes an attribute.
+/// Sets an attribute, or removes it if `value` is nullopt.
 void Follower::set_attribute(ObjectHistory& of, std::string_view name,
                              std::optional<std::string> value) {
   of.attributes[std::string(name)].emplace_back(index_, std::move(value));
 }
 
-/// A list equivalent to the mode is replaced by the mode.
+/// Sets the access list. A list that is equivalent to the mode is not stored: only the mode
+/// changes.
 void Follower::set_access_list(ObjectHistory& of, const PosixAcl& acl) {
   set_attribute(of, kAccessAcl,
                 acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
   if (!acl.empty()) set_mode(of, acl.mode());
 }
 
-/// chmod also changes the list.
+/// Updates the access list after chmod.
 void Follower::change_access_list(ObjectHistory& of, std::uint32_t mode) {
   if (const auto acl = list_of(of, kAccessAcl))
     set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
@@ -54,13 +55,14 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   const auto inherited = list_of(history_.objects[directory], kDefaultAcl);
   ObjectHistory& made = object(token);
   if (!inherited || made.type == FileType::symlink || made.type == FileType::whiteout) return;
-  if (made.subvolume) return;  // kernels differ
+  if (made.subvolume) return;  // kernels differ in what a new subvolume inherits
   const bool is_directory = made.type == FileType::directory;
   set_access_list(made, inherited->inherited(is_directory ? kModeOfDirectories : kModeOfFiles));
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// A write and a change of size or owner remove capabilities, and file systems differ in when.
+/// Removes the capability after a write or a change of size or owner. File systems differ in when
+/// they remove it, so its presence is then unclear.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }
@@ -132,8 +134,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // If extended attributes are unsupported, the operation that set it may have been skipped; then
-  // this one is skipped, too.
+  // If the file system does not support extended attributes, the operation that set this attribute
+  // may have been skipped. The removal is then skipped, too.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

@@ -1,5 +1,5 @@
-// Extended attributes of all namespaces: values set by the list or the kernel are accepted, and a
-// loss is found.
+// Tests extended attributes of all namespaces. Values set by the list or by the kernel are
+// accepted, and lost values are found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ TEST(Attributes, AcceptsAnyLengthInEachNamespace) {
   }
 }
 
-/// Returns a list that sets `count` attributes with values of `bytes` bytes. `name_bytes` is the
-/// length of a name.
+/// Returns a list that sets `count` attributes with values of `bytes` bytes and names of
+/// `name_bytes` bytes.
 std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
                                                 std::size_t name_bytes = 9) {
   std::vector<workload::Operation> list{workload::parse_operation("create a", "test").value()};
@@ -111,7 +111,8 @@ TEST(Attributes, AWriteRemovesCapabilities) {
             Found{});
 }
 
-/// Entries: the owner, user 1000, the group, the mask, others.
+/// Returns an access list with these permissions for the owner, user 1000, the group, the mask and
+/// others.
 std::string acl(int owner, int user, int group, int mask, int others) {
   return fmt::format(
       "0x02000000"

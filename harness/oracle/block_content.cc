@@ -1,4 +1,4 @@
-// Computes the content of blocks (block_content.h).
+// Computes the content of blocks after writes, truncations and holes (block_content.h).
 #include "harness/oracle/block_content.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ Bytes stamp_of(const BlockContent& held, std::uint64_t block) {
   return bytes;
 }
 
-/// Applies part of a stamp to the previous content. If that content is known, so is whether a stamp
-/// results, since the first bytes of two stamps are equal.
+/// Writes part of a stamp over the previous content. If the previous content is known, its first
+/// bytes determine whether the result is again a complete stamp.
 BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
   BlockContent fresh{

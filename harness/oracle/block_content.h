@@ -1,9 +1,9 @@
 #pragma once
 // The content of one block of a file, as determined by the events of its history (history.h).
 //
-// A stamp names the file and block for which it was written. A block that collapse or insert has
-// moved, or that a clone shares, shows a different block number. The difference is its
-// displacement, which is equal for all blocks that moved together.
+// A stamp names the file and block for which it was written. After a collapse, insert or clone, a
+// block holds a stamp with another block number. The difference between the two numbers is the
+// block's displacement, which is equal for all blocks that moved together.
 
 #include <cstdint>
 #include <optional>
@@ -21,11 +21,12 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// The first bytes of a block made by two writes, which is not a stamp; `version` is the newer
-  /// one. Unknown for a block with holes in several places.
+  /// The first bytes of a block that two writes have filled in part, so that it is no stamp.
+  /// `version` is then the newer of the two versions. Nullopt if unknown, for example for a block
+  /// with holes in several places.
   std::optional<BlockHead> mixed = {};
 
-  /// True if it reads as zeroes. The first byte of a stamp is zero (stamp.h).
+  /// Returns true if the block reads as zeroes. The first byte of a stamp is zero (stamp.h).
   bool reads_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }
@@ -37,19 +38,19 @@ struct BlockContent {
   }
 };
 
-/// Returns the block's first bytes, as far as known.
+/// Returns the first bytes of the block, as far as they are known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
-/// Returns the content that the event puts into a block of its range. `before` is the content that
-/// a truncation shortens or a hole interrupts.
+/// Returns the content that the event gives to a block in its range. `before` is the block's
+/// content before the event, of which a truncation or hole leaves a part.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the content of the block after the event. A write changes nothing if its few bytes equal
-/// those of the stamp before.
+/// Returns the content of the block after the event. A write of so few bytes that they equal those
+/// of the previous stamp changes nothing.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the blocks at which the history changes. All blocks between two of them have the same
-/// history.
+/// Returns the blocks at which the history changes. All blocks between two adjacent borders have
+/// the same history.
 std::set<std::uint64_t> borders(const ObjectHistory& object);
 
 /// Adjacent blocks with equal content.

@@ -26,18 +26,22 @@ namespace {
 
 using workload::kStampBytes;
 
-constexpr std::size_t kValueShownBytes = 80;        // of an attribute
-constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others equal the last
+constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
+// Limit for one run; further blocks are judged like the last.
+constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
   BlockContent
-      persistent;  ///< at the persistence point that covers the block; zeroes before the first
-  std::vector<BlockContent> pending;      ///< contents that may have replaced it since
-  std::vector<BlockContent> overwritten;  ///< stamps before the persistent state
+      /// Content at the persistence point that covers the block; zeroes before the first point.
+      persistent;
+  std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
+  std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent content
   bool covered = false;
-  bool unit_in_flight = false;  ///< the block's allocation unit may have been allocated since
-  bool may_be_another = false;  ///< it may have been freed and reallocated since
-  bool beyond_end = false;  ///< beyond the covered size, if the file may be longer than it ever was
+  /// The block's allocation unit may have been allocated since the point.
+  bool unit_in_flight = false;
+  bool may_be_another = false;  ///< the block may have been freed and reallocated since the point
+  /// Beyond the covered size; only if the file may be longer than it ever was.
+  bool beyond_end = false;
   Tier tier = Tier::posix;
 
   bool any(auto&& fits) const {
@@ -45,7 +49,7 @@ struct Permitted {
   }
 };
 
-/// Selects the persistence points that count.
+/// Selects which persistence points count: all, or only those that POSIX promises.
 enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
@@ -59,7 +63,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // After blocks have moved, it is unknown whether the range covered the block that is here now.
+    // After blocks have moved, it is unknown whether the range covered the block that is now at
+    // this position.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -94,8 +99,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the file grows. The allocation unit at its old end is then filled, and one for
-/// the new end is allocated.
+/// Returns true if the file grows so that it allocates part of the range: the rest of the unit at
+/// its old end, or the unit at its new end.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -144,8 +149,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds earlier contents. `moves_count` includes those of moves in flight, which are looked up at
-/// their source.
+/// Adds the contents that the block had earlier. With `moves_count`, also follows moves in flight,
+/// and adds contents from the block's position before the move.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -157,8 +162,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns the places where blocks that may show here were or would be. Blocks of a move in flight
-/// may have moved or not. Later writes go to their current place and may show at the old one.
+/// Returns other positions whose blocks may appear at this position. A move in flight may or may
+/// not have moved each block. Writes after the move go to the new position but may appear at the
+/// old one.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -198,8 +204,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
   if (!places.empty())
-    permitted.pending.push_back({});  // it has moved away, and its replacement
-                                      // has not arrived
+    permitted.pending.push_back({});  // the block moved away; its replacement has not arrived
   for (const std::uint64_t place : places) {
     Permitted there;
     add_what_stood_there(object, place, terms, cover, false, there);
@@ -216,8 +221,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   return permitted;
 }
 
-/// Returns true if a hole in the block is visible. A hole over bytes that are zeroes in the stamp
-/// is not.
+/// Returns true if a hole in the block can be seen. A hole is invisible if the stamp has zeroes at
+/// the same bytes.
 bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
@@ -230,8 +235,8 @@ bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
                                       [](std::byte each) { return each != std::byte{0}; });
 }
 
-/// Returns true if the first bytes can be a permitted content that ends inside the block, or a torn
-/// combination of two.
+/// Returns true if the observed bytes are the beginning of a permitted content that ends inside the
+/// block, or a torn combination of two permitted contents.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
@@ -239,7 +244,8 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
     const std::size_t known = std::min<std::size_t>(length, held.bytes);
-    BlockHead cut = contents.back();  // if nothing follows the end of the stamp
+    // The bytes after the end of the stamp, unless they were written.
+    BlockHead cut = contents.back();
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
         !held.zero &&
@@ -298,7 +304,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // Newly allocated blocks show their old contents.
+  // A newly allocated block may contain what was on the disk there before.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -334,11 +340,12 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The file may have reused this block for an unallocated or freed one.
+      // The file system may have reused a block for a hole of the file, or for a block that the
+      // file freed.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
-      // An older version in place of a synced one is a lost write; in place of a hole, removed data
-      // has returned.
+      // If an older version is found where a synced version is expected, a write was lost. If it is
+      // found where a hole is expected, removed data has returned.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
@@ -377,7 +384,8 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps at least its end
+  // An O_SYNC write promises a size of at least its end.
+  for (const DataCover& each : object.data_covers) {
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))
       continue;
@@ -397,7 +405,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 
-/// The faults of one kind.
+/// Counts the faults of one kind, and keeps the first.
 struct FaultCount {
   BlockFault fault;
   std::uint64_t first_block = 0, blocks = 0;
@@ -409,7 +417,8 @@ class BlockJudge {
              Covers covers)
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
-    one_byte_ = observed.size_bytes % kStampBytes == 1;  // a stamp's first byte is zero
+    // Such a last block reads as zero, because a stamp begins with a zero byte.
+    one_byte_ = observed.size_bytes % kStampBytes == 1;
     if (object.moves.empty()) return;
     for (const std::uint64_t border : borders_)
       if (border != kEndless) moving_end_ = border;
@@ -438,7 +447,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t end_ = 0;
-  /// Blocks before it are judged separately, because other blocks may show there.
+  /// End of the blocks whose content may be that of another block because of a move. Blocks before
+  /// it are judged one by one.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
@@ -472,7 +482,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  std::uint64_t described_end = 0;  // end of the blocks described so far; runs are contiguous
+  std::uint64_t described_end = 0;  // end of the described blocks so far; runs must be contiguous
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
     if (run.first_block == described_end) described_end += run.blocks;
@@ -507,7 +517,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
     bool was_there = false;
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
-    if (!shown && observed.attributes_cut) continue;  // it may be among the omitted ones
+    if (!shown && observed.attributes_cut) continue;  // the dump may have omitted it
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
@@ -524,7 +534,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
                         value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    // The kernel sets attributes itself, and an older kernel keeps some.
+    // The kernel may set attributes itself, and older kernels keep attributes that newer ones
+    // remove.
     if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("attribute {}: none", name), value_of(value)});
@@ -532,7 +543,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// A finding that POSIX alone would permit violates a promise of the documentation.
+/// Assigns tiers. A finding that would be permitted under POSIX alone violates a documented
+/// promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -13,27 +13,29 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed the file over another one, if the file system then promises its
-  /// content.
+  /// The operation that renamed this file over another one, if the file system promises the content
+  /// of such a file.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
   std::uint64_t allocation_blocks = 1;
-  bool ends_anywhere = false;  ///< while it grows, the file may extend to the end of the blocks
-                               ///< that fsck finds
+  /// While the file grows, it may have any size, because fsck extends it to the end of the blocks
+  /// that it finds.
+  bool ends_anywhere = false;
   /// Selects the blocks where stale data may show. True: every block with a change in flight.
   /// False: only blocks that may have been allocated since, so that a truncation in flight leaves
   /// the file's own data or less.
   bool stale_anywhere_in_flight = false;
-  bool fills_last_unit = false;  ///< a growing file allocates the units at both ends
+  bool fills_last_unit = false;  ///< growth allocates the units at the old and the new end
 };
 
-/// Returns at most one finding of each kind. Each names the first block and the number of blocks.
+/// Returns at most one finding of each kind. Each finding names the first affected block and the
+/// number of affected blocks.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 
-/// Judges mode, owner, modification time and blocks allocated by fallocate, for files and
-/// directories (inode_facts.cc).
+/// Judges mode, owner, modification time and the number of blocks that fallocate reserved, for
+/// files and directories (inode_facts.cc).
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 

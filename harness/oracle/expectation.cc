@@ -39,7 +39,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-/// Returns the part between `before` and `after` if the text consists of these three.
+/// Returns the middle part if the text consists of `before`, a middle part and `after`.
 std::optional<std::string_view> between(std::string_view text, std::string_view before,
                                         std::string_view after) {
   if (text.size() < before.size() + after.size() || !text.starts_with(before) ||
@@ -66,7 +66,7 @@ std::optional<Expectation> size_of(std::string_view text) {
   return Expectation{.kind = Expected::size, .least = *least, .most = *most};
 }
 
-/// Parses everything except the block number.
+/// Parses an expectation, except for its block number.
 Expectation parse(std::string_view text) {
   for (const auto& [kind, fixed] : kFixed)
     if (text == fixed) return {.kind = kind};

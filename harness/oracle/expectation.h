@@ -1,8 +1,9 @@
 #pragma once
 // The expectation of a finding, as data and as the text of Finding::expected.
 //
-// A database stores only the text. Both conversions are in one file, so that code which needs part
-// of an expectation (explorer/reproduce/plain_checks.cc) can decide by its kind.
+// A database stores only the text. This file converts in both directions, so that code which reads
+// findings from a database (explorer/reproduce/plain_checks.cc) can branch on the kind of an
+// expectation.
 
 #include <cstdint>
 #include <limits>
@@ -24,12 +25,12 @@ struct Expectation {
     symlink,
     readable_directory,
     readable_content,
-    target,                       ///< target of a symbolic link, in `text`
-    one_name,                     ///< `text` holds the other name found; empty if unknown
-    links,                        ///< `least` names
-    size,                         ///< `least` to `most` bytes
-    version,                      ///< version `least` or newer, in `block`
-    zeroes,                       ///< in `block`
+    target,    ///< target of a symbolic link, in `text`
+    one_name,  ///< `text` is the other name under which the object was found; empty if unknown
+    links,     ///< `least` is the number of names
+    size,      ///< from `least` to `most` bytes
+    version,   ///< version `least` or newer, in `block`
+    zeroes,    ///< in `block`
     zeroes_or_version_in_flight,  ///< in `block`
   };
   static constexpr std::uint64_t kOpen = std::numeric_limits<std::uint64_t>::max();
@@ -37,21 +38,21 @@ struct Expectation {
   Kind kind = Kind::other;
   std::string text = {};
   std::uint64_t least = 0, most = 0;  ///< kOpen for no upper bound
-  std::uint64_t block = 0;            ///< of 512 bytes
+  std::uint64_t block = 0;            ///< number of a block of 512 bytes
   bool operator==(const Expectation&) const = default;
 };
 
-/// Returns the text: "at least 4096 bytes", "zeroes". The text for a block does not contain its
-/// number.
+/// Returns the expectation as text, for example "at least 4096 bytes" or "zeroes". The text does
+/// not contain the block's number.
 std::string words(const Expectation& expectation);
 /// Returns, for example, "zeroes in block 5".
 std::string words_in_block(std::string_view words, std::uint64_t block);
 /// Parses the text of a finding; the inverse of words(). Returns Kind::other for an unknown text.
 Expectation expectation_of(const Finding& finding);
 
-/// Returns "a file", "a directory", "a fifo" and so on.
+/// Returns the type as words, for example "a file", "a directory" or "a fifo".
 std::string_view kind_of(FileType type);
-/// Returns the text of Finding::found if a second name was found where one was expected.
+/// Returns the text of Finding::found for an object that must have one name but also has this one.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

@@ -1,4 +1,4 @@
-// Expectations can be restored from their texts, which are all that a database stores.
+// Tests that each expectation can be parsed from its text, because a database stores only the text.
 #include "harness/oracle/expectation.h"
 
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ class Follower {
   }
 
   Result<void> step(const workload::Operation& operation);
-  /// Handles an operation that was skipped or found no space.
+  /// Handles an operation that was skipped, or that failed with ENOSPC.
   void step_over(const workload::Operation& operation, workload::Outcome outcome) {
     begin(operation, true);
     disturbed_ = true;
@@ -48,7 +48,7 @@ class Follower {
   WorkloadHistory take() { return std::move(history_); }
 
  private:
-  /// A name and its directory. `token` is set while the name exists.
+  /// A name in a directory. `token` is set while the name exists.
   struct Place {
     ObjectId directory;
     std::string name;
@@ -80,7 +80,7 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // Records the first object that another thread owns; this fails the step.
+  // Records the first object that another thread owns. The current step then fails.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -119,7 +119,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// Returns the link by which the file was opened; it may no longer exist.
+  /// Returns the link through which the file was opened. The link may have been removed since.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -169,7 +169,8 @@ class Follower {
   Result<void> remove(const std::string& path, bool directory);
   Result<void> snapshot(const workload::Operation& operation);
   Result<void> remove_subvolume(const std::string& path);
-  /// Copies entries. An object with two names is copied once; `copies` maps it to its copy.
+  /// Copies the entries of a directory. An object with two names is copied only once; `copies` maps
+  /// each original to its copy.
   void copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
                     const std::string& path, std::map<ObjectId, ObjectId>& copies);
   ObjectHistory copy_of(const ObjectHistory& object);
@@ -209,7 +210,7 @@ class Follower {
     if (!file.times.empty() && file.times.back().second)
       file.times.emplace_back(index_, std::nullopt);
   }
-  /// Records a possible read, or a mapping, which counts as one.
+  /// Records a possible change of atime by a read or by a mapping.
   void accessed(ObjectHistory& file) {
     if (!file.accesses.empty() && file.accesses.back().second)
       file.accesses.emplace_back(index_, std::nullopt);
@@ -221,7 +222,7 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Records a change to ".." of a directory that moves.
+  /// Records that "..", and thus the content of a moved directory, has changed.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }
@@ -247,8 +248,10 @@ class Follower {
   adapters::Promises promises_;
   std::span<const std::string> subjects_;
   WorkloadHistory history_;
-  std::vector<std::map<std::string, TokenId>> live_;  // by object: the entries of directories
-  std::vector<std::optional<TokenId>> token_of_;      // by object: its newest token
+  // Index: object; value: the entries of a directory.
+  std::vector<std::map<std::string, TokenId>> live_;
+  // Index: object; value: the newest token of the object.
+  std::vector<std::optional<TokenId>> token_of_;
   std::map<std::pair<std::uint8_t, std::string>, TokenId> open_;
   std::uint8_t thread_ = 0;
   Ownership owners_;

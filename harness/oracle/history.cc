@@ -1,4 +1,4 @@
-// The changes of each operation (follower.h).
+// Records the changes that each operation makes (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +81,8 @@ Result<void> Follower::rename(const Operation& operation) {
   if (to->token) {
     if (operation.kind == Kind::rename_noreplace)
       return wrong(fmt::format("\"{}\" exists already", operation.target));
-    if (history_.tokens[*to->token].object == moved) return {};  // POSIX: no effect
+    // POSIX: rename() of two links to one file has no effect.
+    if (history_.tokens[*to->token].object == moved) return {};
     const bool onto_directory = object(*to->token).type == FileType::directory;
     if (directory != onto_directory || (directory && !empty(*to->token)))
       return wrong(fmt::format("\"{}\" cannot be replaced", operation.target));
@@ -114,8 +115,8 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // After an operation that was skipped, a later one may find a different file or size than the
-  // list assumes.
+  // If an earlier operation was skipped, the file or its size may differ from what the list
+  // assumes.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
@@ -138,8 +139,8 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into a partial first block, if any, and further blocks. The first byte of a stamp
-/// is zero, as in the stamp before.
+/// Splits a write into a partial first block, if any, and the following blocks. The first byte of
+/// the block need not be written, because it is zero in every stamp.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
@@ -195,7 +196,7 @@ void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_
   if (whole_end != first_block) part(whole_end);
 }
 
-/// Handles all modes of fallocate.
+/// Handles all modes of fallocate(2).
 Result<void> Follower::reshape(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -220,7 +221,8 @@ Result<void> Follower::change_inode(const Operation& operation) {
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  const bool of_files = operation.kind == Kind::access;  // a dump reads directories
+  // A dump reads directories, which changes their atime.
+  const bool of_files = operation.kind == Kind::access;
   if (!file && (of.type != FileType::directory || of_files))
     return wrong(
         fmt::format("\"{}\" is not a file{}", operation.path, of_files ? "" : " or directory"));
@@ -331,8 +333,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // skipped by an executor that cannot cut the power; otherwise the rest of the list has a
-        // separate history
+        // An executor that cannot cut the power skips the crash. Otherwise the rest of the list has
+        // a separate history.
         crash:
       return {};
     case Kind::join:

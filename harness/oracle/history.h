@@ -26,7 +26,7 @@
 
 namespace headcrash::oracle {
 
-/// Number of a name that is judged independently of others (lone_names.h).
+/// Number of a name that can be judged independently of all other names (lone_names.h).
 using LoneName = std::uint32_t;
 inline constexpr LoneName kNotLone = std::numeric_limits<LoneName>::max();
 
@@ -35,17 +35,19 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// The authority by which a persistence point covers a change. POSIX permits sync() to schedule the
-/// writes and return; Linux documents that it waits, like syncfs() (sync(2)).
+/// The authority that promises what a persistence point covers. POSIX permits sync() to schedule
+/// the writes and return before they are done; Linux documents that sync() waits, like syncfs()
+/// (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
-  std::size_t operation;         ///< the operation that created it
+  std::size_t operation;         ///< the operation that created this binding
   std::optional<TokenId> token;  ///< nullopt if the name was removed
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name before
   bool by_exchange = false;
-  /// During the exchange, the file had a third name in this directory, if names are not atomic.
+  /// True if names are not atomic and the file had a third name in this directory during the
+  /// exchange.
   bool had_third_name = false;
 };
 struct Cover {
@@ -60,62 +62,65 @@ struct SlotHistory {
   LoneName lone = kNotLone;
 };
 
-/// A range of zeroes in a block. Their positions are unknown if there are several separate ranges.
+/// A range of zeroes inside a block. If a block has several separate ranges, their positions are
+/// unknown.
 struct BlockHole {
   std::uint32_t first = 0, end = 0;
   bool many = false;
   bool operator==(const BlockHole&) const = default;
 };
-/// The part that a dump reports of a block which is not a stamp.
+/// The bytes that a dump reports for a block that is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
 /// A change to the content of blocks by an operation.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
-    stamp,  ///< stamp of `version`; the last block has only its first `bytes`
+    stamp,  ///< stamp of `version`; the last block contains only its first `bytes` bytes
     zero,
-    trim,   ///< truncation inside a block: only its first `bytes` remain
-    hole,   ///< zeroes inside one block
-    patch,  ///< bytes of a stamp inside one block
+    trim,   ///< truncation inside a block: only the first `bytes` bytes of the block remain
+    hole,   ///< a range of zeroes inside one block
+    patch,  ///< some bytes of a stamp, written inside one block
   };
   std::size_t operation;
   Kind kind = Kind::stamp;
-  std::uint64_t first = 0, end = 0;  ///< in blocks
+  std::uint64_t first = 0, end = 0;  ///< block numbers
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;  ///< 1 to 512
+  std::uint32_t bytes = 0;  ///< number of bytes, 1 to 512
   std::uint32_t file = 0;   ///< file number in the stamp; differs if a clone shares the blocks
-  /// Block number in its stamp minus block number in this file (block_content.h).
+  /// Block number in the stamp minus block number in this file (block_content.h).
   std::int64_t displacement = 0;
   bool moved = false;   ///< by a MoveEvent, from another position in the same file
-  BlockHole hole = {};  ///< hole, patch: its position; stamp: zeroed bytes in the source block
-  std::optional<BlockHead> mixed = {};  ///< of a stamp: same as in BlockContent
+  BlockHole hole = {};  ///< hole, patch: the changed range; stamp: zeroed bytes in the source block
+  std::optional<BlockHead> mixed = {};  ///< stamp only: BlockContent::mixed
 };
-/// A collapse or insert. Separate events hold the content of each block afterwards. A cut may also
-/// leave blocks that have not moved yet.
+/// A collapse or insert. Separate BlockEvents hold the content that each block then has. After a
+/// power cut, some blocks may still be in their old positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;
-  bool towards_the_end = false;  ///< true for insert
+  bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocation of space without a write, for blocks that had none.
+/// Allocation of space without a write, for blocks that had no space.
 struct AllocationEvent {
   std::size_t operation;
-  std::uint64_t first = 0, end = 0;  ///< in blocks
-  bool stays = false;  ///< true for fallocate proper, false for a zeroed range, which may be a hole
+  std::uint64_t first = 0, end = 0;  ///< block numbers
+  bool stays = false;  ///< true for fallocate; false for a zeroed range, which may become a hole
 };
-/// The range of data that a persistence point covers. fsync, fdatasync and sync cover everything, a
-/// write with O_SYNC the written range.
+/// The range of data that a persistence point covers. fsync, fdatasync and sync cover the whole
+/// file; a write with O_SYNC covers only the written range.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;
-  std::uint64_t first = 0, end = kEndless;  ///< in blocks
+  std::uint64_t first = 0, end = kEndless;  ///< block numbers
   std::uint64_t end_bytes = kEndless;
 };
 
-/// An upper bound on the reported attributes of an object, for all their possible states.
+/// An upper bound for the attributes that a dump reports for an object, over all states of the
+/// object.
 struct ReportedAttributes {
-  std::map<std::string, std::size_t> longest;  ///< maximum bytes by name and longest value
-  std::size_t bytes = 0;                       ///< sum of `longest`
-  std::size_t name_bytes = 0;                  ///< total length of all names, including NULs
+  /// Value: maximum length in bytes of name plus value.
+  std::map<std::string, std::size_t> longest;
+  std::size_t bytes = 0;       ///< sum of `longest`
+  std::size_t name_bytes = 0;  ///< total length of all attribute names, including NULs
 };
 
 struct ObjectHistory {
@@ -123,57 +128,58 @@ struct ObjectHistory {
   bool subvolume = false;  ///< true for a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;                ///< number in stamps; 0 before the first write
-  std::set<std::uint32_t> shared_files;  ///< stamp numbers of files whose blocks clones share
+  std::set<std::uint32_t> shared_files;  ///< file numbers in the stamps of blocks that clones share
   std::string link_target;               ///< target of a symbolic link
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// (operation, first block beyond the shorter of the two sizes)
+  /// Pairs of the operation and the first block beyond the shorter of the two sizes.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   ReportedAttributes reported_attributes;
-  /// The kernel may have changed these at an unknown time.
+  /// Attributes that the kernel may have changed at an unknown time.
   std::set<std::string> unclear_attributes;
-  // Other values of the inode, from an operation on. Unknown before the first; nullopt for an
-  // unknown time.
+  // Other inode fields. Each pair is an operation and the value after it. Before the first pair the
+  // value is unknown; nullopt is an unknown time.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// User, group.
+  /// Pairs of an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  /// Wrote the inode as that of a new parent, without a promise about the rest.
+  /// Persistence points that wrote this inode only because it is the parent of a new object. They
+  /// promise nothing about the inode's other fields.
   std::vector<std::size_t> inode_covers;
   std::map<std::string, SlotHistory> entries;  ///< entries of a directory
-  bool unclear = false;  ///< a write found no space, so the content is not judged
+  bool unclear = false;  ///< a write failed with ENOSPC, so the content is not judged
 };
 
 struct TokenHistory {
   ObjectId object;
   std::optional<std::size_t> removed_by;
-  std::vector<std::pair<ObjectId, std::string>> slots;  ///< its previous and current places:
-                                                        ///< directory and name
-  LoneName lone = kNotLone;                             ///< its only name, if judged independently
+  /// The previous and current (directory, name) of the link.
+  std::vector<std::pair<ObjectId, std::string>> slots;
+  LoneName lone = kNotLone;  ///< the link's only name, if that name is judged independently
 };
 
-/// Aspects that must be observed in addition to names and content.
+/// Inode fields that must be observed in addition to names and content.
 struct Aspects {
   bool modes = false, owners = false, flags = false, projects = false, times = false,
        allocation = false;
 };
 
 struct WorkloadHistory {
-  std::vector<ObjectHistory> objects;  ///< kRoot is first
+  std::vector<ObjectHistory> objects;  ///< objects[0] is kRoot
   std::vector<TokenHistory> tokens;
   Timeline timeline;
   Aspects judged;
 };
 
-/// Follows a list. Skipped operations are ignored; the content of files with a partial write is
-/// unclear.
+/// Follows a list of operations. Skipped operations are ignored. A file's content is unclear after
+/// a partial write.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

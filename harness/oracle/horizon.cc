@@ -1,4 +1,4 @@
-// Computes horizons (horizon.h).
+// Computes which operations must and may have been executed at a cut (horizon.h).
 #include "harness/oracle/horizon.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
 // The known progress of a workload at the time of the power cut.
 //
-// Persistence points are reported in list order (operation.h). Let P be the last one reported. All
-// points up to P have succeeded. Each thread may have reached its next point after P but not passed
-// it, because it waits there for the report. No thread has passed a join that follows an unreported
-// point.
+// Persistence points are reported in list order (operation.h). Let P be the last reported point.
+// All points up to P have succeeded. Each thread may have reached its next point after P but not
+// passed it, because it waits there for the report. No thread has passed a join that follows an
+// unreported point.
 //
 //   operation   0  1  2  3  4  5  6  7  8  9
 //   thread 0    w     F        w  F     |  w      F persistence point, | join, P = 2
@@ -24,7 +24,8 @@
 
 namespace headcrash::oracle {
 
-/// The operations that must have happened, and those that may have happened.
+/// The operations that must have been executed, and those that may have been executed, at a power
+/// cut.
 class Horizon {
  public:
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
@@ -34,8 +35,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Number of operations from the start of the list that have been executed, counting only a
-  /// thread's own: up to its last known point, and up to the last that may have run.
+  /// Number of operations, from the start of the list, that have been executed at least or at most.
+  /// Only operations of `thread` count: at least those up to its last known point, and at most
+  /// those up to the last that may have run.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -43,46 +45,50 @@ class Horizon {
 
  private:
   friend class Timeline;
-  std::optional<std::size_t> persisted_;  // last known persistence point, P
-  std::vector<std::size_t> reached_;      // by thread: last operation that may have run
-  std::vector<std::size_t> passed_;       // by thread: end of the operations covered by its last
-                                          // point up to P
+  // P, the last persistence point that was reported; nullopt if none.
+  std::optional<std::size_t> persisted_;
+  std::vector<std::size_t> reached_;  // by thread: the last operation that may have run
+  // By thread: end of the operations up to the thread's last point not after P.
+  std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };
 
-/// The threads, persistence points and joins of a list.
+/// The threads, persistence points and joins of a list of operations.
 class Timeline {
  public:
-  /// Adds the next operation. A skipped one makes nothing persistent. `keeps` is true if, as a
-  /// point, it makes earlier operations persistent; a rest shorter than the promised age does not.
+  /// Adds the next operation. A skipped operation makes nothing persistent. `keeps` is false for a
+  /// persistence point that makes no earlier operations persistent: a rest that is shorter than the
+  /// promised maximum age.
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
-  /// Returns the horizon after a persistence point. The timeline must outlive it.
+  /// Returns the horizon after a persistence point was reported. The timeline must outlive the
+  /// horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
-  /// Returns the horizon after exactly the first `done` operations; `done` is at least 1. The
-  /// timeline must outlive it.
+  /// Returns the horizon after exactly the first `done` operations. `done` is at least 1. The
+  /// timeline must outlive the horizon.
   Horizon after(std::size_t done) const;
 
-  /// The operations from `first` to `end`, exclusive. `end` follows the join that ends the section,
-  /// or the list.
+  /// The operations from `first` to `end`, exclusive. `end` is the position after the join that
+  /// ends the section, or the end of the list.
   struct Section {
     std::size_t first = 0, end = 0;
   };
   std::vector<Section> sections() const;
-  /// Returns true if, after the first `done` operations, a transaction of the thread has been
-  /// executed only in part.
+  /// Returns true if, after the first `done` operations, a transaction of `thread` is incomplete.
   bool splits_transaction(std::size_t done, std::size_t thread) const;
 
  private:
   std::vector<std::uint8_t> thread_of_;
-  /// A thread's operations between `begin` and `commit`. The last transaction may have no end.
+  /// A thread's operations between `begin` and `commit`. The last transaction may lack its
+  /// `commit`.
   struct Transaction {
     std::uint8_t thread = 0;
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  std::vector<std::size_t> kept_points_;  ///< those of points_ that make operations persistent
+  /// The elements of points_ that make earlier operations persistent.
+  std::vector<std::size_t> kept_points_;
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;
 };

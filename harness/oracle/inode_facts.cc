@@ -1,6 +1,6 @@
-// Judges the values of an inode other than size and content (content.h). A value that was set and
-// made persistent must be there, or a value set later. fsync keeps these values like extended
-// attributes; fdatasync does not.
+// Judges inode fields other than the size (content.h). A field must have its last persistent value,
+// or a value that was set later. fsync persists these fields and extended attributes; fdatasync
+// does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizo
   return last;
 }
 
-/// Returns the permitted values; nullopt if any value is permitted.
+/// Returns the permitted values of a field, or nullopt if any value is permitted.
 template <typename Value>
 std::optional<std::vector<Value>> permitted_values(
     const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
@@ -55,7 +55,7 @@ bool may_be(const std::vector<std::pair<std::size_t, Value>>& states,
   return !permitted || std::find(permitted->begin(), permitted->end(), shown) != permitted->end();
 }
 
-/// `what` describes the value in a finding.
+/// Judges one field. `what` names the field in a finding.
 template <typename Value>
 void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
                  const AttributeCovers& covers, const Horizon& horizon, const Value& shown,
@@ -68,7 +68,7 @@ void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
 
 using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
 
-/// A time that another operation may have set since is not judged.
+/// Judges a time stamp. If another operation may have changed it since, it is not judged.
 void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
                 const std::optional<std::int64_t>& shown, const std::string& path,
                 std::string_view what, std::vector<Finding>& findings) {
@@ -80,8 +80,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
       [&](const auto& time) { return fmt::format("{} at {}", what, time.value_or(0)); }, findings);
 }
 
-/// No operation sets a creation time, and the host does not know the guest's clock. A time kept
-/// with the inode must not precede the first such file systems.
+/// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
+/// the file system stores it, it must not be earlier than the first file systems that do so.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
@@ -91,7 +91,7 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                       fmt::format("created at {}", *observed.born_seconds)});
 }
 
-using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to end
+using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint ranges: first block to end
 
 void add(Intervals& set, std::uint64_t first, std::uint64_t end) {
   auto at = set.upper_bound(first);
@@ -136,7 +136,7 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   };
   for (const BlockEvent& event : object.blocks)
     if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
-  // A change of size may free blocks beyond the end, even if it extends the file.
+  // A change of size may free blocks beyond the end of the file, even if the file grows.
   for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
   for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
   // Within an operation, frees precede allocations.

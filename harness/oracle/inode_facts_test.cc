@@ -1,5 +1,5 @@
-// Mode, owner, modification time and allocated blocks: persistent values must be there, values in
-// flight may be, and unobserved ones are not judged.
+// Tests mode, owner, modification time and allocated blocks. Persistent values must be found,
+// values in flight are permitted, and unobserved values are not judged.
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 const Found kFine;
 const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
 
-/// The list ends with a point that does not concern the file.
+/// Judges a file after a list that ends with a persistence point of something else.
 Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
                  const adapters::Promises& promises = {.keeps_allocation = true}) {
   return Case{std::move(lines), persisted}.judge({observed}, promises);

@@ -1,5 +1,5 @@
-// Traverses the tree and the history from the root: first names, then their objects, then the links
-// that must show and must not show twice (judge.h).
+// Judges a tree from the root downwards: first names, then the objects of the names. Finally checks
+// links that must have a name or must not have two (judge.h).
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool in_lost_and_found(const std::string& path) {
   return path == kLostAndFound || path.starts_with("lost+found/");
 }
 
-/// Returns the file numbers in recognisable blocks.
+/// Returns the file numbers in all stamps of the object.
 std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
   std::set<std::uint32_t> numbers;
   for (const ContentRun& run : observed.runs) {
@@ -79,8 +79,8 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
-/// Names and values come from a disk, and findings go to terminals and pages, so they are made
-/// printable.
+/// Returns the findings in printable form, because they contain names and values from the disk and
+/// are shown on terminals and pages.
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)
@@ -151,7 +151,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // Any object is permitted: an inode reused by another file, or a directory without its entries.
+  // The name may refer to any object: to an inode that another file has reused, or to a directory
+  // without its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -166,8 +167,9 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
           words({.kind = Expectation::Kind::no_name})});
 }
 
-/// If names are ordered, a directory that is being renamed may have two names, and fsck removes
-/// one. It may be the previous or next name of another object.
+/// Returns true if a name may be missing although it was persistent. If names are ordered, a
+/// directory in the middle of a rename may have two names, of which fsck removes one. Another
+/// object may have the same name before or after.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -177,8 +179,8 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// Returns the states that an exchange, incomplete on the disk, may leave under a third name.
-/// `exchanged` is null if there was no exchange.
+/// Returns the permitted objects under a third name, which an exchange in flight may leave on the
+/// disk. Sets `exchanged` to null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // Returns true if a known persistence point after the exchange covers both the name and the
@@ -242,7 +244,7 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   judge_special(observed, possible);
 }
 
-/// Judges FIFOs and whiteouts, which all look alike.
+/// Judges FIFOs and whiteouts. The candidates cannot be distinguished.
 void Judge::judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   show(observed, candidates);
   if (observed.error == 0) return;
@@ -326,9 +328,9 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   return findings;
 }
 
-/// A file is the candidate that its stamps name. Without stamps it is any matching candidate, or
-/// else the one with the fewest findings. If stale data is permitted, the stamps may belong to
-/// others, and any matching candidate is accepted.
+/// Judges a file. The stamps in its content identify the candidate. Without stamps, any candidate
+/// that matches is accepted, or else the candidate with the fewest findings. If stale data is
+/// permitted, stamps may be those of other files, so any candidate that matches is accepted.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -371,7 +373,8 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   report_all(*fewest);
 }
 
-/// Names of one inode are links of one file, and its link count is their number.
+/// Judges inodes with several names. All names of an inode must be links of one file, and the link
+/// count must equal the number of names.
 void Judge::judge_inodes() {
   std::map<std::uint64_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -398,7 +401,7 @@ void Judge::judge_inodes() {
               fmt::format("another file than \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // all are links of the same file
+    for (const std::size_t i : names) {  // each must be a link of the same file
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });
@@ -445,7 +448,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each name is permitted; checks whether their combination is.
+/// Each name alone is permitted. Checks whether all names together match one point.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
@@ -456,7 +459,8 @@ void Judge::judge_one_point() {
 }
 
 /// Returns true for a link that had only a third name during an exchange in flight, if the file has
-/// other links. fsck cannot distinguish this name from a leftover one, and removes it.
+/// other links. fsck removes such a name, because it cannot distinguish it from a leftover of the
+/// exchange.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -479,7 +483,8 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects that fsck moved to lost+found and that may be adrift.
+/// Returns the objects in lost+found that fsck may have moved there because a link was adrift
+/// (PromisedTokens::adrift).
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {
@@ -487,7 +492,7 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can have lost its name; objects moved into it are found in it.
+      // Only a directory can lose its name in this way. Objects inside it are found below it.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

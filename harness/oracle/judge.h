@@ -18,24 +18,25 @@
 
 namespace headcrash::oracle {
 
-/// The interpretation of ambiguous directories. A directory has no number in stamps, so a name may
-/// stand for one of several. `of` holds the choice by path. A search fixes choices; the rest follow
-/// by matching.
+/// An interpretation of ambiguous directories. A directory has no number in stamps, so a name may
+/// denote any of several directories. `of` maps a path to the chosen directory. A search fixes some
+/// choices; the remaining ones follow by matching.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    std::vector<TokenId> fitting;      ///< candidates with the fewest findings below them
-    std::set<std::uint64_t> linked;    ///< inodes below it that also have names elsewhere
-    std::set<std::size_t> renamed_by;  ///< operations that distinguish the candidates
+    std::vector<TokenId> fitting;  ///< the candidates with the fewest findings below this directory
+    std::set<std::uint64_t> linked;  ///< inodes below this directory that also have names elsewhere
+    std::set<std::size_t> renamed_by;  ///< operations that may have changed the name
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  /// If everything is at one point: prefer the tokens after this number of operations.
+  /// If everything must match one point: prefer the tokens that exist after this number of
+  /// operations.
   std::optional<std::size_t> point;
 };
 
-/// Lone names (lone_names.h) that have already been judged. They are omitted from the tree and not
-/// reported as missing.
+/// Lone names (lone_names.h) that have already been judged. The tree omits these names, and they
+/// are not reported as missing.
 class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
@@ -50,11 +51,11 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns the severity under the most lenient interpretation: a broken de-facto promise is
-/// less severe than a documented one.
+/// Returns the severity under the most lenient interpretation of the tree. A broken de-facto
+/// promise is less severe than a broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Judges one tree once. Owns only its working memory; not thread-safe.
+/// Judges one tree, once. Owns only its working memory. Not thread-safe.
 class Judge {
  public:
   struct Terms {
@@ -67,7 +68,7 @@ class Judge {
   /// All arguments must outlive this object.
   Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
 
-  /// Returns the findings of the interpretation with the fewest findings.
+  /// Returns the findings under the interpretation that has the fewest findings.
   std::vector<Finding> judge();
 
  private:
@@ -147,19 +148,19 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// The candidates for each inode with several names, from unambiguous names.
+  /// The candidate objects for each inode with several names, derived from unambiguous names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Findings below a directory interpreted as this token, with the best interpretation of all
-  /// directories below it.
+  /// Number of findings below a directory if it is interpreted as this token, with the best
+  /// interpretation of all directories below it.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
   // State of the current traversal.
   std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
-  bool in_doubt_ = false;                   ///< found a directory with several candidates
+  bool in_doubt_ = false;                   ///< found a directory with several candidate tokens
   bool trying_ = false;                     ///< inside misfit()
   std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
-  std::vector<SeenName> seen_;  ///< used if everything must be at one point
+  std::vector<SeenName> seen_;  ///< filled only if everything must match one point
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

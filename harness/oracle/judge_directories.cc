@@ -18,11 +18,12 @@ namespace headcrash::oracle {
 
 namespace {
 
-constexpr std::size_t kWalksMost = 512;  // limit of improve(), which then keeps the best so far
+// Limit for improve(), which returns the best interpretation so far.
+constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
-constexpr std::size_t kLinkRoundsMost = 32;  // each excludes at least one candidate
+constexpr std::size_t kLinkRoundsMost = 32;  // each round excludes at least one candidate
 
-/// Returns the token that `slot` has after `done` operations.
+/// Returns the token that `slot` refers to after `done` operations.
 std::optional<TokenId> token_after(const SlotHistory& slot, std::size_t done) {
   std::optional<TokenId> token;
   for (const Binding& binding : slot.bindings)
@@ -35,7 +36,8 @@ bool intersect(const auto& one, const auto& other) {
       one, [&](const auto& each) { return std::ranges::find(other, each) != other.end(); });
 }
 
-/// Groups indices of `ambiguous` that share a candidate or an inode.
+/// Groups the indices of `ambiguous` so that directories that share a candidate or an inode are in
+/// the same group.
 std::vector<std::vector<std::size_t>> groups_of(
     const std::vector<DirectoryReading::Ambiguous>& ambiguous) {
   std::vector<std::size_t> leader(ambiguous.size());
@@ -58,12 +60,12 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories of one depth, and their subdirectories as far as they have been found.
+/// The directories of one depth, and those of their subdirectories that have been found.
 struct Judge::Level {
   struct Directory {
     ObjectId object;
     std::string path;
-    bool certain;  ///< the directory and all above it have one candidate
+    bool certain;  ///< this directory and all its parents have only one candidate
   };
   struct Child {
     const ObservedObject* observed;
@@ -75,7 +77,8 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Returns the findings of the directory as this token. Each pair is judged once.
+/// Returns the number of findings below the directory if it is interpreted as this token. Each pair
+/// is judged only once.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});
   if (known != misfits_.end()) return known->second;
@@ -133,7 +136,8 @@ bool Judge::may_be_linked(const ObservedObject& observed,
          });
 }
 
-/// Uses the names of an unambiguous directory as candidates for inodes with several names.
+/// Restricts the candidates of inodes that have several names, based on the names in an unambiguous
+/// directory.
 void Judge::note_links(ObjectId directory, const std::string& path) {
   const auto children = children_.find(path);
   if (children == children_.end()) return;
@@ -156,7 +160,8 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
   }
 }
 
-/// Names of one inode are one directory, since a rename in flight may leave it two names.
+/// Gives all names of one inode the same candidates. A directory may have two names while a rename
+/// is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
   for (const Level::Child& child : level.children) {
@@ -172,7 +177,7 @@ void Judge::agree_by_inode(Level& level) {
   }
 }
 
-/// Finds the directories below those of the level and assigns their tokens.
+/// Finds the subdirectories of the directories in `level`, and assigns tokens to them.
 void Judge::read_level(Level& level, DirectoryReading& reading) {
   for (const Level::Directory& directory : level.directories) {
     const auto children = children_.find(directory.path);
@@ -220,7 +225,7 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Each round resolves more inodes.
+/// Interprets the tree in several rounds, because each round may resolve more inodes.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;
@@ -233,7 +238,8 @@ void Judge::read_directories(DirectoryReading& reading) {
   }
 }
 
-/// Tries other interpretations group by group, and keeps the findings of the best in `best`.
+/// Tries other interpretations, one group at a time. Stores the findings of the best interpretation
+/// in `best`.
 void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   std::size_t walks = 0;
   DirectoryReading kept = start;
@@ -257,7 +263,7 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
     }
   }
   for (const std::vector<std::size_t>& group : groups_of(start.ambiguous)) {
-    // attempt() changes `kept`.
+    // A copy, because attempt() changes `kept`.
     const DirectoryReading base = kept;  // NOLINT(performance-unnecessary-copy-initialization)
     std::vector<std::size_t> choice(group.size(), 0);
     for (std::size_t tried = 0; tried < kWalksOfAGroupMost; ++tried) {

@@ -1,4 +1,4 @@
-// Converts objects to operations, parents first (list_of_tree.h).
+// Converts objects to operations. Parents precede their children (list_of_tree.h).
 #include "harness/oracle/list_of_tree.h"
 
 #include <fmt/format.h>

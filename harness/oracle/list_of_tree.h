@@ -1,6 +1,7 @@
 #pragma once
-// Converts a tree to a list of operations that creates it. The tree found after a power cut inside
-// a list (`crash`) is the starting point of the rest of the list, and the oracle follows lists.
+// Converts a tree to a list of operations that creates it. After a power cut inside a list
+// (`crash`), the rest of the list starts from the recovered tree. The oracle follows only lists, so
+// the tree is converted to one.
 
 #include <span>
 #include <vector>
@@ -11,11 +12,11 @@
 
 namespace headcrash::oracle {
 
-/// Returns a list that ends with a freeze, after which the whole tree is persistent. It sets those
-/// inode values that `list`, its continuation, sets somewhere; no others are judged. Numbers of
-/// files and versions come from the tree's stamps. lost+found is omitted. Fails for a tree that
-/// these operations cannot create (blocks that were shared or moved, bytes that no operation wrote,
-/// whiteouts, subvolumes, a truncated description).
+/// Returns a list that creates the tree and ends with a freeze, after which the whole tree is
+/// persistent. `list` is the continuation. The result sets only those inode fields that `list` sets
+/// somewhere, since no others are judged. File numbers and versions come from the stamps in the
+/// tree. lost+found is omitted. Fails for a tree that operations cannot create: shared or moved
+/// blocks, bytes that no operation wrote, whiteouts, subvolumes, or a truncated description.
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

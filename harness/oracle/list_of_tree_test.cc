@@ -53,7 +53,7 @@ TEST(ListOfTree, SetsInodeValuesThatTheListSets) {
   object.mode = 0640;
   object.user = 3;
   object.group = 4;
-  object.modified_seconds = 1000000001;  // odd: never set by the list
+  object.modified_seconds = 1000000001;  // the list sets only even times
   const auto set_by = [&](const Operation& operation) {
     const auto list = list_of_tree({object}, std::vector<Operation>{operation});
     return list ? lines(*list) : list.error().message();
@@ -87,7 +87,7 @@ TEST(ListOfTree, RejectsTreesThatNoListCreates) {
   EXPECT_FALSE(list_of_tree({}, std::vector<Operation>{{.kind = Operation::Kind::snapshot}}));
 }
 
-// An executor that cannot cut the power skips the crash and judges the list unchanged.
+// If the executor cannot cut the power, it skips the crash, and the original list is judged.
 TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   const Lines lines{"create f", "write f 0 512 1 1", "fsync f", "crash power", "write f 0 512 1 2"};
   const Case skipped{lines, 2, {{3, workload::Outcome::skipped}}}, not_reached{lines, 2};
@@ -97,7 +97,7 @@ TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   }
 }
 
-// The list creates exactly the trees that a correct file system may leave.
+// Tests that the list creates exactly the trees that a correct file system may leave.
 TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
   std::size_t made = 0, trees = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -115,7 +115,7 @@ TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
       before = i;
       ++trees;
       const auto list = list_of_tree(tree, operations);
-      if (!list) continue;  // a block of two writes
+      if (!list) continue;  // a block filled by two writes cannot be created
       ++made;
       for (const Finding& each : judged_by(*list, tree))
         ADD_FAILURE() << "seed " << seed << ": " << each.path << ": expected " << each.expected

@@ -1,10 +1,12 @@
 #pragma once
-// Names that are judged independently: what one of them shows is independent of all others.
+// Names that can be judged independently, because the object found under such a name does not
+// depend on other names.
 //
 // A file or symbolic link is created under the name once, and is never linked, renamed or replaced
-// (it may be removed). All directories above it are created once, and never moved or removed. Its
-// token then belongs to no other name, and its path to no other object. The judgement follows from
-// the horizon and from the object found there, unless another name leads to the same inode.
+// (it may be removed). All directories above it are created once, and never moved or removed. The
+// token of such a name then has no other name, and no other object ever had its path. The judgement
+// therefore depends only on the horizon and on the object found under the name, unless another name
+// refers to the same inode.
 
 #include <string>
 #include <unordered_map>
@@ -15,7 +17,8 @@ namespace headcrash::oracle {
 
 using LoneNames = std::unordered_map<std::string, LoneName>;  ///< by path
 
-/// Numbers the names from 0, also in slots and tokens.
+/// Numbers the lone names of the history from 0, and stores the numbers in the history's slots and
+/// tokens.
 LoneNames mark_lone_names(WorkloadHistory& history);
 
 }  // namespace headcrash::oracle

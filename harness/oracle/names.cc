@@ -1,8 +1,9 @@
-// Permitted names, promised tokens, and the matching between names and tokens (names.h).
+// Determines permitted names and promised tokens, and matches names with tokens (names.h).
 //
-// Empty files are indistinguishable, so a name may stand for one of several tokens. Whether all
-// promised tokens show, and none shows twice, is a bipartite matching. It is found by augmenting
-// paths: promised tokens first, then the remaining names. A matched vertex stays matched.
+// Empty files are indistinguishable, so a name may stand for one of several tokens. A bipartite
+// matching decides whether each promised token has a name and no token has two. Augmenting paths
+// first match all promised tokens, then the remaining names. A vertex that is matched stays
+// matched.
 #include "harness/oracle/names.h"
 
 #include <algorithm>
@@ -80,7 +81,8 @@ std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) 
   return token;
 }
 
-/// The newest persistence point that covered a token, and the token's name at that point.
+/// The newest persistence point that covered a token, and the name that the token had at that
+/// point.
 struct LastCover {
   ObjectId directory = kRoot;
   const SlotHistory* slot = nullptr;
@@ -108,7 +110,7 @@ bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon
   return removed_by && horizon.may_have_run(*removed_by);
 }
 
-/// For atomic or unordered names.
+/// Finds the promised tokens if names are atomic or unordered.
 class Promised {
  public:
   Promised(const WorkloadHistory& history, const Horizon& horizon,
@@ -130,8 +132,9 @@ class Promised {
   }
 
  private:
-  /// Finds directories whose names, and those of all parents, were persistent and are reliable. A
-  /// directory renamed since may be lost, so neither it nor its content is promised.
+  /// Finds the directories that a reliable path leads to: the names on the path were persistent and
+  /// have not changed since. If a directory has been renamed since, the rename may be lost; neither
+  /// the directory nor its content is then promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -165,8 +168,8 @@ class Promised {
   std::set<ObjectId> reachable_;
 };
 
-/// For ordered names: the old name is removed when the new one is on the disk (rule R1), so a
-/// persistent object always has a name.
+/// Finds the promised tokens if names are ordered. The old name is removed only after the new name
+/// is on the disk (rule R1), so a persistent object always has a name.
 class OrderedPromised {
  public:
   OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
@@ -186,8 +189,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Finds directories that were once persistent, with all parents. A directory that may have been
-  /// removed since was empty then; its content is elsewhere.
+  /// Finds directories that were persistent at some point together with all parents. A directory
+  /// that may have been removed since was empty at its removal, so its former content has names
+  /// elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -200,7 +204,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds directories that are reachable, whichever of their names the disk shows.
+  /// Finds directories that are reachable under each of the names that they may have on the disk.
+  /// Returns true if it found any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

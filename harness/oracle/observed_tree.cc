@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
 
-/// Returns false if the value is not an integer or out of range for the type.
+/// Parses an integer. Returns false if the value is not an integer or does not fit the type.
 template <typename Integer>
 bool read_integer(const json& value, Integer& into) {
   if (value.is_number_unsigned()) {
@@ -116,7 +116,7 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!number("links", object.links)) return broken("links");
   if (!number("inode", object.inode)) return broken("inode");
   if (!number("errno", object.error) || object.error < 0) return broken("errno");
-  // A damaged file system may report any size, which the oracle judges.
+  // A damaged file system may report any size. The oracle judges the clamped size.
   object.size_bytes = std::min(object.size_bytes, kSizeMost);
   const auto observed = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
@@ -172,7 +172,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// Returns the number of the first object with each inode, from 1; 0 is unchanged.
+/// Returns for each object the number of the first object with the same inode, from 1. 0 means that
+/// the inode is unknown.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
@@ -201,12 +202,14 @@ std::string changed_fields(const ObservedObject& one, const ObservedObject& othe
   compare("group", one.group, other.group);
   compare("flags", one.flags, other.flags);
   compare("project", one.project, other.project);
-  // XFS keeps blocks beyond a file's end and frees them once the file is closed.
+  // XFS keeps preallocated blocks beyond the end of a file, and frees them after the file has been
+  // closed.
   const bool fewer =
       one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
   if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);
   compare("modified", one.modified_seconds, other.modified_seconds);
-  // A dump reads files, and some file systems (fuse2fs) ignore O_NOATIME.
+  // The dump itself reads files, which changes atime on file systems that ignore O_NOATIME
+  // (fuse2fs).
   const bool later = one.accessed_seconds && other.accessed_seconds &&
                      *other.accessed_seconds > *one.accessed_seconds;
   if (!later) compare("accessed", one.accessed_seconds, other.accessed_seconds);

@@ -21,14 +21,14 @@ struct ContentRun {
     moved,
     zero,
     foreign,
-    before_mkfs,  ///< content of the disk before mkfs (stamp.h); adjacent blocks are merged
+    before_mkfs,  ///< content of the disk before mkfs (stamp.h); adjacent blocks form one run
   };
   Kind kind = Kind::zero;
   std::uint64_t first_block = 0;
   std::uint64_t blocks = 0;
-  std::uint32_t file = 0, version = 0;  ///< stamp, moved
+  std::uint32_t file = 0, version = 0;  ///< stamp, moved: values in the stamp
   std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
-  std::vector<std::byte> head;          ///< foreign: the first bytes, at most 32
+  std::vector<std::byte> head;          ///< foreign: the first bytes of the run, at most 32
   bool operator==(const ContentRun&) const = default;
 };
 
@@ -38,14 +38,15 @@ struct ObservedObject {
   std::uint64_t inode = 0;
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
-  int error = 0;     ///< errno of reading it; 0 on success
+  int error = 0;     ///< errno of reading the object; 0 on success
   bool cut = false;  ///< truncated by the agent's limits, not by the file system
   std::vector<ContentRun> runs;
   std::string link_target;  ///< target of a symbolic link
-  /// Values as from workload::reported_attribute_value().
+  /// By name; values as returned by workload::reported_attribute_value().
   std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< the agent omitted further attributes
-  // nullopt: not observed and not judged (an older agent's dump, or not requested).
+  // These are nullopt if not observed: the dump is from an older agent, or the value was not
+  // requested. They are then not judged.
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};

@@ -1,4 +1,4 @@
-// Tries all possible points, thread by thread (one_point.h).
+// Tries all possible points of each thread (one_point.h).
 #include "harness/oracle/one_point.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Returns the state after `done` operations; nullptr before the first.
+/// Returns the last state at or before `done` operations, or nullptr before the first state.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),
@@ -29,7 +29,8 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 
 }  // namespace
 
-/// Returns the thread whose operations change the name in this section; any thread if none does.
+/// Returns the thread whose operations change the name in this section. If no thread changes the
+/// name, returns any thread.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {
@@ -38,7 +39,7 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
-  // The name shows one object throughout.
+  // The name refers to the same object throughout the section.
   const auto* const bound = state_after(name.slot->bindings, section.first,
                                         [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;
@@ -142,7 +143,7 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
       explained = explains(section, thread, by_owner[thread]);
     if (explained) return std::nullopt;
   }
-  if (!nearest_) return std::nullopt;  // an empty list
+  if (!nearest_) return std::nullopt;  // the list is empty
   const SeenName& name = *nearest_->name;
   return Finding{
       Verdict::wrong_data, Tier::documented, name.path,

@@ -1,14 +1,14 @@
 #pragma once
 // Checks that a tree matches one point of the history (Promises::one_point).
 //
-// The object of a name, and its size, mode, owner, times, attributes and contents, follow from the
-// number of executed operations. Even if each name is permitted, a tree may match no point: one
-// name shows that an operation was executed, another that an earlier one was not.
+// The number of executed operations determines the object of each name, and the size, mode, owner,
+// times, attributes and content of that object. Even if each name alone is permitted, a tree may
+// match no point: one name may show that an operation was executed, and another that an earlier
+// operation was not.
 //
 // Concurrent users do not share names between two joins (ownership.h). Each name then depends on
-// one user, and each user has a separate point. A tree therefore matches if there are two joins
-// between which, for each thread, some number of executed operations explains all names of the
-// thread.
+// one thread, and each thread has a separate point. A tree therefore matches if all points are
+// between the same two joins, and each thread's point explains all names of that thread.
 
 #include <optional>
 #include <span>
@@ -21,15 +21,15 @@
 
 namespace headcrash::oracle {
 
-/// A name of a directory in the tree.
+/// A name in a directory of the observed tree.
 struct SeenName {
   const SlotHistory* slot = nullptr;
   std::string path;
-  const ObservedObject* observed = nullptr;  ///< null if the name does not exist
+  const ObservedObject* observed = nullptr;  ///< null if the name was not found
   std::vector<TokenId> tokens;               ///< candidate tokens
 };
 
-/// Searches for a matching point. A point is never inside a transaction
+/// Searches for a point that matches a tree. A point is never inside a transaction
 /// (fs-adapters/transactions.h).
 class OnePointJudge {
  public:
@@ -38,8 +38,8 @@ class OnePointJudge {
                 const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
-  /// Returns nullopt if a point matches. Otherwise returns a contradiction to the point that
-  /// explains the most names.
+  /// Returns nullopt if a point matches. Otherwise returns a finding that contradicts the point
+  /// which explains the most names.
   std::optional<Finding> judge(std::span<const SeenName> names);
 
  private:

@@ -1,5 +1,5 @@
-// Trees that match one point of the history, and trees that match none although each name is
-// permitted.
+// Tests trees that match one point of the history, and trees that match no point although each name
+// is permitted.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/testing/judged_case.h"
@@ -40,7 +40,8 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A rest persists changes of sufficient age; a shorter rest persists nothing.
+/// A rest makes only changes persistent that are old enough. A rest that is shorter than this age
+/// makes nothing persistent.
 TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
   const Case shorter{{"create a", "rest 7", "create b"}, 1};

@@ -1,4 +1,4 @@
-// The oracle's interface: combines history, horizon and judge (oracle.h).
+// Implements the oracle with a history, a horizon and a judge (oracle.h).
 #include "harness/oracle/oracle.h"
 
 #include "harness/oracle/judge.h"

@@ -2,10 +2,10 @@
 // The oracle: determines the permitted trees after a power cut.
 //
 // It follows the workload's list as a correct file system would. For every name, file and attribute
-// it keeps the history of states and the persistence points that cover them. After a cut, let P be
-// the last operation known to be persistent, and Q the next persistence point. Operations up to Q
-// may have run, later ones cannot. A name may then show its state at the last persistence point
-// that covers it, or any later state up to Q. The same applies to each 512-byte block, each
+// it records the history of states and the persistence points that cover each state. After a cut,
+// let P be the last operation known to be persistent, and Q the next persistence point. Operations
+// up to Q may have run, later ones cannot. A name may then show its state at the last persistence
+// point that covers it, or any later state up to Q. The same applies to each 512-byte block, each
 // attribute and the size. Everything else is a finding, in a tier:
 //
 //   posix        fsync of a file keeps its data, size and attributes, fdatasync its data and size,
@@ -38,17 +38,18 @@ struct OracleOptions {
   adapters::Promises promises;
   /// Operations that the agent skipped or executed in part.
   std::vector<workload::FailedOperation> failed_operations;
-  /// By operation, for errors: "list.txt:12". If empty, errors say "operation N".
+  /// Position of each operation for error messages, for example "list.txt:12". If empty, errors say
+  /// "operation N".
   std::vector<std::string> subjects;
 };
 
-/// Judges trees against one list. Owns its history; does not keep references to promises,
-/// operations or trees. Immutable after follow(), so any number of threads may use one oracle.
-/// judge() does not fail: an inexplicable tree is a finding.
+/// Judges trees against one list. The oracle owns its history and keeps no references to promises,
+/// operations or trees. It is immutable after follow(), so any number of threads may share it.
+/// judge() never fails: an inexplicable tree is a finding.
 class Oracle {
  public:
-  /// Follows a list. Fails if a correct file system could not execute it, for example because a
-  /// name does not exist.
+  /// Follows a list of operations. Fails if a correct file system could not execute the list, for
+  /// example because a name does not exist.
   static Result<Oracle> follow(std::span<const workload::Operation> operations,
                                const OracleOptions& options);
   Oracle(Oracle&&) noexcept;
@@ -56,12 +57,13 @@ class Oracle {
   ~Oracle();
 
   /// Judges a tree. `persisted` is the index of the last persistence point known to have succeeded
-  /// before the cut, if any. The content of "lost+found" is not judged, but counts as additional
-  /// names of objects.
+  /// before the cut, or nullopt. The content of "lost+found" is not judged, but its entries count
+  /// as additional names of their objects.
   std::vector<Finding> judge(std::optional<std::size_t> persisted,
                              const std::vector<ObservedObject>& tree) const;
 
-  /// Returns the aspects that the list sets and the judgement needs. Others need not be observed.
+  /// Returns the inode fields that the list sets and judge() needs. Other fields need not be
+  /// observed.
   const Aspects& judged() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The state of an oracle, for code that judges with it.
+// The internal state of an oracle, for classes that judge with an existing oracle.
 
 #include "harness/oracle/history.h"
 #include "harness/oracle/lone_names.h"

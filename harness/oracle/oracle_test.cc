@@ -1,5 +1,5 @@
-// Tests the oracle with hand-made trees, and with every prefix and corruption of a generated
-// workload.
+// Tests the oracle with hand-made trees, with every prefix of a generated workload, and with
+// corruptions of these trees.
 #include "harness/oracle/oracle.h"
 
 #include <fmt/format.h>
@@ -53,8 +53,8 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines,
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte, so a write of one byte is indistinguishable from none, whatever
-/// the later size.
+/// A stamp begins with a zero byte. A one-byte write therefore cannot be distinguished from no
+/// write, even after the file has been extended.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
@@ -204,7 +204,7 @@ TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   }
 }
 
-/// A sync does not weaken an earlier promise of fsync.
+/// A sync that covers the same data does not weaken the promise of an earlier fsync.
 TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
@@ -224,7 +224,8 @@ TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
       << "the removal";
 }
 
-/// generic/764: a persistent file is removed while open, and synced through the open descriptor.
+/// Tests the case of generic/764: a persistent file is removed while it is open, and synced through
+/// the open descriptor.
 TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
                                       "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
@@ -292,7 +293,7 @@ TEST(Oracle, RejectsListsThatCannotRun) {
   }
 }
 
-/// Returns the tree after the first `count` operations on a correct file system that loses nothing.
+/// Returns the tree that a correct file system shows after the first `count` operations.
 std::vector<ObservedObject> perfect_tree(std::span<const Operation> list, std::size_t count) {
   std::map<std::string, ObservedObject> tree;
   for (const Operation& operation : list.first(count)) {
@@ -340,12 +341,12 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // An object covered by a sync or fsync is removed again, which must be found.
+      // If an object that a sync or fsync covers is missing, there must be a finding.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,
                       [&](const ObservedObject& object) { return object.path == list[done].path; });
-        bool may_be_gone = false;  // removed or replaced by an operation that may have run
+        bool may_be_gone = false;  // an operation that may have run removes or replaces it
         for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]);
              ++i) {
           may_be_gone |= list[i].kind == Operation::Kind::unlink && list[i].path == list[done].path;

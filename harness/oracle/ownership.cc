@@ -1,4 +1,4 @@
-// Tracks ownership (ownership.h).
+// Tracks which thread owns each object and name (ownership.h).
 #include "harness/oracle/ownership.h"
 
 namespace headcrash::oracle {

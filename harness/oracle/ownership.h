@@ -2,10 +2,10 @@
 // Ownership of files and names by concurrent threads.
 //
 // Between two joins, an object (its data, attributes and link count) and a name (its binding)
-// belong to the first thread that changes or syncs them. Threads may share look-ups of a directory
-// on a path while the directory's name does not change. A list in which two threads conflict
-// elsewhere has no unique meaning and is rejected. Otherwise the meaning of a list does not depend
-// on the interleaving of threads.
+// belong to the first thread that changes or syncs them. Several threads may look up the same
+// directory while walking a path, provided that the directory's name does not change. Any other
+// conflict between two threads makes the meaning of a list ambiguous, so the list is rejected.
+// Otherwise the meaning of a list does not depend on the interleaving of threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,22 +23,23 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // Each returns true if the current thread may use it.
+  // Each claims something for the current thread. Returns false if another thread owns it.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);
 
-  /// Returns true if another thread has owned it since the last join. A persistence point of the
-  /// current thread may not cover it.
+  /// Returns true if another thread has owned the object since the last join. Persistence points of
+  /// the current thread then must not cover the object.
   bool is_foreign(Object object) const;
   bool is_foreign(const Name& name) const;
 
  private:
   struct OwnerRecord {
-    std::size_t section = 0;  // section of the claims below; older ones are invalid
+    // The section in which the claims below were made; claims of older sections are invalid.
+    std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;
-    std::uint32_t passed_by = 0;  // bitmap of threads
+    std::uint32_t passed_by = 0;  // bitmap of threads that looked up this directory
   };
   OwnerRecord& now(OwnerRecord& record) const;
   bool take(OwnerRecord& record) const;

@@ -1,4 +1,4 @@
-// Open files, and the coverage of each persistence point (follower.h).
+// Tracks open files, and determines what each persistence point covers (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// Opens the file by a link that never existed. fsync of it covers only names that it covers for
-/// every link of the file.
+/// Opens a file without a name (O_TMPFILE). The file gets a link that has no name. A later fsync
+/// covers names of the file only where fsync covers all links of a file.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -37,7 +37,8 @@ Result<void> Follower::make_nameless(const std::string& open_as) {
   return keep_open(open_as, token);
 }
 
-/// Returns false for a file that never had a name.
+/// Returns true for a file that has lost its last name, and false for an O_TMPFILE file that never
+/// had one.
 bool Follower::has_lost_its_names(TokenId token) const {
   const ObjectHistory& object = history_.objects[history_.tokens[token].object];
   const auto had_a_name = [&](TokenId each) { return !history_.tokens[each].slots.empty(); };
@@ -54,7 +55,8 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Returns an empty path if the link no longer exists; then no name can be covered.
+/// Returns the current path of the link. Returns an empty path if the link no longer exists,
+/// because no name can then be covered.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
   for (TokenId at = token;;) {
@@ -87,7 +89,8 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   return {};
 }
 
-/// msync covers the range, and the file size up to its end. sync_file_range covers nothing.
+/// Handles msync and sync_file_range. msync covers the range, and the file size up to the end of
+/// the range. sync_file_range covers nothing.
 Result<void> Follower::sync_range(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -109,7 +112,7 @@ Result<void> Follower::sync_directory(const std::string& path) {
   return sync_directory(*directory, path);
 }
 
-/// `path` is empty for the root and for a removed directory.
+/// Handles fsync of a directory. `path` is empty for the root and for a removed directory.
 Result<void> Follower::sync_directory(ObjectId directory, const std::string& path) {
   if (!promises_.fsync_persists) return {};
   cover_entries(directory, CoverTier::posix);
@@ -120,7 +123,8 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// Changes by another thread since the last join may have come after the call began.
+/// Covers all entries of a directory, except changes by another thread since the last join, which
+/// may have happened after the call began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))
@@ -143,9 +147,10 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Returns true if fsync of an object, whose last name change is `named`, may omit this rename of a
-/// directory above it. A later rename is included only if fsync checks for moved directories. An
-/// earlier one is included only if all changes are logged in order.
+/// Returns true if fsync of an object below `directory` may omit the last rename of `directory`.
+/// `named` is the last name change of the object. A rename after `named` is included only if the
+/// file system's fsync checks for moved directories. A rename before `named` is included only if
+/// all changes are logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -155,8 +160,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the names of the object and its parents, up to the first omitted rename. Names above it
-/// are not known to have been written.
+/// Covers the name of the object and those of its parents, up to the first rename that fsync may
+/// omit. Whether names above that rename were written is unknown.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -171,8 +176,9 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// Covers names from the object upwards while each has the only name under which it was created. A
-/// moved or linked object ends the walk, because names above it are not known to have been written.
+/// Covers names from the object upwards, as long as each object still has only the name under which
+/// it was created. The walk ends at an object that was moved or linked, because whether names above
+/// it were written is unknown.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;
@@ -190,8 +196,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Covers every name whose last change concerned this file: its current names, and old names that
-/// are still unused.
+/// Covers every name whose last change concerned this file: its current names, and its old names
+/// that have not been reused.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

@@ -1,8 +1,8 @@
 #pragma once
 // POSIX access control lists in the kernel's format of "system.posix_acl_access" and "..._default"
-// (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry, little-endian. Reading
-// returns the value that was set, except for unused identifiers. A list equivalent to the mode is
-// not stored.
+// (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry, little-endian. The kernel
+// returns the value that was set, except for unused identifiers. It does not store a list that is
+// equivalent to the mode.
 
 #include <cstdint>
 #include <optional>
@@ -23,11 +23,11 @@ class PosixAcl {
   std::string value() const;
 
   bool empty() const { return entries_.empty(); }
-  /// Returns true if it has only the three entries of a mode.
+  /// Returns true if the list has only the three entries that a mode can express.
   bool is_a_mode() const;
   /// Returns the permission bits of a file with this list.
   std::uint32_t mode() const;
-  /// Returns the list after chmod.
+  /// Returns the list after chmod to `mode`.
   PosixAcl with_mode(std::uint32_t mode) const;
   /// Returns the list that an object created with `mode` inherits from a default list.
   PosixAcl inherited(std::uint32_t mode) const;
@@ -44,8 +44,8 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// Returns a capability as the kernel reports it: for the root user of the initial namespace, it
-/// reads as version 2.
+/// Returns a capability as the kernel reports it. A capability of the root user of the initial
+/// namespace reads as version 2.
 std::string capability_as_read(std::string value);
 
 }  // namespace headcrash::oracle

@@ -1,5 +1,5 @@
-// Behaviour that one file system may show and another may not. Each known permitted behaviour is
-// accepted where permitted, and otherwise found in the right tier.
+// Tests behaviour that some file systems may show and others may not. Each known behaviour is
+// accepted where the promises permit it, and otherwise gives a finding in the right tier.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -114,7 +114,8 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItsPath) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
-/// A file "a" with one block of two writes: the second provides the bytes from `first` to `end`.
+/// Returns a file "a" with one block that two writes filled: the second write provided bytes
+/// `first` to `end`.
 ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first,
                         std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block{}, fresh;
@@ -146,14 +147,15 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfTheOneBefore) {
   const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
-  // Magic number and file are equal in both, so from that offset on the newer stamp is complete.
+  // Magic number and file number are equal in both stamps. If the newer write starts after them,
+  // the block is therefore a complete stamp of the newer version.
   const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
                   4};
   EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
   EXPECT_NE(same.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
 }
 
-/// Returns a stamp with some bytes zeroed.
+/// Returns a file whose stamp has some bytes zeroed.
 ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block;
   workload::write_stamp({1, version, 0}, block);
@@ -249,8 +251,8 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
 TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // Another file reused the inode of a removed file, and its fsync wrote it; the old entry still
-  // names it.
+  // Another file reused the inode of a removed file, and was synced. The old directory entry was
+  // not removed and now refers to this file.
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};
@@ -263,7 +265,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
       << "the directory was synced, so a must not exist";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
-  // A directory in flight: fsck moves its content to lost+found.
+  // The directory was not persistent, so fsck moves its content to lost+found.
   const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2",
                     "sync", "rename d e", "fsync k"},
                    7};
@@ -275,7 +277,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
 }
 
 TEST(Promises,
-     // seen on ext2: e2fsck clears the entry
+     // This happens on ext2, where e2fsck clears the entry.
      UnorderedDirectoryFsyncKeepsOnlySyncedObjects) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
@@ -304,7 +306,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
-  // The inode of an object removed since may belong to another.
+  // The object has been removed since, so its inode may belong to another file.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -315,7 +317,8 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
 TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
-  ObservedObject found = file("a", 1, 1, 1, 1);  // e2fsck extends it to its whole last block
+  // E2fsck extends the file to the end of its last block.
+  ObservedObject found = file("a", 1, 1, 1, 1);
   found.size_bytes = 4096;
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
   EXPECT_EQ(grows.judge({found}, ext2), kNothing);
@@ -484,7 +487,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
-  // Concurrent changes of another user are younger; changes before the join are not.
+  // Concurrent changes of another user are younger than the rest; changes before the join are not.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
@@ -679,7 +682,7 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The cut preceded the report of the removal, which would also have been refused.
+  // The cut was before the report of the removal, which would also have been refused.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

@@ -1,4 +1,5 @@
-// Ranges that move to another place or file: collapse, insert, clone and dedupe (follower.h).
+// Handles operations that move or share ranges of files: collapse, insert, clone and dedupe
+// (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// Moves the content of the stretches by a number of blocks, from this operation on. `moved` has
-/// the meaning of BlockEvent::moved.
+/// Moves the content of the stretches by `blocks_further` blocks, from the current operation on.
+/// `moved` is stored in BlockEvent::moved.
 void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
                    std::int64_t blocks_further, bool moved) {
   for (const Stretch& each : stretches) {
@@ -70,7 +71,7 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   return {};
 }
 
-/// dedupe changes no readable data.
+/// Handles clone and dedupe. dedupe does not change what can be read.
 Result<void> Follower::share(const Operation& operation) {
   const auto from = find_file(operation.path), to = find_file(operation.target);
   if (!from) return wrong(fmt::format("there is no file \"{}\"", operation.path));

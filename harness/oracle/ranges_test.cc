@@ -1,4 +1,5 @@
-// Ranges that are removed, inserted and shared: where their blocks may show, and where they must.
+// Tests ranges that are removed, inserted and shared: at which positions their blocks may be found,
+// and at which they must be found.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -8,8 +9,8 @@ constexpr std::uint64_t kUnit = 8;  // blocks of 4096 bytes
 const Found kSound;
 const Found kLostOfRange{{Verdict::lost_synced_data, Tier::posix}};
 
-/// Returns units of file 1. Each shows the block, in units, for which it was written; a negative
-/// one is zeroes.
+/// Returns a file with stamps of file 1. Unit i was written for block `from[i]`, counted in units.
+/// A negative element means zeroes.
 ObservedObject units(const std::string& path, const std::vector<int>& from,
                      std::uint32_t number = 1) {
   ObservedObject object = file(path, 0, number, 1, number);
@@ -69,7 +70,7 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
   for (std::uint64_t i = 0; i < kUnit;
-       ++i) {  // the block that moved to the beginning, still shown at its old place
+       ++i) {  // the block that moved to the beginning also appears at its old position
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;
     run.version = 2, run.stamped_block = i;

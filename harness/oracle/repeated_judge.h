@@ -1,9 +1,11 @@
 #pragma once
-// An oracle for many similar trees of one run. It judges only parts whose result may differ.
+// An oracle for many similar trees of one run. It judges again only those parts of a tree whose
+// result may differ.
 //
-// Each object of a tree has a digest of everything that the oracle examines. A tree that has been
-// judged at the same persistence point is not judged again, nor are lone names (lone_names.h) with
-// the same content in a tree without findings. The results equal those of Oracle::judge.
+// Each object of a tree has a digest of everything that the oracle examines. A tree that was
+// already judged at the same persistence point is not judged again. Neither are lone names
+// (lone_names.h) whose content is the same as in an earlier tree without findings. The results
+// equal those of Oracle::judge().
 
 #include <cstdint>
 #include <map>
@@ -19,14 +21,15 @@
 
 namespace headcrash::oracle {
 
-/// One object of a tree.
+/// One object of an observed tree.
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
   LoneName lone = kNotLone;  ///< RepeatedJudge::lone_name() of its path
 };
 
-/// Returns a digest of path, inode and all other values. Equal objects have equal digests.
+/// Returns a digest of the object's path, inode and all other values. Equal objects have equal
+/// digests.
 std::uint64_t digest_of(const ObservedObject& object);
 
 class RepeatedJudge {
@@ -35,17 +38,17 @@ class RepeatedJudge {
   explicit RepeatedJudge(const Oracle& oracle) : oracle_(&oracle) {}
 
   LoneName lone_name(const std::string& path) const;
-  /// Judges a tree like Oracle::judge. A check must have found no error in the tree, so that link
-  /// counts equal the numbers of names.
+  /// Judges a tree like Oracle::judge(). The image must have passed fsck without errors, so that
+  /// link counts equal the numbers of names.
   const std::vector<Finding>& judge(std::optional<std::size_t> persisted,
                                     std::span<const SeenObject> tree);
 
  private:
-  /// Data that depend only on the last persistence point.
+  /// Results and data that depend only on the last persistence point.
   struct Point {
     Horizon horizon;
     PromisedTokens promised;
-    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names without findings
+    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names that had no findings
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };
   Point& point(std::optional<std::size_t> persisted);

@@ -21,12 +21,12 @@ using Trees = std::vector<ObservedObject>;
 
 constexpr std::uint8_t kThreads = 3;
 
-/// The actual execution up to the power cut.
+/// A random execution of a list up to the power cut.
 struct Execution {
-  std::vector<Operation> ran;  ///< in the order of their effects
+  std::vector<Operation> ran;  ///< executed operations, in the order of their effects
   /// Index in `ran` of the last persistence point that had succeeded.
   std::optional<std::size_t> completed;
-  std::optional<std::size_t> reported;  ///< index in the list
+  std::optional<std::size_t> reported;  ///< index in the list of the last reported point
 };
 
 class Scheduler {
@@ -56,7 +56,7 @@ class Scheduler {
  private:
   struct Thread {
     std::deque<std::size_t> left;
-    bool waits = false;  // waits for its point to be reported
+    bool waits = false;  // the thread waits until its point is reported
   };
 
   void report() {
@@ -172,12 +172,12 @@ TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
   }
 }
 
-/// The knowledge of one thread: the list up to the join before its last reported point, then its
-/// own operations, as far as they may have run.
+/// The state as one thread knows it: the list up to the join before the thread's last reported
+/// point, followed by the thread's own operations that may have run.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;
-  std::string set;  ///< names owned by the thread
+  std::string set;  ///< set of names that the thread owns
 };
 
 std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t thread,
@@ -195,7 +195,7 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     ++joins;
   }
   if (joins == 0) return std::nullopt;
-  bool held = false;  // blocked by an unreported point in the same section
+  bool held = false;  // the thread is blocked by an unreported point in the same section
   bool ended = false;
   for (std::size_t i = 0; i < lab.list.size(); ++i) {
     Operation operation = lab.list[i];
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Earlier points may belong to another thread; only the thread's own points in this section are
-    // certain to count.
+    // Points before the section may belong to other threads. Within the section, only the thread's
+    // own points are known to have succeeded.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;
@@ -290,7 +290,7 @@ TEST(SimulatedThreads, RejectsAListWithConflictingThreads) {
   EXPECT_FALSE(refused("create a\njoin\nunlink a\njoin\n@1 create a\n"));
 }
 
-/// Another thread's sync is not reliable; one after a join is.
+/// A sync covers operations of other threads only up to the last join.
 TEST(SimulatedThreads, ASyncCoversOperationsBeforeTheLastJoin) {
   const auto list = workload::parse_operations(
                         "create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")

@@ -1,5 +1,6 @@
-// Subvolumes, and snapshots as copies of them (follower.h). The oracle treats a snapshot as created
-// name by name by one operation, so unpersisted parts may be missing.
+// Handles subvolumes, and snapshots as copies of subvolumes (follower.h). The oracle treats a
+// snapshot as if one operation created it name by name, so parts that are not persistent yet may be
+// missing.
 #include <fmt/format.h>
 
 #include <utility>
@@ -17,7 +18,8 @@ void keep_last(const States& states, States& copy, std::size_t operation) {
 
 }  // namespace
 
-/// Copies the current state. The copy gets a new number in stamps with its first write.
+/// Copies the current state of an object. The copy gets a separate stamp number with its first
+/// write.
 ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   ObjectHistory copy{.type = object.type, .link_target = object.link_target};
   keep_last(object.modes, copy.modes, index_);
@@ -38,7 +40,8 @@ ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   return copy;
 }
 
-/// The snapshot has an empty directory in place of a nested subvolume.
+/// Copies the entries of a directory. In a snapshot, an empty directory replaces a nested
+/// subvolume.
 void Follower::copy_entries(ObjectId from, ObjectId to,
                             const std::map<std::string, TokenId>& entries, const std::string& path,
                             std::map<ObjectId, ObjectId>& copies) {

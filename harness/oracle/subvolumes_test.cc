@@ -1,5 +1,5 @@
-// Snapshots contain the state at their creation and lose nothing once persistent. A removed
-// subvolume stays removed.
+// Tests that snapshots contain the state at their creation and lose nothing once persistent, and
+// that a removed subvolume does not return.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -11,7 +11,8 @@ Found judge(const Lines& lines, std::size_t persisted, const Tree& tree) {
   return Case{lines, persisted}.judge(tree, {});
 }
 
-/// Has the file's number in stamps, which differs from the number of the snapshot's object.
+/// Returns a file in a snapshot. Its stamps contain the number of the original file, not of the
+/// copied object.
 ObservedObject copied(const std::string& path, std::uint32_t version, std::uint64_t inode) {
   return file(path, 1, 1, version, inode);
 }

@@ -1,4 +1,4 @@
-// Combines recovery and findings into one verdict (verdict.h).
+// Derives one verdict from a recovery and its findings (verdict.h).
 #include "harness/oracle/verdict.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #pragma once
-// The verdicts of a trial, and their derivation from recovery and findings.
+// The possible verdicts of a trial, and the rules that derive a verdict from a recovery and its
+// findings.
 
 #include <cstdint>
 #include <string>
@@ -10,35 +11,35 @@ namespace headcrash::oracle {
 
 /// In ascending order of severity. The verdict of a trial is the most severe one observed.
 enum class Verdict : std::uint8_t {
-  clean,     ///< no recovery was needed; everything promised is there
-  replayed,  ///< everything promised is there after the file system's log replay
-  /// the check repaired damage that remained after the replay; everything promised is there
+  clean,     ///< no recovery was needed, and all promises were kept
+  replayed,  ///< all promises were kept after the file system replayed its log
+  /// All promises were kept, but fsck had to repair damage that remained after the replay.
   repaired_by_fsck,
-  stale_data,         ///< a file shows bytes that were never written to it
-  non_atomic_rename,  ///< both names or neither
-  resurrected,        ///< an object is back although its removal was persistent
-  zero_length,        ///< a file whose synced size was not zero is empty
-  wrong_data,         ///< content or objects that existed at no moment of the workload
+  stale_data,         ///< a file contains bytes that were never written to it
+  non_atomic_rename,  ///< a rename in flight left both names, or neither
+  resurrected,        ///< an object exists although its removal was persistent
+  zero_length,        ///< a file is empty although its synced size was not zero
+  wrong_data,         ///< content or objects that never existed during the workload
   lost_synced_data,   ///< persistent data is missing or older
   not_repairable,     ///< the repair failed
   unmountable,
   recovery_not_idempotent,
   hang,  ///< a step in the guest exceeded its time limit
   oops,  ///< the guest's kernel reported a bug
-  /// an operation failed that a correct file system executes, so no complete run could be judged
+  /// An operation failed that a correct file system executes. No complete run could be judged.
   workload_failed,
   harness_error,  ///< headcrash itself failed; the trial says nothing about the file system
 };
 
 std::string_view name(Verdict verdict);
-Verdict verdict_named(std::string_view name);  ///< an unknown name is a harness error
+Verdict verdict_named(std::string_view name);  ///< returns harness_error for an unknown name
 bool keeps_promises(Verdict verdict);          ///< true for clean and replayed
 
 enum class Tier : std::uint8_t {
   posix,       ///< promised by POSIX
   documented,  ///< promised by the file system's documentation
   de_facto,    ///< applications rely on it
-  integrity,   ///< unconditional; never acceptable
+  integrity,   ///< must hold unconditionally
 };
 std::string_view name(Tier tier);
 
@@ -52,9 +53,10 @@ struct Finding {
 struct Recovery {
   bool replayed = false;  ///< the log was not empty
   bool check_found_damage = false;
-  bool repaired = true;  ///< meaningful if damage was found
+  bool repaired = true;  ///< valid only if damage was found
   bool mounted = true;
-  bool refused_as_cut = false;  ///< the kernel mounted it only after the replay command
+  /// The kernel mounted the file system only after the replay command had run.
+  bool refused_as_cut = false;
 };
 
 struct Judgement {

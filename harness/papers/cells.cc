@@ -27,7 +27,7 @@ Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
   return run_workload(*machine, run);
 }
 
-/// Runs its executions in parallel, each on a separate machine.
+/// Runs all executions of a cell in parallel, each on a separate machine.
 void run_cell(Cell& cell, const Interrupted& interrupted) {
   std::vector<Result<WorkloadOutcome>> executions(cell.executions);
   if (!in_parallel(interrupted, executions.size(),
@@ -78,7 +78,8 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload,
   key += " / " + setup.name;
   if (const auto known = by_key_.find(key); known != by_key_.end()) {
     if (known->second->executions == executions) return *known->second;
-    key += fmt::format(" x{}", executions);  // the same cell with another number of executions
+    // The number of executions distinguishes otherwise equal cells.
+    key += fmt::format(" x{}", executions);
     if (const auto again = by_key_.find(key); again != by_key_.end()) return *again->second;
   }
   auto cell = std::make_unique<Cell>();

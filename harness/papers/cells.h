@@ -1,6 +1,6 @@
 #pragma once
-// The cells of an experiment: a machine with a scheme, and a workload. Each is run once, however
-// many claims use it.
+// The cells of an experiment. A cell is a workload on a machine with one scheme. Each cell is run
+// only once, however many claims use it.
 
 #include <functional>
 #include <map>
@@ -25,16 +25,16 @@ struct Cell {
   Setup setup;
   WorkloadRun run;
   std::uint32_t executions = 1;
-  std::optional<WorkloadOutcome> outcome;  ///< mean of the executions
+  std::optional<WorkloadOutcome> outcome;  ///< mean over the executions
   double spread = 0;                       ///< of the elapsed times: (longest - shortest) / mean
-  std::string remark;                      ///< without an outcome: "not built", or the error
-  double host_s = 0;                       ///< time spent on this host
+  std::string remark;  ///< reason if there is no outcome: "not built", or the error
+  double host_s = 0;   ///< time spent on this host
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";
   static constexpr const char* kInterrupted = "interrupted";
 
-  /// Returns a quantity of a measured phase; nullopt without an outcome.
+  /// Returns a quantity of a measured phase, or nullopt if there is no outcome.
   Figure of(std::string_view phase,
             const std::function<double(const PhaseOutcome&)>& quantity) const;
 };
@@ -51,14 +51,14 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  /// Returns the cell; runs it on first use. Its executions start at different instants between two
-  /// ticks of the syncer. There are `executions` of them, or for 0 the number last set by
-  /// executions(); always one when scaled. The reference is valid while this object exists. A
-  /// failed cell has a remark and no outcome.
+  /// Returns the cell, and runs it on first use. `executions` is the number of runs, which start at
+  /// different times between two ticks of the syncer. 0 selects the number last set by
+  /// executions(). With `scaled` there is always one run. The reference is valid while this object
+  /// exists. A failed cell has a remark instead of an outcome.
   const Cell& get(const Setup& setup, const std::string& workload,
                   const timed::Arguments& arguments = {}, std::uint32_t executions = 0);
   void executions(std::uint32_t usual) { usual_executions_ = usual; }
-  /// Returns the cells in the order in which they were run.
+  /// Returns all cells in the order in which they were run.
   const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }
   const CellOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }

@@ -1,10 +1,11 @@
 #pragma once
-// A paper's claims and our results: rows of numbers, and rules in words that hold or do not hold.
+// A paper's claims and our results. A claim consists of rows of numbers, and of rules in words that
+// hold or do not hold.
 //
-// A row is one number of the paper (absent if it has only a figure) and ours. A rule is the
-// qualitative result that a reproduction on other hardware must show. A cell whose scheme does not
-// exist is "not built", and a failed cell has a reason. Neither becomes a number, and a rule about
-// it is undecided.
+// A row contains a number of the paper (absent if the paper has only a figure) and our number. A
+// rule is a qualitative result that a reproduction on other hardware must show. If a scheme does
+// not exist, its cell is "not built"; if a cell failed, the reason is given. Such a cell has no
+// number, and rules about it are undecided.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace headcrash::experiment {
 
-/// Our number, if any.
+/// Our number; nullopt if there is none.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {
@@ -22,8 +23,8 @@ struct ClaimNumber {
   std::string quantity;  ///< "elapsed"
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
-  std::string remark;          ///< why we have no number: "not built", or the error
-  Figure low = {}, high = {};  ///< 95 % interval of our mean over seeds
+  std::string remark;          ///< reason if there is no number: "not built", or the error
+  Figure low = {}, high = {};  ///< 95 % interval of the mean over seeds
 
   Figure ratio() const {
     if (!paper || !ours || *paper == 0) return std::nullopt;
@@ -48,25 +49,25 @@ enum class RuleOf : std::uint8_t { anybody, ours };
 struct ClaimRule {
   std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
   Verdict verdict = Verdict::undecided;
-  std::string detail;  ///< the numbers that decided
+  std::string detail;  ///< the numbers that decided the rule
   bool ours = false;   ///< our own question, not a claim of the paper
 
   std::string full_text() const { return (ours ? "(ours) " : "") + text; }
 };
 
-/// A table that is not a comparison with the paper, such as a calculator's. Columns of numbers are
-/// right-aligned.
+/// A table that is not a comparison with the paper, for example of a calculator. Columns of numbers
+/// are right-aligned.
 struct Table {
   std::string name;                            ///< "delays", unique in its claim
   std::string title;                           ///< one line
   std::vector<std::string> columns;            ///< headings, with units
-  std::vector<std::vector<std::string>> rows;  ///< each has as many cells as `columns`
+  std::vector<std::vector<std::string>> rows;  ///< each row has as many cells as `columns`
 };
 
 /// One line of a plot.
 struct Series {
   std::string name;
-  std::vector<std::pair<double, double>> points;  ///< x, y, in drawing order
+  std::vector<std::pair<double, double>> points;  ///< x and y, in drawing order
   bool from_paper = false;                        ///< points of the paper, drawn without lines
 };
 struct Plot {
@@ -79,14 +80,14 @@ struct Plot {
 
 struct ClaimAnswer {
   std::string id;     ///< "GP-15"
-  std::string part;   ///< "table1": the name that a user gives
+  std::string part;   ///< name of the part that a user selects, for example "table1"
   std::string title;  ///< description of the runs
   std::vector<ClaimNumber> numbers;
   std::vector<ClaimRule> rules;
-  std::vector<std::string> remarks;  ///< inputs chosen by us, counterfactuals
+  std::vector<std::string> remarks;  ///< inputs that we chose, and counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< drawn in the report
-  /// The numbers are also in the tables, so a terminal shows only the tables.
+  /// The tables contain all numbers of the plots, so a terminal shows only the tables.
   bool tables_tell_all = false;
 };
 

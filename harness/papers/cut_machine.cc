@@ -1,4 +1,4 @@
-// Restores media and cache contents (cut_machine.h).
+// Restores the content of media and caches (cut_machine.h).
 #include "harness/papers/cut_machine.h"
 
 #include <algorithm>
@@ -11,9 +11,10 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-constexpr std::uint64_t kKeptBytesMost = 1 << 30;  // amount that a cache may write over one drive
+// Maximum amount that a cache may write to one drive.
+constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
-/// Copies a range of `cache` to `store`, which has different addresses.
+/// Copies a range of `cache` to `store`, and translates its addresses.
 Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
                        model::SectorStore& store) {
   std::vector<std::byte> bytes;
@@ -36,11 +37,13 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Returns the ascending sectors accepted by the cache and not written to the device below it
-/// before the cut by a later write. Data written through the cache counts as accepted.
+/// Returns, in ascending order, the sectors that are dirty in the cache at the cut. A sector is
+/// dirty if no write to the device below followed its last acceptance by the cache. Data written
+/// through the cache counts as accepted.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
-  std::map<std::uint64_t, std::uint64_t> taken_at;  // by sector: the event
+  // By sector: the event in which the cache accepted it.
+  std::map<std::uint64_t, std::uint64_t> taken_at;
   const auto was_complete = [&](const states::RecordedWrite& write) {
     return write.acked_event && *write.acked_event < cut_event;
   };
@@ -89,7 +92,8 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (!devices[id].medium) continue;
     TRY(const auto image, run->image(state, id));
     auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
-    if (id > 0 && has_cache(id - 1)) {  // ids are assigned depth first
+    // Ids are assigned depth first, so the cache precedes its drive.
+    if (id > 0 && has_cache(id - 1)) {
       TRY(const auto kept, run->image(state, id - 1));
       TRY(copy_all_kept(kept, *drive));
     }

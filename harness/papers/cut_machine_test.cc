@@ -1,4 +1,4 @@
-// Starts a machine in virtual time from a recording of hardware in front of a stage.
+// Tests machines in virtual time that start from a recording of hardware in front of a stage.
 #include "harness/papers/cut_machine.h"
 
 #include "fs-adapters/registry.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kPresto = "netra-raid5-presto";
 constexpr std::uint64_t kSectors = 64 << 11;
 
-/// Writes the result of mkfs on an empty disk through the hardware, from the start.
+/// Writes a file system through the hardware, as mkfs would on an empty disk.
 void write_file_system(stages::StageClient& client) {
   const auto image = media::MemoryStore::create(client.sectors());
   ASSERT_TRUE(image);
@@ -27,7 +27,8 @@ void write_file_system(stages::StageClient& client) {
   }
 }
 
-/// In the first state the caches are full of it; in the second everything is on the drives.
+/// Two states of a recording: in the first, the caches contain the whole file system; in the
+/// second, the drives do.
 struct Recorded {
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState at_mark, at_end;
@@ -49,7 +50,8 @@ Recorded record(const std::filesystem::path& path) {
   return recorded;
 }
 
-/// Starts a machine with the state and verifies that it recovers to a correct file system.
+/// Starts a machine with the state, and verifies that it recovers to a correct file system. Returns
+/// the number of blocks that the cache writes again.
 std::uint64_t blocks_written_again(const Recorded& recorded, const states::CrashState& state,
                                    const std::vector<const char*>& faults = {}) {
   ModelledMachineOptions options = machine_of(*recorded.run);

@@ -116,7 +116,7 @@ tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::st
       near.empty() ? "see headcrash list experiments" : fmt::format("did you mean {}?", near));
 }
 
-/// Returns the parts with that name; empty if unknown.
+/// Returns the parts with that name. Returns an empty list if the name is unknown.
 std::vector<const Part*> parts_of(const std::string& name) {
   std::vector<const Part*> parts;
   for (const Paper& paper : papers()) {

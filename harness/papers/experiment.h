@@ -1,8 +1,8 @@
 #pragma once
 // Lists and runs the experiments of papers, and stores their results.
 //
-// Everything runs in virtual time on the calling thread; equal seeds give equal results. The
-// database receives a trial for each cell, with its phases, and the numbers and rules of claims.
+// Everything runs in virtual time on the calling thread; equal seeds give equal results. A stored
+// run contains a trial for each cell with its phases, and the numbers and rules of all claims.
 
 #include <functional>
 #include <map>
@@ -25,7 +25,7 @@ std::vector<ExperimentSummary> known_experiments();
 struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
-  /// For tests: use small trees; the numbers are then not comparable with the paper.
+  /// For tests: use small file trees. The numbers are then not comparable with the paper.
   bool scaled = false;
   std::map<std::string, double> parameters = {};  ///< overrides for the parts to run
   std::function<void(const Cell&)> on_cell = {};
@@ -39,22 +39,23 @@ struct ExperimentOutcome {
   std::vector<Cell> cells;
   double host_s = 0;      ///< CPU time on this host
   double wall_s = 0;      ///< wall time on this host; shorter if parts use several threads
-  double modelled_s = 0;  ///< model time of all cells and of other runs
+  double modelled_s = 0;  ///< model time of all cells and other runs
   bool interrupted = false;
 
   std::size_t count(Verdict verdict, RuleOf whose = RuleOf::anybody) const;
-  /// Returns the number of cells that have neither numbers nor a missing scheme.
+  /// Returns the number of cells that failed, not counting those that are "not built".
   std::size_t failed() const;
 };
 
-/// Fails for an unknown experiment or parameter (the error suggests the nearest name). The rows of
-/// a failed cell contain its error.
+/// Runs an experiment. Fails if the experiment or a parameter is unknown (the error suggests the
+/// nearest name). If a cell fails, its rows contain the error.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
 /// Stores a finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
-// The following do not contain times of the host: equal seeds give equal bytes.
+// The results of these functions contain no times measured on the host, so equal seeds give equal
+// bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
 /// Formats the claims' numbers and then their rules, one per line.

@@ -1,4 +1,4 @@
-// Parts of the experiment with small trees: every question has an answer, and answers are
+// Tests parts of the experiment with small trees. Every claim is answered, and answers are
 // reproducible.
 #include "harness/papers/experiment.h"
 

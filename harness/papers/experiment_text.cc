@@ -1,4 +1,4 @@
-// An experiment as text and as JSON (experiment.h).
+// Formats an experiment as text and as JSON (experiment.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ json figure_json(const Figure& value) {
   return value ? json(*value) : json();
 }
 
-/// All columns except the first are right-aligned.
+/// Formats a table. All columns except the first are right-aligned.
 std::string text_of(const Table& table) {
   std::vector<std::string> titles;
   titles.reserve(table.columns.size());
@@ -41,7 +41,7 @@ bool any_interval(const ExperimentOutcome& outcome) {
   });
 }
 
-/// Returns the description of the columns of numbers.
+/// Returns the headings of the columns of numbers.
 const char* columns_of(const ExperimentOutcome& outcome) {
   const bool listed = std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
     return !answer.numbers.empty() && !answer.tables_tell_all;

@@ -34,7 +34,7 @@
 
 namespace headcrash::experiment {
 
-/// The machine and its kernel.
+/// The costs of the machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
     // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
     .system_call = 100 * model::kMicrosecondNs,
@@ -55,7 +55,7 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
     .process_created = 20 * model::kMillisecondNs,
 };
 
-/// The file system: the UFS of SVR4 with the paper's additions.
+/// The costs of the file system: the UFS of SVR4 with the paper's additions.
 inline constexpr os::FileSystemCosts kI486At33MhzUfs{
     // Calibrated (remove): copying the name, finding and locking the inode, and the program's
     // related work.
@@ -78,7 +78,9 @@ constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
     const double exact = static_cast<double>(ns) * times;
     const auto whole = static_cast<os::TimeNs>(exact);
     return exact - static_cast<double>(whole) < 0.5 ? whole
-                                                    : whole + 1;  // std::lround is not constexpr
+                                                    // Rounds manually, because std::lround is not
+                                                    // constexpr.
+                                                    : whole + 1;
   };
   return {{.system_call = scaled(costs.system_call),
            .copy_per_kib = scaled(costs.copy_per_kib),

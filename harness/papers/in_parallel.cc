@@ -28,7 +28,8 @@ std::vector<Group> grouped(const std::vector<std::string>& names) {
   return groups;
 }
 
-/// Returns the next group for a thread that was in `mine`; null if no run may start now.
+/// Returns the group in which a thread continues after a run of group `mine`. Returns null if no
+/// run can start now.
 Group* next(std::vector<Group>& groups, Group* mine) {
   if (mine != nullptr && mine->left()) return mine;
   auto group = std::ranges::find(groups, std::size_t{0}, &Group::begun);

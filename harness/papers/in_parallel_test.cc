@@ -1,4 +1,4 @@
-// Order, groups and interruption of runs on two threads.
+// Tests the order, grouping and interruption of runs on two threads.
 #include "harness/papers/in_parallel.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for writing claims: numbers in rows, comparisons as verdicts.
+// Helpers to write claims: adds rows of numbers, and rules that compare numbers.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 namespace headcrash::experiment {
 
-/// A number in a verdict's detail: "LFS 153.8", "LFS 153.8 files/s"; without a name "2.497 s", "9
-/// of 11".
+/// A number that decides a rule, formatted as "LFS 153.8" or "LFS 153.8 files/s". Without a name:
+/// "2.497 s", "9 of 11".
 struct Named {
   std::string name;
   Figure value;
@@ -41,7 +41,7 @@ inline std::string text_of(const std::vector<Named>& values) {
   return text;
 }
 
-/// Calls `holds` only if all values are available.
+/// Adds a rule. Calls `holds` only if all values are available; otherwise the rule is undecided.
 template <typename Holds>
 void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
               const Holds& holds) {
@@ -50,17 +50,18 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// Marks the last rule of the answer as ours, not a claim of the paper.
+/// Marks the last rule of the answer as our own question, not a claim of the paper.
 inline void mark_ours(ClaimAnswer& answer) {
   answer.rules.back().ours = true;
 }
 
-/// Returns true if the ratio is within a factor `times` in either direction.
+/// Returns true if the two values differ by at most a factor of `times`.
 inline bool within_times(double ours, double paper, double times) {
   return ours <= paper * times && ours * times >= paper;
 }
 
-/// Adds a rule that values fall. Neighbours may be in the wrong order by at most `slack` (a share).
+/// Adds a rule that the values fall. A value may exceed its predecessor by at most the share
+/// `slack`.
 inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                         double slack = 0) {
   add_rule(answer, std::move(text), values, [&] {
@@ -71,8 +72,8 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
   });
 }
 
-/// Tolerance for percentages of No Order: within 5 points, or a quarter of the paper's distance
-/// from 100.
+/// Returns true if a percentage of No Order is close to the paper's: within 5 points, or within a
+/// quarter of the paper's distance from 100.
 inline bool close_percentage(double ours, double paper) {
   return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
 }
@@ -82,7 +83,8 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
-/// Adds a number without a cell. If we have no number, the remark gives the reason.
+/// Adds a row for a number that belongs to no cell. If our number is missing, `remark` gives the
+/// reason.
 inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                     Figure paper, Figure ours, const std::string& remark = {}) {
   answer.numbers.push_back({.cell = std::move(cell),

@@ -1,5 +1,5 @@
 #pragma once
-// A modelled machine with a few users that are not a timed workload.
+// A modelled machine whose users run arbitrary code instead of a timed workload.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 
 namespace headcrash::experiment {
 
-/// A machine and its users, with the first error of any user.
+/// A machine and the first error of any of its users.
 class LoadedMachine {
  public:
   explicit LoadedMachine(const Result<ModelledMachineOptions>& options) {
@@ -54,7 +54,7 @@ class LoadedMachine {
     machine_->system().executor.run();
   }
 
-  /// Creates a file of that size, on the disk and not in the cache.
+  /// Creates a file of that size that is on the disk but not in the cache.
   void make_cold_file(const std::string& path, std::uint64_t bytes) {
     run({[&] {
       const auto file = vfs().open(path, {.create = true});
@@ -65,7 +65,7 @@ class LoadedMachine {
       ok(vfs().drop_caches());
     }});
   }
-  /// Writes in units of kUnitBytes from `offset`. Returns false after an error.
+  /// Writes the range in units of kUnitBytes. Returns false after an error.
   bool write(FileHandle file, std::uint64_t offset, std::uint64_t bytes) {
     for (std::uint64_t done = 0; done < bytes;) {
       const std::uint64_t unit = std::min(kUnitBytes, bytes - done);

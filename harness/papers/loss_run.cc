@@ -1,4 +1,4 @@
-// A user, a reader, and the examination of the medium (loss_run.h).
+// Runs a user and a reader, and examines the medium (loss_run.h).
 #include "harness/papers/loss_run.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string second_name(std::uint64_t number) {
   return fmt::format("{}/r{}", folder_of(number), number);
 }
 
-/// Returns the content of change `number`; no two are equal.
+/// Returns unique content for change `number`.
 std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
   Random random(number);
@@ -44,7 +44,7 @@ std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   return made;
 }
 
-/// The current medium, with writes of a repair kept in memory.
+/// A view of the current medium. The writes of a repair are kept in memory.
 class CutImage final : public model::SectorStore {
  public:
   explicit CutImage(const model::SectorStore& medium) : medium_(medium) {}
@@ -77,19 +77,19 @@ class CutImage final : public model::SectorStore {
 struct Change {
   enum class Kind : std::uint8_t { overwrite, create, write, append, rename, remove };
   Kind kind = Kind::overwrite;
-  std::uint64_t number = 0;   ///< number of its content
-  std::uint64_t subject = 0;  ///< number of a block, a file or a log
+  std::uint64_t number = 0;   ///< number that determines the content
+  std::uint64_t subject = 0;  ///< number of the changed block, file or log
   std::uint64_t offset = 0, bytes = 0;
   TimeNs returned_at = 0;
   bool promised = false;  ///< covered by an fsync that has returned
 };
 
-/// Files by number, in the order of creation.
+/// The state of a file, by the file's number. Numbers are in the order of creation.
 struct FileLife {
   bool renamed = false, removal_begun = false;
 };
 
-/// Examines one image.
+/// Determines which changes an image contains.
 class Survivors {
  public:
   Survivors(const adapters::ImageReader& reader, const std::vector<FileLife>& files)
@@ -188,7 +188,7 @@ class LossRun {
   }
 
  private:
-  /// Calls `each` at random times until the end or its failure.
+  /// Calls `each` at random times, until the end of the run or until it fails.
   template <typename Each>
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
@@ -268,7 +268,7 @@ class LossRun {
            write(first_name(number),
                  {.kind = Change::Kind::write, .subject = number, .bytes = kFileBytes});
   }
-  /// Renames the oldest file that has its first name.
+  /// Renames the oldest file that still has its first name.
   bool rename() {
     if (renamed_ >= files_.size()) return true;
     const std::uint64_t number = renamed_++;
@@ -280,7 +280,7 @@ class LossRun {
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
   }
-  /// Removes the newest file; half of these have never been on the disk.
+  /// Removes the newest file. Half of the removed files have never been written to the disk.
   bool remove() {
     for (std::size_t number = files_.size(); number-- > 0;) {
       FileLife& file = files_[number];
@@ -309,10 +309,10 @@ class LossRun {
     seen_.lost_kb.push_back(lost.bytes / 1000);
   }
 
-  /// Users' calls fail from here on.
+  /// Cuts the power. All later calls of users fail.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    over_ = true;  // data in the cache can be read and changed without power
+    over_ = true;  // without power, data in the cache could still be read and changed
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);
     seen_.modelled_s = seconds_of(machine_.now());
@@ -377,7 +377,7 @@ class LossRun {
   const adapters::SystemUnderTest& system_;
   TimeNs begin_, warm_, end_;
   Random random_, syncs_;
-  std::vector<std::uint64_t> blocks_;  ///< in the order of overwriting
+  std::vector<std::uint64_t> blocks_;  ///< in the order in which they were overwritten
   std::uint64_t overwritten_ = 0, renamed_ = 0, numbers_ = 0;
   std::array<std::uint64_t, kLogs> lengths_ = {};
   std::vector<FileLife> files_;

@@ -23,18 +23,18 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// Uses one drive, whose medium can be examined; with a cut only (`instants` 0), any device.
-  /// Populated by this function unless it has an image that includes the files of
-  /// make_loss_files().
+  /// The machine. Must have a single drive, because its medium is examined. If power is only cut
+  /// (`instants` is 0), any device is permitted. This function populates the file system, unless
+  /// there is an image that includes the files of make_loss_files().
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
-  double synced = 0;  ///< share of content changes followed by fsync
-  /// Cut the power at the last instant, or at the end of `warm_ns` without instants, and recover.
-  /// The result includes the actual loss in addition to the examined one.
+  double synced = 0;  ///< share of the content changes that are followed by fsync
+  /// Cut the power at the last instant, or at the end of `warm_ns` if there are no instants, and
+  /// recover. The result then also contains the loss at the cut.
   bool cut_at_last = false;
-  Repair repair = Repair::as_needed;  ///< after the cut
+  Repair repair = Repair::as_needed;  ///< repair after the cut
   std::uint64_t seed = 1;
 };
 
@@ -44,25 +44,25 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
 
 struct LossSeen {
   std::vector<double> oldest_s;  ///< for each instant: age of the oldest lost change
-  std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< over all instants
+  std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
   std::vector<double> lost_changes;                               ///< for each instant
   std::vector<double> lost_kb;  ///< for each instant: bytes of lost writes, in kB of 1000
-  std::vector<double> read_ms, change_ms;  ///< responses after warm_ns
-  double written_kb_s = 0;                 ///< to the disk
+  std::vector<double> read_ms, change_ms;  ///< response times after warm_ns
+  double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;
   std::uint64_t promised = 0;  ///< changes covered by an fsync, checked at the instants
-  std::uint64_t broken = 0;    ///< of these, missing
-  std::uint64_t damaged = 0;   ///< Number of instants with forbidden findings of the check.
-  std::string first_damage;    ///< finding of the check
-  Figure cut_oldest_s, cut_lost_changes;  ///< with cut_at_last, on a drive
-  std::optional<Recovery> recovery;       ///< with cut_at_last
+  std::uint64_t broken = 0;    ///< promised changes that are missing
+  std::uint64_t damaged = 0;   ///< number of instants at which fsck reports forbidden findings
+  std::string first_damage;    ///< the first such finding
+  Figure cut_oldest_s, cut_lost_changes;  ///< set only with cut_at_last on a drive
+  std::optional<Recovery> recovery;       ///< set only with cut_at_last
   std::string error;                      ///< empty if everything was measured
 };
 
-/// Equal arguments give equal results.
+/// Measures the loss. Equal arguments give equal results.
 LossSeen run_loss(const LossAsked& asked);
 
-/// Creates the files of user and reader: 80 MB.
+/// Creates the files that the user and the reader use, 80 MB in total.
 VfsResult<void> make_loss_files(Vfs& vfs);
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,4 @@
-// Builds a machine, and destroys it in the right order (modelled_machine.h).
+// Builds machines, and destroys their parts in the right order (modelled_machine.h).
 #include "harness/papers/modelled_machine.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,10 @@ namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
-    2;  // unit of remembered kinds: the smallest fragment of an experiment
+    2;  // size for which kinds are stored: the smallest fragment in any experiment
 
-/// A checker's view of the disk: requests take time, and each byte is processed once.
+/// The disk as a checker uses it: requests take time, and processing each byte costs processor time
+/// once.
 class CheckedStore final : public model::SectorStore {
  public:
   CheckedStore(os::System& system, std::uint32_t request_sectors_max)
@@ -53,7 +54,7 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-/// Returns the stack with that queue in each drive.
+/// Returns a copy of the stack in which each drive has this queue.
 std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
                                                   const model::QueueProfile& queue) {
   auto copy = std::make_shared<profiles::Stack>(stack);
@@ -62,8 +63,8 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// Writes the pieces that differ from `before`, adjacent ones in one request. Both spans have the
-/// same size.
+/// Writes those pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
+/// spans have the same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
                                 std::span<const std::byte> bytes) {
@@ -81,7 +82,7 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the packed pieces from `lba` on, at most kLoadSectors.
+/// Returns the end of the contiguous packed pieces that begin at `lba`, limited to kLoadSectors.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
   std::uint64_t end = lba;
@@ -89,14 +90,15 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the packed content of a medium on which an image is made, which may overlay another one.
+/// Returns the packed content of the medium on which an image was created. The medium may overlay
+/// another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);
   return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
 }
 
-/// Returns a writable medium: a copy of `base`, or a blank one without it.
+/// Returns a writable medium, which is a copy of `base` or blank if `base` is null.
 Result<std::unique_ptr<model::SectorStore>> medium_over(
     std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
@@ -204,7 +206,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, which the machine lacks",
                 "add it as the first of more_disks");
   TRY(open_stores(plan));
-  // A drive holds the data that its host sees, whatever cache is between them; an array does not.
+  // The content of a drive is what its host sees, even with a cache in between. This is not so for
+  // the members of an array.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -286,7 +289,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   return done;
 }
 
-/// Uses the array's own writes, since it decides the placement of data and parity.
+/// Writes the image through the array, because the array determines where data and parity are
+/// stored.
 Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
     std::vector<std::byte> before, bytes;
@@ -308,7 +312,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
 Result<void> ModelledMachine::write_uncounted(
     std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
   constexpr os::TimeNs kRest =
-      2 * model::kSecondNs;  // until an array marks itself clean on its members
+      2 * model::kSecondNs;  // after this time without writes, an array marks itself clean
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
@@ -336,7 +340,7 @@ os::SystemOptions ModelledMachine::system_options() const {
   return how;
 }
 
-/// Refers to the device of the file system.
+/// Returns true if the device of the file system has a write cache.
 bool ModelledMachine::has_write_cache() const {
   const std::size_t more = options_.system->description().devices - 1;
   const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);
@@ -371,7 +375,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Discards the state in memory.
+/// Destroys the mounted system, whose memory is lost.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
@@ -393,7 +397,7 @@ void ModelledMachine::cut_after(os::TimeNs delay_ns) {
 void ModelledMachine::cut() {
   built_.machine->disarm();
   built_.machine->power_cut();
-  // Requests in flight fail in the next events, before the system is destroyed.
+  // Requests in flight must fail before the system is destroyed, so run the events that fail them.
   if (system_) system_->executor.run_until(now() + 1);
   end_system();
   system_.reset();
@@ -457,7 +461,7 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
   Recovery recovery;
   if (when == Repair::as_needed) {
     if (const auto mounted = as_step(recovery.mount, [this] { return mount(); })) return recovery;
-    // Discards the checker's cached reads, which differ from the repaired disk.
+    // Discards the blocks that the checker has cached, because they differ from the repaired disk.
     recovery.mount = {};
     end_system();
     start_system();
@@ -538,7 +542,7 @@ model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
   return sum;
 }
 
-/// Starts counting here; writes during the loading of an image have no kind.
+/// Starts to record the kinds of writes. Writes that load an image have no kind.
 void ModelledMachine::count_kinds() {
   kinds_.resize(host_devices_.size());
   for (std::size_t i = 0; i < host_devices_.size(); ++i) {
@@ -549,8 +553,8 @@ void ModelledMachine::count_kinds() {
   }
 }
 
-/// Called before requests are concatenated: the kind of the last write to a place is then known
-/// when the cache accepts it.
+/// Records the kind of a write. Called before requests are concatenated, so that the kind is known
+/// when the cache accepts the write.
 void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) {
   if (request.op != model::Op::write || request.sectors == 0) return;
   std::vector<std::uint8_t>& kinds = kinds_[os::device_of(request.lba)];

@@ -43,8 +43,9 @@
 
 namespace headcrash::experiment {
 
-/// A device in addition to the first one. A log device, if the system has one
-/// (SystemDescription::devices), is the first of them; all others are blank at the start.
+/// A device in addition to the first one. If the system needs a log device
+/// (SystemDescription::devices), this is the first additional device. All other additional devices
+/// are blank at the start.
 struct MachineDisk {
   std::string profile;
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
@@ -52,108 +53,115 @@ struct MachineDisk {
 };
 
 /// The media of a machine that was formatted, populated and shut down. Machines with the same
-/// drives in the same array, with or without NVRAM, may start with copies; each copy costs memory
-/// only for its writes.
+/// drives in the same array, with or without NVRAM, can start with copies of these media. A copy
+/// costs memory only for what it overwrites.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
-  // Only in images created by image_of():
-  /// Content of each array, as its host sees it.
+  // Only in images created by image_of(): the content of each array, as the array's host sees it.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays;
-  std::uint64_t bytes = 0;  ///< in memory, without parts shared with `grown_from`
+  std::uint64_t bytes = 0;  ///< size in memory, without parts shared with `grown_from`
   std::shared_ptr<const MachineImage> grown_from;
 };
 
-/// The state left by a power cut on another process's machine, for found_cut().
+/// The state that a power cut left on another machine, for found_cut().
 struct CutMachine {
-  /// One medium per drive, in the order of their ids. Includes the content of a battery-backed
-  /// cache in front of a drive.
+  /// One medium per drive, in the order of the drives' ids. Includes the content of a
+  /// battery-backed cache in front of the drive.
   MachineImage media = {};
-  /// Rewrites the content of the battery-backed cache above the first device; empty if none. The
-  /// time of its requests is not counted.
+  /// Rewrites the content of the battery-backed cache above the first device. Empty if there is no
+  /// such cache. The time of these writes is not counted.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
-  /// Model time until recover(). Write-back during this time is not part of the recovery.
+  /// Model time between power-on and recover(). Data written back during this time is not part of
+  /// the recovery.
   os::TimeNs start_ns = 0;
 };
 
 struct ModelledMachineOptions {
-  /// The device of the file system: a drive, flash, an array, or NVRAM above one.
+  /// Device of the file system: a drive, flash, an array, or NVRAM above one of these.
   std::string profile = "hp-c2447";
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
-  /// Write cache of the drives. If on, the driver completes a write only after a flush, which it
-  /// sends itself.
+  /// State of the drives' write cache. If it is on, the driver sends a flush after each write, and
+  /// completes the write after the flush.
   bool write_cache = false;
-  /// If false, neither the driver nor the file system sends flushes, as in Linux 2.4, and
-  /// completion is trusted. A cut then loses the content of a write cache, whatever was promised.
+  /// If false, neither the driver nor the file system sends flushes, as in Linux 2.4, so a
+  /// completed write may be in a volatile cache. A power cut then loses the content of the cache,
+  /// including promised data.
   bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
-  /// The mounted system. Its description sets the driver's ordering and block_copy.
+  /// The system to mount. Its description determines the driver's ordering and block_copy.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
-  adapters::Settings mkfs = {};  ///< in addition to those of the system's description
-  /// Wraps the mounted file system in another one that users call; empty for none.
+  adapters::Settings mkfs = {};  ///< overrides of the mkfs settings in the system's description
+  /// Creates a file system that wraps the mounted one and that users then call. Empty to use the
+  /// mounted file system directly.
   std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
-  /// Fills the file system before the machine starts, on a processor and a disk that take no time.
-  /// The file system is then cleanly unmounted. An error ends start().
+  /// Fills the file system before the machine starts. The processor and the disk take no time. The
+  /// file system is then cleanly unmounted. An error fails start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
-  /// Alternative for files of zeroes only. Occasional calls of `forget_data` prevent writing their
-  /// data to a disk that already has it. Not for soft updates, which would wait for these writes.
+  /// Alternative to `populate` for files that contain only zeroes. The callback calls `forget_data`
+  /// from time to time, which discards their dirty data, because the disk already contains zeroes.
+  /// Not for soft updates, which would wait for these writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// Image created by ModelledMachine::image_of(). With it, start() runs neither mkfs nor
-  /// `populate`; image_of() skips mkfs, and `populate` adds to the content.
+  /// Image created by image_of(). start() then runs neither mkfs nor `populate`. image_of() then
+  /// extends this image: it runs `populate` but not mkfs.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
-  std::uint32_t outstanding = 1;  ///< requests at each device at a time; more than one for an array
-  std::vector<model::FaultSpec> faults = {};  ///< present before the first power-on
-  /// Overrides the queue of all drives' profiles. Below an array, the driver's queue orders
-  /// requests.
+  /// Number of requests at each device at a time; more than one for an array.
+  std::uint32_t outstanding = 1;
+  std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
+  /// Overrides the queue of all drive profiles. The drives of an array serve their requests in this
+  /// order.
   std::optional<model::QueueProfile> drive_queue = {};
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
-  /// Cache size while an image is created; a small one is faster, because it fits the host's
-  /// caches. nullopt for cache_bytes.
+  /// Cache size while an image is created. A small cache is faster, because it fits into the host's
+  /// processor caches. nullopt to use cache_bytes.
   std::optional<std::uint64_t> image_cache_bytes = {};
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   bool structures_count = false;                ///< BufferCacheOptions::structures_count
-  os::SyncerOptions syncer = {};                ///< unless the system's description sets its own
-  std::uint32_t check_sectors = 128;  ///< Longest request of a repair, and of mkfs in model time.
+  os::SyncerOptions syncer = {};      ///< ignored if the system's description sets its own
+  std::uint32_t check_sectors = 128;  ///< longest request of a repair, and of mkfs in model time
   os::CpuCosts costs = kI486At33Mhz;
-  std::uint64_t seed = 1;  ///< of the devices; the workload has its own
+  std::uint64_t seed = 1;  ///< seed of the devices; the workload has a separate seed
 };
 
-/// Returns options with a system of the registry (fs-adapters/registry.h). Errors list all systems.
+/// Returns options with a system of the registry (fs-adapters/registry.h). For an unknown name, the
+/// error lists all systems.
 Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system);
 
-/// When to check and repair a file system before the mount.
+/// Determines when a file system is checked and repaired before the mount.
 enum class Repair : std::uint8_t {
-  as_needed,  ///< if the mount refuses it; a journal that recovers at mount is not checked
-  always,     ///< to full consistency, even if mountable
-  fast,       ///< always check the parts marked busy, and everything if that is insufficient
+  /// Only if the mount fails; file systems that replay a journal at mount are then not checked.
+  as_needed,
+  always,  ///< check everything, even if the file system is mountable
+  fast,    ///< check the parts marked busy, and everything if this is not sufficient
 };
 
 /// One step of a recovery.
 struct RecoveryStep {
-  bool done = false;  ///< false if not needed; the other members are then 0
+  bool done = false;  ///< false if the step was not needed; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
-  std::uint64_t requests = 0, sectors = 0;  ///< at the disk, after concatenation
+  std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
-  RecoveryStep repair, mount;  ///< exclude a refused mount, which reads a few blocks
-  std::uint64_t findings = 0;  ///< of the repair
+  /// `mount` excludes a mount that failed, which reads only a few blocks.
+  RecoveryStep repair, mount;
+  std::uint64_t findings = 0;  ///< number of findings of the repair
 };
 
-/// Blocks of one kind written to NVRAM. A write counts once for each block of the cache that it
-/// touches.
+/// Counts of the blocks of one kind that were written to NVRAM. A write counts once for each block
+/// of the cache that it covers.
 struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
-  std::uint64_t block_hits = 0;  ///< of these, to a block that was present and dirty
-  /// Writes of `block_hits` that are also within the dirty range, which reduces the write-back. A
-  /// continued log hits the block, but not its written range.
+  std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
+  /// Writes in `block_hits` that overlap the dirty range of the block, and thus save a write-back.
+  /// An append to a log hits the block but not its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
-/// The place of NVRAM: between the host and a device, or between an array and its members.
+/// Position of NVRAM: between the host and a device, or between an array and its members.
 enum class NvramPlace : std::uint8_t { above, below };
 
 inline double seconds_of(os::TimeNs ns) {
@@ -162,86 +170,92 @@ inline double seconds_of(os::TimeNs ns) {
 
 class ModelledMachine : private os::DiskTracer {
  public:
-  /// `options.system` is required. Fails like the profile, mkfs, populate and mount.
+  /// Starts a machine. `options.system` is required. Fails if the profile is invalid, or if mkfs,
+  /// `populate` or the mount fails.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
-  /// Creates, populates and shuts down a machine, and returns its image. With an `image` that
-  /// matches device and file system, the image is extended: only differences cost memory, and the
-  /// other image stays alive. Fails like start(), except for the mount.
+  /// Creates, populates and shuts down a machine, and returns its image. If `options.image` matches
+  /// the device and file system, extends that image: the result stores only the differences and
+  /// keeps the other image alive. Fails like start(), except that nothing is mounted.
   static Result<std::shared_ptr<const MachineImage>> image_of(
       const ModelledMachineOptions& options);
-  /// Powers on a machine over these media without mounting; call recover() next. Options are those
-  /// of start() without `image`. Fails like the profile, for a drive of a different size, and for
-  /// an array that does not start.
+  /// Powers on a machine with these media and does not mount. Call recover() next. Takes the
+  /// options of start(), without `image`. Fails if the profile is invalid, a drive has a different
+  /// size, or an array does not start.
   static Result<std::unique_ptr<ModelledMachine>> found_cut(const ModelledMachineOptions& options,
                                                             const CutMachine& found);
-  /// Returns the model time of mkfs on the machine's blank devices, charged like a repair.
+  /// Returns the model time that mkfs takes on the machine's blank devices. Its processor time is
+  /// charged like that of a repair.
   static Result<RecoveryStep> time_of_mkfs(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
   ModelledMachine(const ModelledMachine&) = delete;
   ModelledMachine& operator=(const ModelledMachine&) = delete;
 
-  /// Lets daemons run until nothing is dirty, delayed or in flight, for at most `most_ns`. Returns
-  /// the completion time of the last request, or now() if nothing has been written since the call.
-  /// Fails if the machine never becomes idle.
+  /// Runs the daemons until nothing is dirty, delayed or in flight, for at most `most_ns`. Returns
+  /// the time at which the last request completed, or now() if nothing was written. Fails if the
+  /// machine does not become idle.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
-  // Power functions. Not callable from a fiber. The calls of active users fail.
-  /// Cuts the power after this delay while users work. Their calls fail from then on.
+  // The following functions control the power. They must not be called on a fiber. Calls of active
+  // users fail.
+  //
+  // Cuts the power after `delay_ns`, while users work. Their calls fail from then on.
   void cut_after(os::TimeNs delay_ns);
-  /// Cuts the power now, if still on. No user is active afterwards, and nothing is mounted.
+  /// Cuts the power now, if it is on. Afterwards no user is active and nothing is mounted.
   void cut();
   bool has_power() const {
     return system_ != nullptr && built_.machine->power() == model::PowerState::on;
   }
-  /// Recovers after cut(). Each request of a repair, and the processing of each byte that it reads
-  /// or writes, is charged to the machine (CpuCosts::clear_per_kib per KiB: an estimate of one pass
-  /// over memory). Fails if the file system cannot be repaired or mounted; the machine is then
-  /// unusable.
+  /// Recovers after cut(). Charges the machine for each request of a repair, and for each byte that
+  /// the repair reads or writes (CpuCosts::clear_per_kib, an estimate of one pass over memory).
+  /// Fails if the file system cannot be repaired or mounted; the machine is then unusable.
   Result<Recovery> recover(Repair repair);
 
   os::TimeNs now() const { return built_.machine->simulation().now(); }
-  // The following require power.
+  // The following functions require power.
   os::System& system() { return *system_; }
   Vfs& vfs() { return front_ ? *front_ : mounted_->vfs(); }
-  /// Returns an additional device, numbered from 1 in the order of more_disks.
+  /// Returns an additional device. Numbers start at 1, in the order of more_disks.
   os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
 
-  /// Returns the bytes of the first device as a host would read them from a drive; null for an
-  /// array, whose bytes are on its members.
+  /// Returns the content of the first device, if the device is a drive. Returns null for an array,
+  /// whose content is distributed over its members.
   const model::SectorStore* medium() const;
-  /// Returns sums over all drives and flash devices, below any cache.
+  /// Returns counters summed over all drives and flash devices below any cache.
   model::DeviceCounters device_counters() const;
 
-  /// Returns sums over all NVRAM at that place since the start.
+  /// Returns counters summed over all NVRAM in that position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
-  /// Returns sums over all NVRAM above devices since the first mount, one for each kind in the
-  /// order of block_kinds(). The kind of cached data is that of the running file system's last
-  /// write to its place. Writes of a repair or a populated image are `other`.
+  /// Returns counts summed over all NVRAM above devices since the first mount. There is one element
+  /// for each kind, in the order of block_kinds(). The kind of a cached block is that of the
+  /// running file system's last write to it. Writes of a repair, and of a populated image, count as
+  /// `other`.
   std::vector<WriteHits> write_hits() const;
-  /// Returns the first device, or the device below its NVRAM; null if it is not an array.
+  /// Returns the first device, or the device below its NVRAM. Returns null if that device is not an
+  /// array.
   const model::Array* array() const;
 
-  /// The driver's trace since the last clear_trace(): each issued request, counted as in the paper.
+  /// Counters of the driver's requests since the last clear_trace(), defined as in the paper.
   struct Trace {
     std::uint64_t completed = 0;
-    os::TimeNs response_ns = 0;  ///< sum over issued requests: queue and access
+    /// Sum over issued requests of the time in the queue and at the device.
+    os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };
   const Trace& trace() const { return trace_; }
-  void clear_trace();  ///< also clears the queue's counters
+  void clear_trace();  ///< also clears the counters of the queue
 
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
-    image,  ///< the image in the options, or a new one
-    grown,  ///< a new one, extending the image in the options if any
+    image,  ///< start with the image in the options, or with a new image
+    grown,  ///< create a new image, which extends the image in the options if there is one
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
   Result<void> load(std::size_t device, const media::PackedStore& image);
-  /// Calls `write` on the device; the time of its requests is not counted.
+  /// Calls `write` on the device. The time of the requests is not counted.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);
   os::SystemOptions system_options() const;
@@ -257,16 +271,20 @@ class ModelledMachine : private os::DiskTracer {
   void completed(const os::DiskTrace& request) override;
   void count_kinds();
 
-  // From the bottom up; lower layers outlive higher ones.
+  // Members are ordered from the bottom layer to the top layer, so lower layers outlive higher
+  // layers.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
-  std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;  ///< of each leaf
-  std::vector<std::vector<model::DeviceId>> leaves_;  ///< those below each device
-  /// MachineImage::arrays, of an image created here.
+  /// By id of the drive or flash device.
+  std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;
+  /// By device: the ids of the drives and flash devices below it.
+  std::vector<std::vector<model::DeviceId>> leaves_;
+  /// MachineImage::arrays of an image that this object creates.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
-  std::vector<model::DeviceId> host_devices_;  ///< those that the driver sees: disk(i)
-  /// For each of these with NVRAM above: the kinds of the last writes, by kPlaceSectors.
+  std::vector<model::DeviceId> host_devices_;  ///< devices that the driver sees; index i is disk(i)
+  /// By host device, for devices with NVRAM above them: the kind of the last write to each range of
+  /// kPlaceSectors.
   std::vector<std::vector<std::uint8_t>> kinds_;
   std::unique_ptr<os::VirtualClock> clock_;
   std::vector<std::unique_ptr<os::ModelDisk>> disks_;
@@ -275,7 +293,7 @@ class ModelledMachine : private os::DiskTracer {
   std::unique_ptr<Vfs> front_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
-  std::uint64_t under_way_before_ = 0;  ///< pending at the last clear_trace()
+  std::uint64_t under_way_before_ = 0;  ///< number of requests pending at the last clear_trace()
 };
 
 }  // namespace headcrash::experiment

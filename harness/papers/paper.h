@@ -6,7 +6,7 @@
 // (papers.cc) lists the papers; `headcrash list experiments`, `headcrash experiment PAPER[/PART]`
 // and the report use it.
 //
-// Our own experiment, without printed numbers of a paper, has the same structure (comparison/).
+// comparison/ is our own experiment. It has the same structure, but there are no printed numbers.
 //
 // A part is a function from a context to claims. It may run cells on the modelled machine, use a
 // simulator, or only compute. It returns numbers next to the paper's, rules, tables and plots
@@ -24,33 +24,34 @@
 
 namespace headcrash::experiment {
 
-/// An input of a part that a user may set: `--set cache-mb=85`.
+/// An input of a part that a user may set, for example with `--set cache-mb=85`.
 struct Parameter {
-  std::string name;  ///< unit last: "cache-mb"
+  std::string name;  ///< ends with the unit: "cache-mb"
   double usual = 0;
   std::string meaning;  ///< one line, for messages
 };
 
-/// The arguments of a part. Belongs to run_experiment() and outlives the call of the part.
+/// The arguments of a part. run_experiment() owns the context, which outlives the call of the part.
 struct Context {
-  Cells& cells;                         ///< shared by all parts of a run; equal cells are run once
-  std::uint64_t seed = 1;               ///< seed of all random choices
-  bool scaled = false;                  ///< for tests: small, numbers are meaningless
-  std::vector<std::string> parts = {};  ///< names of all parts of this run, in order
-  std::map<std::string, double> parameters = {};  ///< of the part, with defaults
+  Cells& cells;            ///< shared by all parts of a run, so equal cells are run only once
+  std::uint64_t seed = 1;  ///< seed of all random choices
+  bool scaled = false;     ///< for tests: small runs, whose numbers are meaningless
+  std::vector<std::string> parts = {};            ///< names of all parts of this run, in order
+  std::map<std::string, double> parameters = {};  ///< parameters of the part, including defaults
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;              ///< a part adds the model time of its runs other than cells
+  double modelled_s = 0;  ///< each part adds the model time of its runs that are not cells
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
 
-  /// Long parts poll this and return partial results.
+  /// Returns true if the run was interrupted. Long parts poll this function and return partial
+  /// results.
   bool interrupted() const { return interrupt_requested && interrupt_requested(); }
   double parameter(const std::string& name) const { return parameters.at(name); }
 };
 
 struct Part {
   std::string name;   ///< "table1"
-  std::string title;  ///< one line, with the claims in brackets
-  /// Default number of executions of each cell (Cells::get); their means are reported.
+  std::string title;  ///< one line, which ends with the claims in brackets
+  /// Default number of executions of each cell (Cells::get). Results are means over the executions.
   std::uint32_t executions = 1;
   std::function<std::vector<ClaimAnswer>(Context&)> answer;
   std::vector<Parameter> parameters = {};

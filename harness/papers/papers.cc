@@ -1,4 +1,4 @@
-// The table of papers and other experiments (paper.h). A new one needs a folder and a line here.
+// Lists the papers and other experiments (paper.h). A new one needs a folder and a line here.
 #include "harness/papers/chen96/chen96.h"
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/ganger94/ganger94.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Files for probes on a modelled machine, apart from the timed workloads.
+// Creates files for measurements on a modelled machine that are not timed workloads.
 
 #include <string>
 
@@ -7,19 +7,19 @@
 
 namespace headcrash::experiment {
 
-/// Creates a file with its number in each byte, through the calls of a program: open with creation,
+/// Creates a file whose bytes all equal `number`, with the calls of a program: open with O_CREAT,
 /// write, close.
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
                           std::uint64_t bytes);
 
-/// A number of files of one size, `files_per_folder` per folder.
+/// `files` files of the same size, with `files_per_folder` files in each folder.
 struct FileSet {
   std::uint64_t files = 0, file_bytes = 0, files_per_folder = 100;
 
   std::uint64_t folders() const { return (files + files_per_folder - 1) / files_per_folder; }
   VfsResult<void> make_folders(Vfs& vfs) const;
   VfsResult<void> make_files(Vfs& vfs) const;
-  /// Returns true if all exist with the right size.
+  /// Returns true if all files exist and have the right size.
   VfsResult<bool> complete(Vfs& vfs) const;
 };
 

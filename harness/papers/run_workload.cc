@@ -1,4 +1,4 @@
-// Runs users as fibers, phase after phase (run_workload.h).
+// Runs the phases of a workload with one fiber per user (run_workload.h).
 #include "harness/papers/run_workload.h"
 
 #include <fmt/format.h>
@@ -203,7 +203,7 @@ constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
 
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
-  // Verification at the end may have been skipped for some.
+  // Some executions may have skipped the verification at the end.
   const auto average_of = [&](std::size_t phase, const auto& value) {
     double sum = 0, count = 0;
     for (const WorkloadOutcome& one : executions) {
@@ -244,7 +244,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // With a power cut, the phases after it are the purpose.
+  // If there is a power cut, the phases after it are the purpose of the workload and cannot be
+  // skipped.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }

@@ -1,4 +1,4 @@
-// Small cells: they end, they are reproducible, and the schemes are in the right order.
+// Tests small cells: they end, are reproducible, and rank the schemes correctly.
 #include "harness/papers/run_workload.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(RunWorkload, AMeanIsThatOfEachPhase) {
 
 TEST(RunWorkload, APauseBeforeTheMeasurementShiftsIt) {
   WorkloadRun later = scaled("n-user-copy");
-  later.begins_after_ns = 377 * model::kMillisecondNs;  // not a multiple of a revolution
+  later.begins_after_ns = 377 * model::kMillisecondNs;  // not a multiple of the revolution time
   const WorkloadOutcome first = outcome_of("no-order", scaled("n-user-copy"));
   const WorkloadOutcome second = outcome_of("no-order", later);
   EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);
@@ -90,7 +90,7 @@ TEST(RunWorkload, APauseBeforeTheMeasurementShiftsIt) {
               0.3 * first.phase("copy")->elapsed_s);
 }
 
-/// For any workload: one directory with two files whose inodes share a block.
+/// This holds for any workload in which a directory contains two files whose inodes share a block.
 TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();
@@ -137,7 +137,7 @@ TEST(RunWorkload, ACutInsideAPhaseEndsIt) {
   WorkloadRun run = scaled("recovery");
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
-  // Its last phase expects files that were not created.
+  // The last phase expects files that do not exist.
   const auto outcome = run_workload(*machine, run);
   EXPECT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("verify"), std::string::npos)

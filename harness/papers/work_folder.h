@@ -24,7 +24,8 @@ class WorkFolder {
   }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }  ///< empty if it could not be created
+  /// Empty if the folder could not be created.
+  const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;

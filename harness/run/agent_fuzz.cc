@@ -1,5 +1,5 @@
-// Fuzzes an agent's answers to each kind of request. They cause at most an error, never an
-// exception.
+// Fuzzes the agent's answers to each kind of request. An invalid answer may cause an error, but
+// never an exception.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,8 @@
 namespace headcrash::run {
 namespace {
 
-constexpr std::size_t kBytesMost = 64 << 10;  // fits a socket buffer without a reader
+// Fits into a socket buffer, so that no reader is needed.
+constexpr std::size_t kBytesMost = 64 << 10;
 
 TEST(Fuzz, AgentsAnswers) {
   fuzz::Options options;

@@ -1,4 +1,4 @@
-// Reads files of the host and queries programs for their versions.
+// Reads descriptions of the host from files, and runs programs to get their versions.
 #include "harness/run/environment.h"
 
 #include <sys/sysinfo.h>
@@ -15,8 +15,8 @@
 namespace headcrash::run {
 namespace {
 
-/// Returns the value of the first line that starts with `key`: the text after the separator,
-/// without blanks and quotes.
+/// Returns the text after `separator` in the first line that starts with `key`, without blanks and
+/// quotes.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

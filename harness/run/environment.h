@@ -6,11 +6,12 @@
 
 namespace headcrash::run {
 
-/// Returns cpu, cores, memory_mib, kernel and os.
+/// Returns a description of the host: cpu, cores, memory_mib, kernel and os.
 nlohmann::json host_description();
 
-/// Returns the versions of headcrash, nbdkit, qemu, e2fsprogs and xfsprogs on the host; the guest
-/// image is built from the latter two. The version of a missing program is "not found".
+/// Returns the versions of headcrash, nbdkit, qemu, e2fsprogs and xfsprogs on the host. The guest
+/// image contains the host's e2fsprogs and xfsprogs. The version of a missing program is "not
+/// found".
 nlohmann::json tool_versions();
 
 }  // namespace headcrash::run

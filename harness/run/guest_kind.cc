@@ -1,4 +1,4 @@
-// Parses the two options (guest_kind.h).
+// Parses the options `kind` and `charge` of [guest] (guest_kind.h).
 #include "harness/run/guest_kind.h"
 
 #include <fmt/format.h>

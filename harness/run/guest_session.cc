@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// The agent enforces the command's time limit. The call waits a little longer, to distinguish a
-// hanging command from a hanging agent.
+// Additional time that the host waits after the command's time limit. The agent enforces the limit,
+// so a late answer means that the agent hangs, not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
@@ -38,7 +38,7 @@ json mount_request(const char* command, const adapters::LinuxAdapter& filesystem
           {"options", adapters::fill_in(filesystem.mount_options, places())}};
 }
 
-/// Collects the entries of a dump as they arrive and keeps the first invalid one.
+/// Collects the entries of a dump as they arrive. Remembers the first invalid entry.
 class Tree {
  public:
   void add(const json& entry) {
@@ -135,7 +135,7 @@ tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what,
                                                  static_cast<double>(timeout_.count()) / 1000));
 }
 
-/// Does not wait for a kernel that has already reported a fatal error.
+/// Sends a request. Returns at once if the kernel has already reported a fatal error.
 tl::expected<json, vm::CallError> GuestSession::ask(const json& request,
                                                     std::chrono::milliseconds timeout,
                                                     const vm::EventHandler& on_event) {
@@ -182,7 +182,8 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 }
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  // In virtual time the agent's clock differs from the host's, so only the host enforces the limit.
+  // In virtual time the agent's clock differs from the host's, so only the host enforces the time
+  // limit.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
@@ -202,7 +203,8 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type says nothing about the disk, so it is a failure of the request.
+  // An unknown file system type is a failure of the request, because it says nothing about the
+  // disk.
   if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
@@ -217,15 +219,14 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
       *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A daemon may complete the mount after its parent has exited, or it may have died. On a busy host
-  // an emulated processor needs seconds for it.
+  // A mount command may exit before its daemon has completed the mount, or the daemon may have
+  // died. On a busy host, this may take an emulated processor several seconds.
   TRY(const auto is_there,
-      exec(
-          {"sh", "-c",
-           fmt::format(
-               "for i in $(seq 100); do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
-               "exit 0; usleep 100000; done; exit 1",
-               kMountPoint)}));
+      exec({"sh", "-c",
+            fmt::format(
+                "for i in $(seq 100); do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+                "exit 0; usleep 100000; done; exit 1",
+                kMountPoint)}));
   if (is_there.exit_code != 0 && why != nullptr)
     *why = fmt::format("the mount command exited with {}, but nothing is mounted at {}: {}",
                        mounted.exit_code, kMountPoint, mounted.output);
@@ -356,8 +357,8 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // The request verifies one disk only. Cached pages of the log device are stale too, so verify
-  // both first.
+  // A request can verify only one disk. Since the cached pages of the log device are stale, too,
+  // verify both disks first.
   const bool in_request = meant && meant->log_bytes == 0;
   if (meant && !in_request) {
     if (const auto verified = verify_disks(*meant); !verified)

@@ -1,5 +1,5 @@
 #pragma once
-// Requests from a driver of a guest to the guest's agent. Failures are classified here:
+// Sends requests to the agent of a guest, and converts failures to verdicts:
 //
 //   kernel reported a crash      oops, whatever else happened
 //   agent refused                harness error (or, for mount, an answer)
@@ -27,16 +27,17 @@
 
 namespace headcrash::run {
 
-/// A value, or the judgement that ends the current work: hang, oops or harness error.
+/// A value, or the verdict that ends the current work: hang, oops or harness error.
 template <typename T>
 using Step = tl::expected<T, oracle::Judgement>;
 
-/// Return a judgement. `why` may contain guest output; unprintable characters are replaced.
+/// Return a verdict as an error. `why` may contain output of the guest; unprintable characters are
+/// replaced.
 tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why);
 tl::unexpected<oracle::Judgement> broken(const Error& error);
 Step<void> as_step(const Result<void>& result);
-/// Adds a hint on installing a missing tool to a harness error, which means that the agent could
-/// not run the tool.
+/// Adds a hint on installing the missing tool to a harness error, because such an error means that
+/// the agent could not start the tool.
 template <typename T>
 Step<T> with_tool_remedy(Step<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
@@ -46,24 +47,25 @@ Step<T> with_tool_remedy(Step<T> outcome, const adapters::LinuxAdapter& filesyst
 
 struct GuestOutcome {
   int exit_code = 0;
-  std::string output;        ///< standard output, then standard error
-  std::size_t standard = 0;  ///< length of the standard output in `output`, in bytes
-  double wall_ms = 0;        ///< measured on the guest's clock
+  std::string output;  ///< standard output, then standard error
+  /// Length in bytes of the standard output at the beginning of `output`.
+  std::size_t standard = 0;
+  double wall_ms = 0;  ///< elapsed time on the guest's clock
   std::string out() const { return output.substr(0, standard); }
 };
 
 struct RunOutcome {
   std::size_t done = 0;  ///< number of operations
   std::vector<workload::FailedOperation> failed_operations;
-  std::optional<std::string> failure;  ///< failure that violates the promises
+  std::optional<std::string> failure;  ///< the operation that broke a promise, and how
 };
 
-/// Identity of the loaded disk: its size, and the nonce on the disk for marks. Each load changes
-/// the nonce.
+/// Identity of the loaded disk: its size, and a nonce on the disk for marks that changes with each
+/// load.
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
-  std::uint64_t log_bytes = 0;     ///< size of kStageLog; 0 without a log device
+  std::uint64_t log_bytes = 0;     ///< size of kStageLog; 0 if there is no log device
   bool write_through = false;      ///< the guest sends no flushes to the disk
   bool log_write_through = false;  ///< the guest sends no flushes to kStageLog
   static std::string_view write_cache(bool through) {
@@ -78,33 +80,33 @@ struct MountCycle {
   double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
 };
 
-/// The result of one request: one mount cycle, and a second one if requested.
+/// The result of an inspection: one mount cycle, and a second one if requested.
 struct Inspection {
-  double verify_ms = 0;  ///< time to drop cached pages and check size and nonce
+  double verify_ms = 0;  ///< time spent on dropping cached pages and checking size and nonce
   MountCycle first;
   std::vector<oracle::ObservedObject> tree;
   std::optional<MountCycle> again;
-  std::string difference;  ///< difference between the two trees; empty if equal
-  /// The error of using the file system after the last mount cycle; empty without an error, or
-  /// if it was not used.
+  std::string difference;  ///< first difference between the two trees; empty if they are equal
+  /// The error that occurred when the file system was used after the last mount cycle. Empty if
+  /// there was none, or if the file system was not used.
   std::string unusable;
   double use_ms = 0;
-  std::string log;  ///< kernel log since the last inspection or kernel_log()
+  std::string log;  ///< kernel log since the previous inspection or call of kernel_log()
 };
 
 /// Optional parts of an inspection.
 struct InspectOptions {
   bool again = false;  ///< mount a second time
-  /// After the last mount cycle, create new names and remove everything (harness/guest/use.h). Not
-  /// for file systems that a program mounts.
+  /// After the last dump, create new names and remove everything (harness/guest/use.h). Not for
+  /// file systems that a program mounts.
   bool use = false;
 };
 
-/// `quick` skips the guest's I/O scheduler and flushes. Use it only if nothing is recorded
-/// (PROTOCOL.md).
+/// The settings of the guest's disks. `quick` bypasses the guest's I/O scheduler and omits flushes.
+/// Use it only if nothing is recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
 
-/// Maximum number of objects in a tree that a guest reports; also the agent's limit
+/// Maximum number of objects in a reported tree. The agent has the same limit
 /// (harness/guest/dump.h).
 inline constexpr std::size_t kTreeObjectsMost = 1'000'000;
 
@@ -127,36 +129,37 @@ class GuestSession {
 
   /// Sets the wall clock and the seed of the guest's random generators.
   Step<void> set_clock(const std::string& seed_hex);
-  /// Drops cached pages, then verifies that the guest sees the disks that the server exports now.
+  /// Drops cached pages, then verifies that the guest sees the disks that the server currently
+  /// exports.
   Step<void> verify_disks(const DiskIdentity& meant);
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv);
-  /// Returns false if the kernel refused, with its error in `why`.
+  /// Mounts the file system. Returns false if the kernel refused, and stores its error in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  /// Writes marks to the second disk. `earlier` holds the failed operations of preceding parts of
-  /// the same workload.
+  /// Runs operations and writes marks to the second disk. `earlier` lists operations of preceding
+  /// parts of the same workload that were skipped or partial.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations,
                        std::span<const workload::FailedOperation> earlier = {});
   /// Stores a file in the guest's memory (PROTOCOL.md, `put`).
   Step<void> put(const std::string& path, const std::string& text);
-  /// Runs the application's `run` to its end, with marks on the second disk. `failure` holds its
-  /// error.
+  /// Runs the application's `run` commands to their end, and writes marks to the second disk.
+  /// `failure` of the result describes a failed command.
   Step<RunOutcome> run_application(const workload::Application& application);
   /// Runs one command of `verify` with the persisted texts as its input.
   Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                const std::string& input);
   Step<std::vector<oracle::ObservedObject>> dump();
-  /// Verifies the disks first, in the same request, if `meant` is set.
+  /// Inspects the file system in one request. If `meant` is set, verifies the disks first.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,
                            const std::optional<DiskIdentity>& meant = std::nullopt,
                            Pace pace = Pace::as_booted);
-  /// Does the same as inspect(), with one request per step. Use it for a file system that a program
-  /// mounts, or to learn when the first mount has ended. `on_mount` receives true if mounted; its
-  /// error ends the inspection.
+  /// Inspects like inspect(), but with one request for each step. Use it for a file system that a
+  /// program mounts, or to learn when the first mount has ended. Calls `on_mount` with true if that
+  /// mount succeeded; an error of `on_mount` ends the inspection.
   Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                     const std::function<Step<void>(bool)>& on_mount = {});
-  /// Returns the kernel log at all levels since the last call or inspection.
+  /// Returns the kernel log at all levels since the previous call or inspection.
   Step<std::string> kernel_log();
 
  private:
@@ -171,12 +174,12 @@ class GuestSession {
   const std::atomic<bool>* interrupted_;
 };
 
-/// run_request() returns the request that run() sends, for callers that watch other events too
-/// (vm::Guest::send). failed_operation_of() extracts an operation that failed or was incomplete,
-/// for the oracle.
+/// run_request() returns the request that run() sends, for callers that also watch other events
+/// (vm::Guest::send). failed_operation_of() returns the skipped or partial operation that an event
+/// reports, for the oracle.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
-/// Returns the operation that ended the run, and why.
+/// Returns the operation that ended the run, and its error, if the event reports one.
 std::optional<std::string> failure_of(const nlohmann::json& event,
                                       std::span<const workload::Operation> operations);
 

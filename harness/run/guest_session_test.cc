@@ -1,5 +1,5 @@
-// Tests a session's handling of agent answers: each invalid answer is an error of the laboratory,
-// never a verdict.
+// Tests how a session handles answers of the agent. Each invalid answer must be a harness error,
+// not another verdict.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using oracle::Verdict;
 
 constexpr std::chrono::seconds kLimit{20};
 
-/// Returns the verdict that a request ends with; `clean` if it was answered.
+/// Returns the verdict with which a request ends, or `clean` if the request was answered.
 Verdict verdict_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);
@@ -96,7 +96,7 @@ TEST(GuestSession, NamesTheFailedOperationAndItsError) {
             "operation 0 (create a) failed: No space left on device (ENOSPC)");
 }
 
-/// A daemon may die after its parent has exited.
+/// The daemon may die after the mount command has exited.
 TEST(GuestSession, AMountCommandMustMount) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};

@@ -22,7 +22,7 @@ class PhaseClock {
   /// recording.
   Result<void> begin(const std::string& name);
 
-  /// Ends the phase and appends its record.
+  /// Ends the phase and appends its record to `phases`.
   Result<void> end(std::optional<int> exit_code = std::nullopt);
 
  private:
@@ -35,8 +35,8 @@ class PhaseClock {
 /// Converts an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the missing field.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
-/// Returns true if completions were late by more than 5 % of the mean modelled response time, over
-/// all phases in real time.
+/// Returns true if, over all phases in real time, completions were late by more than 5 % of the
+/// mean modelled response time.
 bool came_late(const std::vector<db::PhaseRecord>& phases);
 
 }  // namespace headcrash::run

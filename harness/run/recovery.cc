@@ -1,4 +1,4 @@
-// The timed steps of a recovery (recovery.h).
+// Runs the steps of a recovery and measures their times (recovery.h).
 #include "harness/run/recovery.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ Step<void> Recovery::check() {
 
 Step<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
-  state_.repaired = false;  // until a later check proves it
+  state_.repaired = false;  // until a later check finds no damage
   if (filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
   state_.repaired = filesystem_.repair.good(repaired.exit_code);
@@ -80,7 +80,8 @@ Step<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // Messages consist almost entirely of the dump's entries, so count their time as dump time.
+  // Almost all of the exchanged messages are entries of the dump, so the time of messages counts as
+  // dump time.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

@@ -4,8 +4,9 @@
 //   replay -> check, read only -> repair if damaged -> mount, dump, unmount
 //          -> second recovery, which must find nothing to do
 //
-// Trials of campaigns and crash states of the explorer follow these steps. The explorer may replay
-// and check on the host instead (harness/explorer/guests/host_check.h), and then sets state().
+// Trials of campaigns and crash states of the explorer are recovered in this way. The explorer may
+// replay and check on the host instead (harness/explorer/guests/host_check.h), and then sets
+// state() itself.
 
 #include <array>
 #include <optional>
@@ -35,15 +36,16 @@ enum class StepKind : std::uint8_t {
 inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
-/// The guest that recovers. An error ends the recovery with its judgement.
+/// The guest that executes a recovery. An error ends the recovery with its verdict.
 class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
-  /// Runs a command; logs it and its output.
+  /// Runs a command. Logs the command and its output.
   virtual Step<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts, dumps and unmounts; twice if `again`. May then use and empty the file system.
+  /// Mounts, dumps and unmounts the file system, twice if `again`. May then use and empty the file
+  /// system.
   virtual Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
-  /// The result of a replay by mount. `tree` is absent if the guest timed the replay without a
+  /// The result of a replay by mount. `tree` is nullopt if the guest measured the replay without a
   /// dump.
   struct MountReplay {
     MountCycle cycle;
@@ -55,7 +57,7 @@ class RecoveryGuest {
   virtual void log(std::string_view text) = 0;
 };
 
-/// One recovery. Call the steps in the order of the drawing. Not thread-safe.
+/// One recovery. Call the steps in the order of the diagram above. Not thread-safe.
 class Recovery {
  public:
   /// `filesystem` and `guest` must outlive this object.
@@ -64,17 +66,19 @@ class Recovery {
 
   Step<void> replay();
   Step<void> check();
-  /// Does nothing without damage. Damage without a repair command remains.
+  /// Runs the repair command if the check found damage. Without a repair command, the damage
+  /// remains.
   Step<void> repair();
-  /// Performs the mount whose tree is judged, and a second mount unless replay() mounted already.
+  /// Performs the mount whose tree is judged. Also mounts a second time, unless replay() has
+  /// already mounted.
   Step<void> inspect();
-  /// Replays and checks the file system again after the mounts.
+  /// Replays and checks the file system again after the mounts, which must find nothing to do.
   Step<void> recover_again();
-  /// Runs a command of the adapter and adds its time to a step.
+  /// Runs a command of the adapter and adds its duration to a step.
   Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
 
-  /// Returns true if the kernel replays at mount, as it does for a journal, a log or copy-on-write.
-  /// Otherwise fsck replays.
+  /// Returns true if mounting replays a journal or log, or recovers copy-on-write trees. Otherwise
+  /// fsck replays.
   bool mount_replays() const {
     return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic();
   }
@@ -85,10 +89,10 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
-  /// Returns the error of using the recovered file system; empty without an error, or if it was
-  /// not used.
+  /// Returns the error that occurred when the recovered file system was used. Empty if there was
+  /// none, or if it was not used.
   const std::string& unusable() const { return unusable_; }
-  /// Returns the verdict from the recovery and the findings.
+  /// Derives the verdict from the recovery and the findings.
   oracle::Judgement judge(const std::vector<oracle::Finding>& findings) const;
 
  private:
@@ -100,11 +104,12 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;  ///< tree of a replay by mount
+  /// Tree of the mount that replayed.
+  std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
-  bool log_thrown_away_ = false;  ///< the replay discarded a damaged log
+  bool log_thrown_away_ = false;  ///< replay discarded a damaged log
   std::string unusable_;
-  std::string unstable_;  ///< why the recovery is not idempotent
+  std::string unstable_;  ///< why the second recovery differed from the first
   std::array<double, kStepKinds> step_ms_ = {};
 };
 

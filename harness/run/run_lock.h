@@ -4,7 +4,8 @@
 // DATABASE.lock, next to the database, has 128 bytes for each run. The executing process locks this
 // range and writes its identity into it. The kernel drops the lock when the process ends, so a run
 // whose owner was killed can be resumed at once. Other runs of the same database, including shards,
-// are not affected. The last user removes the file. A file left by a killed process has no meaning.
+// are not affected. The last process that uses the file removes it. A file that a killed process
+// leaves is harmless.
 
 #include <filesystem>
 
@@ -16,12 +17,14 @@ namespace headcrash::run {
 class RunLock {
  public:
   RunLock() = default;  ///< locks no run
-  /// Waits until no other process is between open() and opened(). Facts read from the database in
-  /// between remain true until the run is locked.
+  /// Opens the lock file. Waits while another process is between open() and opened(). Therefore,
+  /// facts that the caller reads from the database between the two calls are still true when it
+  /// locks the run.
   static Result<RunLock> open(const std::filesystem::path& database);
-  /// Locks the run. Fails if another process, or another thread of this one, executes it.
+  /// Locks the run. Fails if another process, or another thread of this process, is executing the
+  /// run.
   Result<void> take(std::int64_t run);
-  /// Lets the next process open the lock.
+  /// Lets the next process return from open().
   void opened();
 
   ~RunLock();

@@ -1,5 +1,5 @@
-// Verifies that a run has one executor. Locks on other open files simulate other processes, since
-// the lock belongs to the open file. Real processes end in every way.
+// Tests that a run has at most one owner. Locks of other open files simulate other processes,
+// because a lock belongs to an open file. Real processes end in every possible way.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -97,7 +97,8 @@ TEST_F(RunLockTest, AKilledProcessOwnsNoLock) {
   ::close(ready[1]);
 }
 
-/// Many threads lock while the file is created and removed; there are never two owners.
+/// Many threads lock a run while the lock file is created and removed. There must never be two
+/// owners.
 TEST_F(RunLockTest, NeverTwoOwners) {
   std::atomic<int> owners = 0, most = 0, times = 0;
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 #pragma once
-// Processes the items of a run on several threads: trials of a campaign, cells of a survey, or a
-// round of a benchmark.
+// Processes the items of a run on several threads. An item is a trial of a campaign, a cell of a
+// survey, or a trial in a round of a benchmark.
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +14,10 @@
 namespace headcrash::run {
 
 /// Processes items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
-/// threads have ended. Each thread calls `make_worker` once, then its result with the number of
-/// each item. Starts no item after one has failed or `*interrupted` is true; `interrupted` may be
-/// null. Returns the error of the first item that failed before an interruption. Later failures are
-/// caused by it.
+/// threads have ended. Each thread calls `make_worker` once, and then calls the result with the
+/// number of each item. Starts no further item after one has failed or `*interrupted` is true;
+/// `interrupted` may be null. Returns the error of the first item that failed before an
+/// interruption, because later failures are caused by the interruption.
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {

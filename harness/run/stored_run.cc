@@ -1,4 +1,4 @@
-// Finds or creates a run (stored_run.h).
+// Creates the stored run, or finds it again (stored_run.h).
 #include "harness/run/stored_run.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,8 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = vm::name(plan.accelerator)});
 }
 
-/// Marks the locked run unfinished if any of its trials ended as harness-error.
+/// Deletes trials that ended with harness-error, and marks the locked run unfinished if there were
+/// any.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
   TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
   TRY(const auto unfinished, database.unfinished_run(digest));
@@ -37,7 +38,8 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
               "omit --redo-errors");
 }
 
-/// Finds the run to continue and locks it. Returns false if no run matches.
+/// Finds the run that --resume or --redo-errors continues, and locks it. Returns false if no run
+/// matches.
 Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest,
                   StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;
@@ -71,7 +73,7 @@ Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
     TRY(kept.lock.take(kept.id));
   }
   if (found && !kept.finished_before) {
-    // A merged run counts only the trials of its shards.
+    // After a merge, the run's number of trials includes only its merged shards.
     TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();

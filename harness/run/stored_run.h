@@ -1,5 +1,5 @@
 #pragma once
-// The stored run of a campaign or benchmark. It is created, or found again for --resume.
+// Creates the stored run of a campaign or benchmark, or finds it again for --resume.
 
 #include <filesystem>
 #include <set>
@@ -26,29 +26,30 @@ struct RunPlan {
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
-  bool redo_errors = false;  ///< repeat trials that ended as harness-error, also of a finished run
+  /// Repeat trials that ended with harness-error, even if the run is finished.
+  bool redo_errors = false;
 };
 
 struct StoredRun {
   std::int64_t id = 0;
-  std::set<std::string> finished;  ///< keys of the stored trials
-  bool finished_before = false;    ///< the run was complete; nothing to do
-  RunLock lock;                    ///< excludes other processes
+  std::set<std::string> finished;  ///< keys of the finished trials
+  bool finished_before = false;    ///< the run was already complete, so there is nothing to do
+  RunLock lock;                    ///< prevents other processes from executing the run
   std::filesystem::path database_folder;
   std::filesystem::path folder;  ///< folder for artefacts; created on first use
 };
 
 /// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
-/// or else the newest finished one. With `redo_errors`, chooses the newest one with trials left or
-/// to be repeated, and fails without one. Otherwise creates a new run. Fails if another
-/// process executes the run.
+/// or else the newest finished run. With `redo_errors`, chooses the newest run that has trials to
+/// execute or to repeat, and fails if there is none. Otherwise creates a new run. Fails if another
+/// process is executing the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
-/// Returns the folder of a trial's artefacts without creating it.
+/// Returns the path of the folder for a trial's artefacts. Does not create the folder.
 std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
-/// Creates an empty folder for a trial's artefacts. Removes files of an interrupted trial with the
-/// same key.
+/// Creates an empty folder for a trial's artefacts. Removes files that an interrupted trial with
+/// the same key has left.
 Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// Runs are created, found again, and executed by one process only.
+// Tests that runs are created, found again, and executed by only one process at a time.
 #include "harness/run/stored_run.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  TemporaryFolder folder_;  ///< not locked; opening a database locks its folder
+  TemporaryFolder folder_;  ///< must stay unlocked, because opening a database locks its folder
   db::Database database_;
 };
 

@@ -6,8 +6,8 @@
 
 namespace headcrash::run {
 
-/// Assumes that a trial takes as long as the completed trials of its cell, or as all completed
-/// trials if its cell has none.
+/// Estimates the duration of a trial as the mean of the completed trials of its cell, or of all
+/// completed trials if its cell has none.
 template <typename Cell>
 class TimeLeft {
  public:
@@ -18,7 +18,7 @@ class TimeLeft {
     all_.add(wall_ms);
     if (std::size_t& left = left_[cell]; left > 0) --left;
   }
-  /// Returns nullopt before the first trial has ended.
+  /// Returns the estimate; nullopt before the first trial has ended.
   std::optional<double> seconds() const {
     if (all_.trials == 0) return std::nullopt;
     double work_ms = 0;

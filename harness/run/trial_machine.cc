@@ -1,4 +1,4 @@
-// Writes a machine file for two devices, and none for one (trial_machine.h).
+// Starts the machine of a trial. Writes a machine file if there are two devices (trial_machine.h).
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>
@@ -62,8 +62,8 @@ run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
   TRY(session.set_clock(spec.seed));
   const auto stats = device.control().request({{"stats", "read"}});
   if (!stats) return run::broken(stats.error());
-  // An array rounds its size to whole stripes. A saved QEMU guest does not see this; its state has
-  // the requested size.
+  // An array rounds its size down to whole stripes. The saved state of a QEMU guest has the
+  // requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
           ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes

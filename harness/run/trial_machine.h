@@ -22,13 +22,13 @@
 namespace headcrash::run {
 
 struct TrialMachineSpec {
-  /// The disk's profile, size, cache, tear, clock, seed and recording; must not name a machine.
+  /// Profile, size, cache, tear, clock, seed and recording of the disk. Must not name a machine.
   device::ServedDeviceSpec disk;
-  std::string log_profile;  ///< empty for the disk's profile
+  std::string log_profile;  ///< empty to use the profile of the disk
 };
 
-/// Starts the machine. `scratch` is an existing folder that belongs to the trial. Fails like
-/// ServedDevice::start, or if the machine file cannot be written.
+/// Starts the machine. `scratch` is an existing folder for this trial only. Fails if the machine
+/// file cannot be written, or if ServedDevice::start() fails.
 Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
     const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,
     const std::filesystem::path& scratch);
@@ -39,14 +39,15 @@ struct TrialGuestSpec {
   std::int64_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::int64_t step_timeout_s = 600;
-  std::string seed;                                ///< digits for GuestSession::set_clock
+  std::string seed;  ///< hexadecimal digits for GuestSession::set_clock
   const std::atomic<bool>* interrupted = nullptr;  ///< may be null
   std::filesystem::path cache, scratch;
 };
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  /// Has its clock set, sees this machine's disks, and holds no stale cached pages.
+  /// The result of preparing the guest: its clock is set, it sees the disks of this machine, and
+  /// its page cache holds no stale pages.
   run::Step<void> met;
 };
 /// Restores a guest on the machine. Fails if no guest can be started.

@@ -3,8 +3,8 @@
 // /dev/kvm can exist, open and accept every ioctl although a guest hardly executes, for example
 // with nested virtualisation half enabled. The probe therefore runs a guest under emulation and
 // then under KVM. It is a boot sector of eight bytes that stores to QEMU's debug-exit port, which
-// makes QEMU exit with a specific code. KVM is used if its guest ends in this way within the limit,
-// and is not slower than the emulated one by more than a grace period. The result is valid until
+// makes QEMU exit with a specific code. KVM is used if its guest exits with this code within the
+// time limit, and at most a grace period later than the emulated guest. The result is valid until
 // the host reboots.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// The fields of the agent's events and answers, one per row (agent_message.h).
+// Lists the fields of the agent's events and answers, and checks messages against this list
+// (agent_message.h).
 #include "harness/vm/agent_message.h"
 
 #include <fmt/format.h>
@@ -18,15 +19,15 @@ using nlohmann::json;
 enum class Kind : std::uint8_t {
   flag,
   text,
-  integer,  ///< of 32 bits
-  id,       ///< of 64 bits
+  integer,  ///< fits into 32 bits
+  id,       ///< fits into 64 bits
   count,    ///< 0 to 2^53
-  number,   ///< finite, not negative
-  texts,    ///< a list
-  entries,  ///< of a dump; oracle::parse_entry() checks each
-  object,   ///< has all of `fields`
-  answer,   ///< an answer nested in an answer
-  buckets,  ///< pairs of counts
+  number,   ///< finite and not negative
+  texts,    ///< a list of strings
+  entries,  ///< entries of a dump, which oracle::parse_entry() checks
+  object,   ///< an object that has all of `fields`
+  answer,   ///< an answer inside another answer
+  buckets,  ///< a list of pairs of counts
 };
 
 struct Field {
@@ -107,7 +108,7 @@ constexpr std::array kRequired{Required{"disk", {"bytes", "nonce", "flush"}},
                                Required{"dump", {"entries"}},
                                Required{"inspect", {"mounted"}},
                                Required{"log", {"text"}}};
-/// Events about single operations.
+/// Events that report a single operation.
 constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial", "failed"};
 
 tl::unexpected<Error> wrong(const std::string& field) {

@@ -10,8 +10,8 @@
 
 namespace headcrash::vm {
 
-/// Removes fields that are not part of the protocol. Leaves entries of a dump to
-/// oracle::parse_entry(). Errors name the invalid field.
+/// Removes fields that are not part of the protocol. Does not check the entries of a dump, which
+/// oracle::parse_entry() parses. Errors name the invalid field.
 Result<void> check_message(nlohmann::json& message);
 
 /// Checks that an "ok" answer to `command` has all fields that the host needs.

@@ -1,4 +1,4 @@
-// A guest and the calls to its agent (guest.h).
+// Starts guests and sends requests to their agents (guest.h).
 #include "harness/vm/guest.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,10 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
-constexpr milliseconds kLook{200};  // interval of polling `give_up`
+constexpr milliseconds kLook{200};  // interval at which `give_up` is polled
 
-// Reports a missing server before QEMU starts, because QEMU's message would name an internal node.
+// Connects to each server before QEMU starts, because QEMU's error message would name an internal
+// node.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
@@ -94,7 +95,7 @@ struct Guest::State {
   std::unique_ptr<GuestProcess> machine;
   bool virtual_time = false;
   std::int64_t last_id = 0;
-  bool silent = false;  // the agent's end is closed
+  bool silent = false;  // the agent's end of the connection is closed
   std::optional<Error> malformed;
 };
 
@@ -116,7 +117,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // Try again with a new state if the old one was at fault.
+    // If QEMU could not load an old state, discard it and try again with a new one.
     again = !machine && !state.fresh && is_about_the_state(machine.error());
     if (again) discard_saved_state(state);
   }
@@ -177,7 +178,8 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
                     .text = fmt::format("no answer within {} ms", timeout.count())});
     }
     const auto about = answer->find("id");
-    if (about == answer->end() || *about != id) continue;  // belongs to an abandoned call
+    // The answer belongs to a call that timed out.
+    if (about == answer->end() || *about != id) continue;
     if (answer->contains("event")) {
       if (on_event) on_event(*answer);
       continue;

@@ -22,8 +22,8 @@
 
 namespace headcrash::vm {
 
-/// The executor of a guest's instructions: KVM, QEMU's emulation, or user-mode Linux, which is a
-/// program of the host.
+/// The method that executes a guest's instructions: KVM, QEMU's emulation, or user-mode Linux,
+/// which is a program of the host.
 enum class Accelerator { kvm, tcg, user_mode };
 const char* name(Accelerator accelerator);  ///< "kvm", "tcg", "user-mode"
 
@@ -32,30 +32,32 @@ struct GuestImage {
   std::filesystem::path kernel;
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
-  std::string key;             ///< digest of all inputs
+  std::string key;             ///< digest of all inputs of the build
   bool user_mode = false;      ///< the kernel is a program of the host
 
-  /// Returns true for a user-supplied kernel without modules, which must have all drivers built in.
+  /// Returns true for a user-supplied kernel without modules, in which all drivers must be built
+  /// in.
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
 /// Returns true if the default kernel of user-mode guests is in the cache. Builds nothing.
 bool user_mode_kernel_is_built(const std::filesystem::path& cache);
 
-/// Runs scripts/build-guest if an input changed (the script prints its progress), and returns the
-/// image. `parts` are additions for a file system. Errors name the missing package, tool or file.
+/// Returns the guest image. Runs scripts/build-guest first if an input has changed; the script
+/// prints its progress. `parts` lists additions that a file system needs. Errors name the missing
+/// package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
-/// Returns the image without building it; nullopt if an input changed or it was never built. Does
-/// not change the cache.
+/// Returns the image without building it. Returns nullopt if the image was never built or an input
+/// has changed since. Does not modify the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
 /// Describes the image in a folder made by build-guest. Rejects a user-mode kernel that lacks a
 /// required source edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
-/// Images by file system name. File systems with equal parts share one. Errors are those of
+/// Images by file system name. File systems with equal parts share an image. Fails like
 /// guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
@@ -69,16 +71,17 @@ struct AcceleratorProbe {
   Accelerator accelerator = Accelerator::tcg;
   std::string reason;  ///< "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5 s"
 };
-/// Runs a tiny guest under KVM with a time limit. The result is cached until the host reboots.
+/// Starts a tiny guest under KVM with a time limit. The result is cached until the host reboots.
 AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 
 /// A disk of the guest. The first is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
   std::string export_name;       ///< "" for the first device, "mark" for the marks
-  /// Part of the saved state's key, since a restored guest keeps the old size.
+  /// Size of the disk. Part of the saved state's key, because a restored guest assumes the size
+  /// that it had when saved.
   std::uint64_t size_bytes = 0;
-  /// The guest's physical_block_size; part of the key, too.
+  /// The guest's physical_block_size. Also part of the key.
   std::uint32_t physical_sector_bytes = 512;
 };
 
@@ -87,19 +90,21 @@ struct GuestSpec {
   Accelerator accelerator = Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::vector<GuestDisk> disks;
-  /// user_mode: the sockets of the clock, the agent's disk and the agent.
+  /// user_mode only: the sockets of the clock, of the disk through which the agent communicates,
+  /// and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// user_mode: notifies disks of submitted requests once, when the guest becomes idle. For disks
-  /// that answer in zero time: a timed disk would start some nanoseconds late.
+  /// user_mode only: notifies disks of submitted requests once, when the guest becomes idle. Only
+  /// for disks that complete requests in zero time, because a timed disk would start some
+  /// nanoseconds late.
   bool late_kicks = false;
 };
 
-/// Size of the disk for marks in either kind of guest.
+/// Size of the disk for marks, for all kinds of guests.
 inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
-/// Attaches a user-mode Linux guest. Its disks, clock and agent use the sockets next to that of its
-/// first disk (plugin/servers/timetravel/calendar.h). `log_bytes` is the size of a disk for a log;
-/// 0 if none.
+/// Configures a user-mode Linux guest. The sockets of its other disks, clock and agent are next to
+/// the socket of its first disk (plugin/servers/timetravel/calendar.h). `log_bytes` is the size of
+/// a disk for a log; 0 if there is none.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       std::uint64_t log_bytes);
 
@@ -116,20 +121,21 @@ enum class CallFailure {
 };
 struct CallError {
   CallFailure failure = CallFailure::refused;
-  std::string text;  ///< refused, unknown_type: the agent's text; malformed: the invalid field
+  std::string text;  ///< refused, unknown_type: the agent's error; malformed: the invalid field
 };
 
 class GuestProcess;
 
 class Guest {
  public:
-  /// Restores the saved state for this spec. Boots the guest and saves the state first if the cache
-  /// has none. `scratch` is an existing folder of this guest for console output. QEMU dies with the
-  /// thread that called this function, so call it from a thread that lives as long as the guest.
+  /// Starts a guest from the saved state for this spec. If the cache has no such state, boots a
+  /// guest and saves its state first. `scratch` is an existing folder for the console output of
+  /// this guest. QEMU dies with the thread that called this function, so call it from a thread that
+  /// lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec,
                                               const std::filesystem::path& cache,
                                               const std::filesystem::path& scratch);
-  /// Wraps a running process whose agent responds.
+  /// Creates a guest from a running process whose agent already responds.
   static std::unique_ptr<Guest> over(std::unique_ptr<GuestProcess> process);
   ~Guest();
 
@@ -141,27 +147,27 @@ class Guest {
                                                const EventHandler& on_event = {},
                                                const std::function<bool()>& give_up = {});
 
-  /// The two halves of call(), for callers that watch other events in between.
+  /// The two halves of call(), for callers that also watch other events while waiting.
   Result<void> send(const nlohmann::json& request);
-  /// Waits for the next message. Returns nullopt after the timeout, if the guest has died (see
-  /// alive()), or after a malformed message (see malformed()).
+  /// Waits for the next message. Returns nullopt after the timeout, after the death of the guest
+  /// (see alive()), or after a malformed message (see malformed()).
   std::optional<nlohmann::json> receive(std::chrono::milliseconds timeout);
 
   bool alive() const;
   /// Returns the first message that violated the protocol, if any.
   const std::optional<Error>& malformed() const;
-  /// Returns true if the guest's clock stops while it computes and while the agent waits for a
-  /// request.
+  /// Returns true if the guest's clock does not advance while the guest computes or the agent waits
+  /// for a request.
   bool in_virtual_time() const;
-  /// Returns the first console line that shows a kernel defect: an oops, a panic, a lockup or a
+  /// Returns the first console line that reports a kernel defect: an oops, a panic, a lockup or a
   /// warning.
   std::optional<std::string> oops() const;
   /// Returns the first console line in which a file system reports damaged structures. After a
-  /// crash this is a finding; after injected read errors it is expected (harness/vm/oops.h).
+  /// power cut this is a finding; after injected read errors it is expected (harness/vm/oops.h).
   std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;
 
-  /// Sends SIGKILL at once, like a power failure.
+  /// Kills the guest at once with SIGKILL, which has the effect of a power failure.
   void kill();
 
  private:
@@ -170,8 +176,8 @@ class Guest {
   std::unique_ptr<State> state_;
 };
 
-/// Returns the -blockdev and -device options for one disk, for users (`headcrash serve`) and for
-/// guests.
+/// Returns the -blockdev and -device options for one disk. Used for our guests, and printed for
+/// users by `headcrash serve`.
 std::vector<std::string> qemu_disk_arguments(const GuestDisk& disk, std::size_t index);
 
 }  // namespace headcrash::vm

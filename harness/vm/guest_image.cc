@@ -1,4 +1,4 @@
-// The guest image built by scripts/build-guest (guest.h).
+// Builds guest images with scripts/build-guest and describes them (guest.h).
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70 MB
 constexpr std::chrono::minutes kUserModeLimit{
-    120};  // compiles a kernel, and may wait for another build
+    120};  // includes compiling a kernel, and possibly waiting for another build
 
-/// The required edits of a user-mode kernel's source (scripts/build-uml), and the failures without
-/// them.
+/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and what fails
+/// without each.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -47,7 +47,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// The script's exit status and its standard output.
+/// Exit status and standard output of the script.
 struct Built {
   int status = 0;
   std::string said;

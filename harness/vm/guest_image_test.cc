@@ -1,4 +1,4 @@
-// Verifies how the harness reads a folder made by build-guest, and that queries build nothing.
+// Tests how the harness reads an image folder made by build-guest, and that queries build nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,7 +68,7 @@ TEST_F(GuestImageTest, RejectsUserModeWithoutRequiredEdits) {
 }
 
 TEST_F(GuestImageTest, RejectsOtherFolders) {
-  EXPECT_FALSE(guest_image_in(folder_));  // no file
+  EXPECT_FALSE(guest_image_in(folder_));  // the folder has no files
   for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})",
                            R"({"kernel_version": 6, "key": "abc"})", R"({"kernel_version")"}) {
     const auto image = described(info);

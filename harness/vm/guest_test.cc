@@ -1,6 +1,6 @@
-// End-to-end test with a real guest: image, boot, save, restore, every command of the agent, file
-// systems, death. The disks are nbdkit's memory plugin. The cache is $HEADCRASH_CACHE or the
-// default one, so a second run is fast.
+// Tests a real guest from end to end: image, boot, save, restore, every command of the agent, file
+// systems, and the death of the guest. The disks are nbdkit's memory plugin. The cache is
+// $HEADCRASH_CACHE or the default one, so a second run is fast.
 #include "harness/vm/guest.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-constexpr std::uint64_t kDiskBytes = 300ULL << 20;  // the minimum of mkfs.xfs
+constexpr std::uint64_t kDiskBytes = 300ULL << 20;  // the smallest disk that mkfs.xfs accepts
 constexpr std::uint64_t kMarkBytes = 4096;
 
 fs::path cache_folder() {
@@ -37,7 +37,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Finds processes of a test by the scratch folder on their command lines.
+// Returns true if any process has the test's scratch folder on its command line.
 bool some_process_names(const fs::path& folder) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator("/proc", error)) {
@@ -49,7 +49,7 @@ bool some_process_names(const fs::path& folder) {
   return false;
 }
 
-// An NBD server with a zeroed disk.
+// An NBD server with a disk of zeroes.
 class MemoryDisk {
  public:
   MemoryDisk(const fs::path& socket, std::uint64_t bytes)
@@ -73,7 +73,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// State shared by all tests: the image, the accelerator, a scratch folder.
+// Sets up what all tests share: the image, the accelerator and a scratch folder.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -174,7 +174,8 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
          {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
-    // The last guest's writes are on the server, and this guest sees the server's data.
+    // The server holds the writes of the previous guest, and this guest must read the server's
+    // data.
     const json disk = must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}});
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");
@@ -250,7 +251,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
                                  {"mark", ""},
                                  {"operations", {"create a", "write a 0 65536 1 1", "fsync a"}}});
   EXPECT_EQ(ran["done"], 3);
-  // Operations beyond POSIX, all of which this file system supports.
+  // Operations beyond POSIX. This file system supports all of them.
   const std::vector<std::string> more{"collapse a 4096 4096",
                                       "insert a 0 4096",
                                       "create b",
@@ -317,7 +318,7 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
            {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
-  // After the host's limit, the late answer does not disturb the next call.
+  // The answer arrives after the host's time limit and must not disturb the next call.
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);

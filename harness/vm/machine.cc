@@ -1,4 +1,4 @@
-// A guest's process, and the start of QEMU (machine.h).
+// Starts QEMU, and controls the process of a guest (machine.h).
 #include "harness/vm/machine.h"
 
 #include <fcntl.h>
@@ -17,11 +17,11 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kGreetingLimit{30};
-constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before the first answer
+constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval until the first answer
 constexpr std::streamsize kLongestConsoleBytes =
-    4 << 20;  // the beginning, if the guest prints endlessly
+    4 << 20;  // only the beginning is kept if the guest prints endlessly
 constexpr std::size_t kShownLines = 12;
-constexpr int kHelloId = -1;  // not used by Guest
+constexpr int kHelloId = -1;  // an id that Guest does not use
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -61,7 +61,8 @@ GuestProcess::GuestProcess(std::string program, base::Process process, base::Jso
       agent_(std::move(agent)),
       scratch_(std::move(scratch)) {}
 
-/// Kills the process group: the programs of user-mode Linux are processes of the host.
+/// Kills the whole process group, because the programs of a user-mode Linux guest are processes of
+/// the host.
 void GuestProcess::kill() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
   process_.kill();
@@ -105,7 +106,7 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
-    machine->process().wait(std::chrono::seconds(1));  // its last output may still be in flight
+    machine->process().wait(std::chrono::seconds(1));  // the last output may not have arrived yet
     return machine->failed("QEMU did not start");
   }
   return machine;
@@ -121,8 +122,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Sends one request only: in virtual time the guest would process a second one, and it would take
-  // time.
+  // Sends only one request: in virtual time the guest would also process a second request, which
+  // would take virtual time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

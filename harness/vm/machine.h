@@ -1,7 +1,7 @@
 #pragma once
 // The process of a running guest, its connection to the agent, and its two logs (the guest's
-// console and the program's output). The process is QEMU, which has a second connection (QMP), or
-// user-mode Linux.
+// console and the program's output). The process is either QEMU, which has an additional connection
+// (QMP), or user-mode Linux.
 
 #include <chrono>
 #include <filesystem>
@@ -17,17 +17,17 @@ namespace headcrash::vm {
 
 struct Launch {
   Disks disks = Disks::blank;
-  int incoming = -1;              ///< descriptor of a saved state
+  int incoming = -1;              ///< descriptor of the saved state to restore; -1 to boot
   std::filesystem::path scratch;  ///< holds console.log and qemu.log
 };
 
-/// Return the output files of a guest's process in its scratch folder.
+/// Return the paths of the output files of a guest's process in its scratch folder.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 
 class GuestProcess {
  public:
-  /// `program` is its name in errors.
+  /// `program` is the program's name for error messages.
   GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
                std::filesystem::path scratch);
   /// Kills the process and removes the two logs.
@@ -43,10 +43,11 @@ class GuestProcess {
   /// Returns the program's output.
   std::string log() const;
 
-  /// Sends `hello` to the agent. Returns true if it answers in time, and false at once if the guest
-  /// has ended.
+  /// Sends `hello` to the agent. Returns true if the agent answers before the timeout. Returns
+  /// false at once if the guest has exited.
   bool says_hello(std::chrono::milliseconds timeout);
-  /// Returns an error about this machine with the last output of QEMU and the console.
+  /// Returns an error about this guest that quotes the last output of the program and of the
+  /// console.
   tl::unexpected<Error> failed(const std::string& what, const std::string& hint = {}) const;
 
  private:
@@ -69,7 +70,7 @@ class Machine : public GuestProcess {
   Qmp qmp_;
 };
 
-/// Returns the last lines of a text.
+/// Returns the last `lines` lines of a text.
 std::string last_lines(const std::string& text, std::size_t lines);
 
 }  // namespace headcrash::vm

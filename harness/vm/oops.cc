@@ -1,4 +1,4 @@
-// Console patterns (oops.h), as Linux 6.1 prints them.
+// Lists console messages of Linux 6.1 that report kernel errors (oops.h).
 #include "harness/vm/oops.h"
 
 #include <algorithm>
@@ -66,9 +66,9 @@ constexpr std::array kDamageMessages{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Lines that resemble such messages but are expected after a cut or an injected error.
+// Lines that resemble damage messages but are expected after a cut or an injected error.
 constexpr std::array kNormal{
-    Pattern{"BTRFS error (", " errs: wr "},  // its counters of plain I/O errors
+    Pattern{"BTRFS error (", " errs: wr "},  // counters of plain I/O errors
 };
 
 bool matches(std::string_view line, const Pattern& pattern) {

@@ -1,4 +1,4 @@
-// The command line (qemu_command.h).
+// Creates QEMU's command line (qemu_command.h).
 //
 // Kernel options: `panic=-1` with -no-reboot makes a panic end QEMU. loglevel 5 shows warnings and
 // worse, which oops.h needs. KASLR and the mitigations of processor defects only cost time under
@@ -57,7 +57,7 @@ Result<std::string> qemu_version() {
   return std::string(line.data());
 }
 
-// Under KVM the guest sees the host's processor.
+// Returns the model of the host's processor, which a guest under KVM sees.
 std::string host_processor() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string text;

@@ -1,6 +1,6 @@
 #pragma once
 // QEMU's command line for a guest, and the key that identifies a reusable saved state. Both are
-// generated from the same words, so that they cannot diverge.
+// generated from the same list of options, so that they cannot diverge.
 
 #include <filesystem>
 #include <string>
@@ -17,11 +17,12 @@ std::string quoted_value(const std::string& value);
 
 enum class Disks {
   attached,  ///< use the NBD servers of the spec
-  /// use zeroed disks of the same sizes; booting contacts no server, and no server state is saved
+  /// Use zeroed disks of the same sizes. Booting then contacts no server, and the saved state
+  /// contains no server connection.
   blank,
 };
 
-/// The endpoints of this QEMU process. Descriptors are numbers in the child.
+/// The endpoints of one QEMU process. Descriptors are numbers in the child process.
 struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
@@ -32,7 +33,7 @@ struct Wiring {
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
 
-/// Returns a text of everything that a saved state depends on.
+/// Returns a text that contains all inputs on which a saved state depends.
 Result<std::string> saved_state_key(const GuestSpec& spec);
 
 }  // namespace headcrash::vm

@@ -1,4 +1,4 @@
-// QMP over a connected socket (qmp.h; QEMU's docs/interop/qmp-spec.txt).
+// Implements QMP over a connected socket (qmp.h; QEMU's docs/interop/qmp-spec.txt).
 #include "harness/vm/qmp.h"
 
 namespace headcrash::vm {

@@ -1,4 +1,4 @@
-// Boots a guest once, saves it and finds it again (saved_state.h).
+// Boots guests and saves their states, or finds existing states (saved_state.h).
 #include "harness/vm/saved_state.h"
 
 #include <fcntl.h>
@@ -24,8 +24,9 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-constexpr std::chrono::seconds kQmpLimit{60};    // QEMU's main loop is busy at the end of a save
-constexpr std::chrono::seconds kLockLimit{400};  // boot and save by another process
+constexpr std::chrono::seconds kQmpLimit{60};  // QEMU's main loop is busy at the end of a save
+// Time in which another process may boot and save a guest.
+constexpr std::chrono::seconds kLockLimit{400};
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";
 
@@ -59,7 +60,8 @@ base::Descriptor open_if_key_matches(const fs::path& folder, const std::string& 
   text << stored.rdbuf();
   if (!stored || text.str() != key) return base::Descriptor();
   std::error_code error;
-  fs::last_write_time(folder, fs::file_time_type::clock::now(), error);  // for pruning
+  // Marks the state as recently used.
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), error);
   return base::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
@@ -69,7 +71,8 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      fs::remove_all(entry.path(), error);  // its creator is dead: the lock was free
+      // The process that created it is dead, because its lock is free.
+      fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
   }
@@ -109,8 +112,8 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// During unpacking, the image is in memory twice, in addition to the kernel. With less memory the
-/// kernel panics.
+/// Fails if the guest has too little memory. While the image is unpacked, it is in memory twice, in
+/// addition to the kernel. With less memory the kernel panics.
 Result<void> check_memory(const GuestSpec& spec) {
   constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start with 256 MiB
   std::error_code error;

@@ -3,9 +3,9 @@
 //
 // A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key` (all that
 // the state depends on, in full; the hash serves only for look-up). It is created under a lock in a
-// folder with another name, which is then renamed. A state is therefore complete or absent; the
-// next run removes the folder of a killed run. The least recently used states are pruned. A QEMU
-// that is reading one is not affected, since it has the file open.
+// temporary folder, which is then renamed, so a state is either complete or absent. The next run
+// removes the temporary folder of a killed run. The least recently used states are deleted. This
+// does not affect a QEMU that is reading a state, because it has the file open.
 
 #include <filesystem>
 
@@ -20,7 +20,8 @@ struct SavedState {
   bool fresh = false;  ///< created by this call
 };
 
-/// Opens the state for this spec. Boots a guest with blank disks and saves it if the cache has none.
+/// Opens the state for this spec. If the cache has none, boots a guest with blank disks and saves
+/// its state.
 Result<SavedState> open_saved_state(const GuestSpec& spec, const std::filesystem::path& cache);
 
 /// Removes a state that QEMU could not load.

@@ -17,8 +17,8 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kUserModeBootLimit{60};
-constexpr int kBlockDevice = 2;                  // of virtio
-constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
+constexpr int kBlockDevice = 2;                  // device ID of virtio-blk
+constexpr const char* kInitramfs = "initramfs";  // symbolic link in the scratch folder
 
 /// Hides the host's processor from the guest's programs, which run on it. Its features determine
 /// the library folders that are searched and the stack size of a call. These affect the kernel's
@@ -34,8 +34,8 @@ constexpr const char* kAnyProcessor =
     ":glibc.cpu.x86_data_cache_size=32768:glibc.cpu.x86_shared_cache_size=1048576"
     ":glibc.cpu.x86_non_temporal_threshold=786432";
 
-/// Linux mixes its command line into its random numbers, so it must not contain paths that differ
-/// between runs.
+/// Returns `file` relative to `folder`. Linux mixes its command line into its random numbers, so
+/// the command line must not contain paths that differ between runs.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
   return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
 }
@@ -82,7 +82,7 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch) {
   TRY(const auto console, writable(console_in(scratch)));
   std::error_code error;
-  std::filesystem::remove(scratch / kInitramfs, error);  // left by an earlier guest
+  std::filesystem::remove(scratch / kInitramfs, error);  // a previous guest may have left it
   std::filesystem::create_symlink(spec.image.initramfs, scratch / kInitramfs, error);
   if (error) return fail((scratch / kInitramfs).string(), error.message());
   TRY(const auto log, writable(log_in(scratch)));

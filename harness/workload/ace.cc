@@ -1,6 +1,6 @@
-// The bounded enumerator (ace.h). It first lists all steps with all names. For each state of used
-// names it counts the steps that respect the order of names. A number is then decomposed into
-// steps, and the prerequisites of each step are set up.
+// Enumerates bounded workloads (ace.h). First lists all steps with all names. For each set of used
+// names, counts the possible continuations that use names in order. A workload's number is then
+// decomposed into steps, and the prerequisites of each step are added.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -24,13 +24,14 @@ namespace ace {
 
 struct Step {
   Operation operation;
-  bool target_exists = false;  ///< rename: the target exists
+  bool target_exists = false;  ///< rename: the target exists before the operation
   std::optional<Operation> persistence;
-  bool persistent = false;  ///< ends with a persistence point
-  bool of_more = false;     ///< second space only
+  bool persistent = false;  ///< the step ends with a persistence point
+  bool of_more = false;     ///< the step exists only in the second space
 };
 
-/// The number of names used in each place: files of the root, directories, files of A, files of B.
+/// The number of names used so far in each place: files in the root, directories, files in A, files
+/// in B.
 using NamesUsed = std::array<std::uint8_t, 4>;
 
 }  // namespace ace
@@ -42,12 +43,12 @@ using ace::Step;
 
 using Kind = Operation::Kind;
 
-constexpr std::uint64_t kFileBytes = 32 << 10;  // size of an existing file
-constexpr std::uint64_t kPiece = 8 << 10;       // size of a step's write, as in ACE
+constexpr std::uint64_t kFileBytes = 32 << 10;  // size of files that exist before a step
+constexpr std::uint64_t kPiece = 8 << 10;       // size of a write, as in ACE
 constexpr std::array<const char*, 6> kFiles{"foo", "bar", "A/foo", "A/bar", "B/foo", "B/bar"};
 constexpr std::array<const char*, 2> kDirectories{"A", "B"};
 
-// ---- all operations
+// All operations.
 
 Operation on(Kind kind, std::string path, std::uint64_t offset = 0, std::uint64_t length = 0) {
   return {.kind = kind, .path = std::move(path), .offset = offset, .length = length};
@@ -59,7 +60,7 @@ void add_writes(const std::string& file, std::vector<Step>& steps) {
     for (const std::uint64_t offset : {std::uint64_t{0}, middle, at_end, kFileBytes})
       steps.push_back({on(kind, file, offset, kPiece)});
   }
-  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // unaligned to pages at both ends
+  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // neither end is at a page boundary
   steps.push_back({on(Kind::append, file, kFileBytes, kPiece)});
   for (const std::uint64_t offset : {std::uint64_t{0}, middle, kFileBytes - kPiece})
     steps.push_back({on(Kind::write_mapped, file, offset, kPiece)});
@@ -125,7 +126,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Lists the operations of the second space.
+/// Lists the operations that only the second space contains.
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -145,7 +146,8 @@ std::vector<Step> more_operations() {
       for (const std::uint64_t offset : {middle, kFileBytes})
         steps.push_back({on(kind, file, offset, kPiece)});
     for (const Kind kind : {Kind::punch, Kind::zero, Kind::zero_keep})
-      steps.push_back({on(kind, file, middle + 100, kPiece)});  // unaligned to stamps at both ends
+      // Neither end is at a stamp boundary.
+      steps.push_back({on(kind, file, middle + 100, kPiece)});
     steps.push_back({on(Kind::allocate, file, kFileBytes + 100, 40)});
   }
   for (const Kind kind : {Kind::remount, Kind::freeze}) steps.push_back({{.kind = kind}});
@@ -153,7 +155,7 @@ std::vector<Step> more_operations() {
   return steps;
 }
 
-// ---- persistence points
+// Persistence points.
 
 bool is_directory_name(const std::string& path) {
   return path == "A" || path == "B";
@@ -178,7 +180,7 @@ bool changes_names(Kind kind) {
   }
 }
 
-/// Returns true for operations whose target is not an existing file, so that fsync cannot open it.
+/// Returns true for operations that create an object which fsync cannot open.
 bool is_made_of_nothing(Kind kind) {
   return kind == Kind::symlink || kind == Kind::mknod;
 }
@@ -188,8 +190,9 @@ std::string sibling(const std::string& file) {
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
 }
 
-/// Lists persistence points of all objects that the operation affected and that exist afterwards.
-/// For a name operation this includes a neighbouring file, which a log may have tied to it.
+/// Lists persistence points for all objects that the operation affects and that exist afterwards.
+/// For an operation on names this includes a neighbouring file, because a log may have written both
+/// together.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -237,7 +240,9 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
   return steps;
 }
 
-// ---- symmetry
+// Symmetry.
+//
+// Uses a name. Returns false if an equivalent name must be used first.
 
 /// Uses a name. Returns false if an equivalent name should have been used first.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
@@ -258,7 +263,7 @@ bool use_path(const std::string& path, NamesUsed& used) {
 }
 
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
-  // For a symbolic link, the target is the operation's first name.
+  // For a symbolic link, the first name of the operation is its target.
   const bool link = step.operation.kind == Kind::symlink;
   const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;
@@ -268,7 +273,9 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
   return used;
 }
 
-// ---- prerequisites
+// Prerequisites.
+//
+// Adds operations to a draft so that names are in the state that an operation requires.
 
 /// Brings names into the state that an operation needs, within a draft.
 class Needs {
@@ -332,7 +339,8 @@ class Needs {
   }
 
  private:
-  /// Mappings and ranges need existing bytes; an append needs an end at a stamp boundary.
+  /// Extends the file if needed: mappings and ranges need existing bytes, and an append must begin
+  /// at a stamp boundary.
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;
@@ -343,7 +351,7 @@ class Needs {
   void meet_target(const Step& step) {
     if (!step.target_exists) return absent(step.operation.target);
     file(step.operation.target);
-    // A rename between two links of one file has no effect.
+    // A rename between two links of one file would have no effect.
     if (!draft_.same_object(step.operation.path, step.operation.target)) return;
     absent(step.operation.target);
     file(step.operation.target);
@@ -387,7 +395,8 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Prerequisites that no earlier step touches are set up before the first step.
+/// Creates the list for the steps. Prerequisites that no earlier step affects are set up before the
+/// first step.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -411,7 +420,7 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  /// indexed by the number of remaining steps
+  /// Number of continuations, by the number of remaining steps and the names in use.
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;

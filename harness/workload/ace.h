@@ -7,8 +7,8 @@
 //
 // followed by nothing, by sync, or by fsync, fdatasync or a directory fsync of one of the objects
 // involved. The last step always ends with a persistence point. Prerequisites of an operation (a
-// directory, a file with content, a free name) are set up before the first step and synced, or in
-// place if an earlier step has already touched the name.
+// directory, a file with content, a free name) are created and synced before the first step. If an
+// earlier step has already used the name, they are created directly before the operation.
 //
 // Symmetry: the two directories are interchangeable, as are the two names in each place. Only
 // workloads that use A before B and foo before bar are generated. The number of possible next steps
@@ -51,7 +51,8 @@ class Ace {
   std::unique_ptr<const Space> space_;
 };
 
-/// Draws `size` of `count` numbers by `seed`, in ascending order and without repetition.
+/// Draws `size` distinct numbers below `count`. Returns them in ascending order. Equal seeds give
+/// equal results.
 std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size,
                                           std::uint64_t seed);
 

@@ -1,11 +1,11 @@
 #pragma once
 // Ages a file system before a workload begins: "NAME+aged" in the catalogue.
 //
-// Files are created, appended to in turns so that they become fragmented, overwritten, renamed
-// between directories and removed. This happens twice, each time followed by a sync. About a third
-// of the files remain. Free space is then scattered, and inodes and directory entries have been
-// used before. The blocks that the workload gets hold stamps of deleted files, so stale data is
-// recognisable. Ageing consists of ordinary operations, so the oracle follows everything on the
+// Files are created, overwritten, renamed between directories and removed. Several files grow in
+// turns, so that they become fragmented. This happens twice, each time followed by a sync. About a
+// third of the files remain. Free space is then scattered, and inodes and directory entries have
+// been used before. The blocks that the workload gets hold stamps of deleted files, so stale data
+// is recognisable. Ageing consists of ordinary operations, so the oracle follows everything on the
 // disk. It ends with sync, so all remaining files are promised.
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct AgedImageOptions {
   std::uint64_t seed = 0;
   std::uint32_t rounds = 160;     ///< total number of changes
   std::uint32_t files_most = 48;  ///< maximum number of files at a time
-  /// Size of a write in blocks of 512 bytes; a file grows to eight times that.
+  /// Maximum size of a write in blocks of 512 bytes. Files grow to at most eight times this size.
   std::uint32_t largest_blocks = 40;
 };
 
-/// Returns equal lists for equal options. Names begin with "aged", and file numbers and versions
-/// begin at kAgedFirst, so they cannot collide with those of the workload that follows. Uses at
-/// most files_most * 8 * largest_blocks blocks.
+/// Returns the operations that age a file system. Equal options give equal lists. Names begin with
+/// "aged", and file numbers and versions begin at kAgedFirst, so that they differ from those of the
+/// workload that follows. Uses at most files_most * 8 * largest_blocks blocks.
 std::vector<Operation> age(const AgedImageOptions& options);
 
 inline constexpr std::uint32_t kAgedFirst = 1U << 24;

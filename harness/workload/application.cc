@@ -1,4 +1,4 @@
-// Parses the applications' TOML files (application.h).
+// Parses the TOML files of applications (application.h).
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ constexpr std::size_t kFilesMost = 64;
 constexpr std::string_view kEachSetting = "+*";
 
 constexpr const char* kInsideName = "inside";
-/// Runs a line in the image /rootfs.squashfs of the guest (scripts/build-guest), below a file
-/// system in memory that takes all changes.
+/// Runs a line inside the image /rootfs.squashfs of the guest (scripts/build-guest). Changes go to
+/// an overlay in memory.
 constexpr const char* kInsideScript = R"sh(# inside ROOT LINE
 set -e
 image=/run/rootfs/image memory=/run/rootfs/memory root=/run/rootfs/memory/root
@@ -75,7 +75,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Selects the wanted setting, or the default.
+/// Selects the setting with the given name, or the default setting.
 Result<void> choose_setting(const std::string& wanted, Application& application) {
   if (!wanted.empty()) {
     if (!application.settings.contains(wanted)) {
@@ -162,7 +162,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// A path is relative to the file's folder.
+/// Parses `rootfs`. A relative path refers to the folder of the application's file.
 Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
                          Application& application) {
   if (!root.has("rootfs")) return {};
@@ -186,8 +186,8 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Resolves tools. A tool with a '/' is a program of the host; its path is relative to the file's
-/// folder.
+/// Parses `tools`. A tool whose name contains a '/' is a program of the host; a relative path
+/// refers to the folder of the application's file.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};

@@ -14,12 +14,12 @@
 //                     should not be there; exits with 0 if it found nothing, with 1 otherwise
 //                     (harness/oracle/application_verdict.h)
 //
-// A line is printed after the fact, and the mark follows later. Each TEXT that the verifier gets
-// was therefore promised before the cut. (TEXT is 1 to 200 printable ASCII characters.) Effects
-// after the last mark may be present or absent: a verifier requires what its list states, and
-// rejects only states that never existed during the run. It reports missing data that the
-// application's documentation does not promise in lines "permitted: ...". These are stored with
-// the state and are not findings.
+// The application prints a line after the data is persistent, and the mark is written after the
+// line. Each TEXT that the verifier gets was therefore promised before the cut. (TEXT is 1 to 200
+// printable ASCII characters.) Effects after the last mark may be present or absent: a verifier
+// must require the data that its list names, and reject only states that never existed during the
+// run. It reports missing data that the application's documentation does not promise in lines
+// "permitted: ...". These are stored with the state and are not findings.
 //
 // An application with settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
@@ -37,44 +37,46 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 
 struct ApplicationSetting {
-  std::string words;  ///< replaces {setting}
-  /// Promise of the application's documentation under this setting, with the reference.
+  std::string words;  ///< text that replaces {setting}
+  /// The promise that the application's documentation makes for this setting, with its source.
   std::string promise;
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
 struct Application {
   std::string name, title;  ///< "sqlite+wal-full" under a setting
-  std::string origin;       ///< name or absolute path for reloading
-  std::string promise;      ///< promise in words, with the document that states it
+  std::string origin;  ///< built-in name or absolute path, with which to load the application again
+  std::string promise;  ///< the application's promise, with the document that states it
   std::map<std::string, ApplicationSetting> settings;
   std::string setting;                 ///< name of the active setting
   std::vector<std::string> packages;   ///< Debian packages installed in the guest
   std::vector<std::string> tools;      ///< names of programs that the guest must have
   std::vector<std::string> own_tools;  ///< paths on the host of programs to copy into the guest
-  std::map<std::string, std::string> files;  ///< file name to content
+  std::map<std::string, std::string> files;  ///< file content by file name
   std::vector<std::string> prepare, run,
       verify;  ///< shell command lines with placeholders {root} and {files}
-  /// Print "persisted command N" after each command of `run` that exits with 0; N starts at 0.
+  /// Write a mark "persisted command N" after each command of `run` that exits with 0. N starts at
+  /// 0.
   bool each_command_persists = false;
-  /// Each line that `run` prints is one "persisted LINE".
+  /// Treat each line that `run` prints as a mark "persisted LINE".
   bool every_line_persists = false;
-  /// The verifier's exit code alone decides: any other than 0 is a loss.
+  /// Use only the verifier's exit code: any code other than 0 is a loss.
   bool verify_by_exit_code = false;
-  /// Path on the host of a squashfs image, in which all commands run; empty: the guest's own root.
+  /// Path on the host of a squashfs image in which all commands run. If empty, they run in the
+  /// guest's own root file system.
   std::string rootfs;
-  /// Adds the packages, the programs and the root file system to those of a guest.
+  /// Adds the packages, programs and root file system of this application to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
     parts.packages = packages;
     parts.application_tools = own_tools;
     parts.rootfs = rootfs;
   }
-  /// On a file system that keeps its promises.
+  /// Expected verdict on a file system that keeps its promises.
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
-/// Returns each line as an argv for the agent, with {root} and {files} replaced. An application with
-/// a rootfs runs them there; what they change in it is gone afterwards.
+/// Returns each line as the argv of a command for the agent, with {root} and {files} replaced. An
+/// application with a rootfs runs inside that root file system; its changes there are discarded.
 std::vector<std::vector<std::string>> commands(const Application& application,
                                                const std::vector<std::string>& lines,
                                                std::string_view root);
@@ -83,10 +85,11 @@ std::vector<std::vector<std::string>> commands(const Application& application,
 /// Uses the setting after '+', or the file's default setting.
 Result<Application> load_application(const std::string& name_or_path);
 
-/// Loads each setting of SQLite for "sqlite+*", and one application for any other name.
+/// Returns all settings of an application for a name such as "sqlite+*". For other names, returns
+/// one application.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// Parses an application without a setting. `file_name` is used in messages.
+/// Parses the file of an application, without applying a setting. `file_name` is used in errors.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

@@ -171,13 +171,14 @@ std::string said_by(const std::string& command, const std::string& input,
 struct Held {
   const char* promised;
   const char*
-      /// the parts of each transaction, from the first; '-' if missing, 'x' if unexpected
+      /// The parts that each transaction left, starting with the first: '-' if missing, 'x' if
+      /// unexpected.
       there;
   const char* says;  ///< expected output for three reported transactions
 };
 
-/// Cases common to all verifiers of numbered transactions. A verifier that detects nothing would
-/// otherwise pass every test.
+/// Tests all verifiers of numbered transactions with the same cases. Without these cases, a
+/// verifier that detects nothing would pass.
 TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
@@ -189,7 +190,7 @@ TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   for (
       const Held& held : {
           Held{"all", "333", ""},
-          Held{"all", "3333", ""},  // committed, but not yet reported
+          Held{"all", "3333", ""},  // committed but not reported yet
           Held{"all", "33-", "lost: transaction 3\n"},
           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},

@@ -16,8 +16,8 @@ using nlohmann::json;
 
 constexpr std::string_view kHexPrefix = "0x", kFillPrefix = "fill:";
 constexpr std::uint32_t kPatterns = 26;
-constexpr std::size_t kShortBytes = 1024;    // reported unchanged
-constexpr std::size_t kFillShownBytes = 32;  // shorter values are written literally
+constexpr std::size_t kShortBytes = 1024;    // longer values are reported as length and checksum
+constexpr std::size_t kFillShownBytes = 32;  // shorter values are formatted literally
 
 char filler(std::size_t at, std::uint32_t pattern) {
   return static_cast<char>('a' + (at * 7 + at / 251 + pattern) % kPatterns);
@@ -52,7 +52,7 @@ std::optional<std::string> parse_hex(std::string_view digits) {
   return value;
 }
 
-/// Returns true if the value can be a word of a list without being mistaken for another form.
+/// Returns true if the value can be written as a plain word without being parsed as another form.
 bool is_plain(std::string_view value) {
   return !value.empty() && !value.starts_with(kHexPrefix) && !value.starts_with(kFillPrefix) &&
          std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~'; });
@@ -98,7 +98,7 @@ std::string reported_attribute_value(std::string_view value) {
   if (value.size() <= kShortBytes) return std::string(value);
   std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
   for (const char byte : value) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-  // The NUL distinguishes it from values in lists.
+  // The NUL distinguishes the result from any value in a list.
   return std::string(1, '\0') + fmt::format("{} bytes, checksum {:016x}", value.size(), sum);
 }
 
@@ -106,7 +106,7 @@ bool is_reported_as_text(std::string_view reported) {
   try {
     static_cast<void>(json(reported).dump());
     return true;
-  } catch (const json::exception&) {  // not UTF-8
+  } catch (const json::exception&) {  // the value is not UTF-8
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Maps names to generators (catalogue.h).
+// Maps workload names to generators (catalogue.h).
 #include "harness/workload/catalogue.h"
 
 #include <fmt/format.h>
@@ -30,10 +30,11 @@ constexpr std::string_view kAceMorePrefix = "ace-more";
 struct AceName {
   Ace::Vocabulary words = Ace::Vocabulary::first;
   int length = 1;
-  std::optional<std::uint64_t> number;  ///< nullopt: determined by the trial
+  std::optional<std::uint64_t> number;  ///< nullopt if the trial determines the number
 };
 
-/// Cached: counting takes far longer than generating a workload, and each trial looks up a name.
+/// Returns a cached enumerator. Counting takes far longer than generating a workload, and every
+/// trial looks up a name.
 const Ace& ace_of(int length, Ace::Vocabulary words) {
   using Vocabulary = Ace::Vocabulary;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
@@ -46,7 +47,7 @@ int longest_of(Ace::Vocabulary words) {
   return words == Ace::Vocabulary::first ? Ace::kLongest : kLongestOfMore;
 }
 
-/// Returns nullopt if `name` is not one of the enumerator's.
+/// Parses a name such as "ace-seq2/17". Returns nullopt for other names.
 std::optional<AceName> read_ace_name(std::string_view name) {
   AceName ace;
   if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Vocabulary::more;
@@ -65,8 +66,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// Generates "reuse/17", or the workload that the seed selects for "reuse". Returns nullopt if the
-/// name is not that of a family.
+/// Generates a workload of a family: number 17 for "reuse/17", a number drawn from the seed for
+/// "reuse". Returns nullopt if the name is not that of a family.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());
@@ -124,7 +125,7 @@ std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {
   return young;
 }
 
-/// Reserves space that the workload cannot use. A file system without fallocate skips the
+/// Fills space with files that the workload does not use. A file system without fallocate skips the
 /// operations and reports this.
 std::vector<Operation> filler(std::uint64_t bytes) {
   std::vector<Operation> list;

@@ -22,27 +22,28 @@ namespace headcrash::workload {
 struct WorkloadRequest {
   std::string name = "small-files";
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;     ///< for workloads with rounds
-  std::uint64_t trial = 0;       ///< number of the trial in its campaign, from 0
-  std::uint64_t fill_bytes = 0;  ///< written to filler files first, to nearly fill the disk
+  std::uint32_t rounds = 60;  ///< number of rounds, for workloads that have rounds
+  std::uint64_t trial = 0;    ///< number of the trial within its campaign, from 0
+  /// Size of filler files to write first, so that the disk is nearly full.
+  std::uint64_t fill_bytes = 0;
 };
 
-/// Generates a workload. Fails on an unknown name (the error suggests one), a number that is too
-/// large, or a list without a persistence point.
+/// Generates a workload. Fails if the name is unknown (the error suggests one), the number is too
+/// large, or the list has no persistence point.
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
 
-/// Returns the numbered name that `name` denotes in this trial, such as "ace-seq2/17". Returns
-/// other names unchanged.
+/// Returns the numbered name for a name that this trial resolves by drawing or counting, for
+/// example "ace-seq2/17". Returns all other names unchanged.
 std::string numbered_name(const WorkloadRequest& request);
 
 struct WorkloadSummary {
   std::string name, title;
-  std::uint64_t count = 0;  ///< number of workloads, if numbered
+  std::uint64_t count = 0;  ///< number of workloads if they are numbered; otherwise 0
 };
 std::vector<WorkloadSummary> known_workloads();
 
-/// Returns true for the path of a list: a name that ends in .txt, or that has a '/' and is not a
-/// numbered workload.
+/// Returns true if the name is the path of a list. Such a name ends in ".txt", or contains a '/'
+/// without being the name of a numbered workload.
 bool is_list_file(const std::string& name);
 
 }  // namespace headcrash::workload

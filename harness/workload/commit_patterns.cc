@@ -1,6 +1,6 @@
-// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that
-// rounds do not hide each other's traces. Partial blocks occur with blocks of 1 KiB, the default of
-// ext4 on a small disk, and with 4 KiB.
+// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that a
+// round does not overwrite what an earlier round left. Sizes give partial blocks both with blocks
+// of 1 KiB, the default of ext4 on a small disk, and of 4 KiB.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,11 @@
 namespace headcrash::workload {
 namespace {
 
-constexpr std::uint32_t kLargeRounds = 6;  ///< weight of a round with many writes, in small rounds
+/// A round with many writes counts as this number of small rounds.
+constexpr std::uint32_t kLargeRounds = 6;
 
-/// Collects lines of the operation language. The draft assigns file and version to writes.
+/// A draft to which lines of the operation language are added. The draft assigns the file number
+/// and version of writes.
 class Lines {
  public:
   explicit Lines(std::uint64_t seed) : random_(seed) {}
@@ -38,7 +40,7 @@ class Lines {
     say("create {}", path);
     if (length > 0) write(path, 0, length);
   }
-  /// Makes a file persistent with a random call.
+  /// Makes a file persistent with a randomly chosen call.
   void keep(const std::string& path) {
     if (below(4) == 0) {
       say("fdatasync {}", path);
@@ -135,14 +137,14 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over a file writes the new one's data early. The fsync does not wait for writes
-        // already in flight then.
+        // A rename over an existing file starts to write the data of the new file. The following
+        // fsync then need not wait for these writes if the file system has a bug.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
         lines.say("rename {}.new {}", a, a);
         break;
-      case 2:  // closing a truncated file also writes early
+      case 2:  // closing a truncated file also starts to write its data
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.say("truncate {} 0", a);
@@ -162,13 +164,14 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
 
 void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint64_t kOldFiles = 24, kPieces = 6, kEntries = 20, kNewFiles = 8;
-  // Names are long enough that a directory has many blocks.
+  // Long names give each directory several blocks.
   const std::string big(240, 'x'), entry(200, 'n');
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
-    // Many extents and a large attribute exceed the inode. Their journaled blocks are allocated
-    // among the data, where new data will go; blocks of directories are elsewhere.
+    // The many extents and the large attribute do not fit into the inode. The additional metadata
+    // blocks are allocated among the data, where new data will be written later. Blocks of
+    // directories are allocated elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
       for (std::uint64_t piece = 0; piece < kPieces; ++piece)
@@ -183,7 +186,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
-    // Write and sync enough data to cover the same blocks, while the journal still holds the old
+    // Write and sync enough data to reuse the freed blocks while the journal still contains the old
     // metadata.
     for (std::uint64_t i = 0; i < kNewFiles; ++i) {
       const std::string file = fmt::format("{}-{}", b, i);
@@ -195,7 +198,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// Does not sync: a sync would checkpoint the journal, and the log would never fill.
+/// Does not call sync, because sync would checkpoint the journal, and the journal would never fill.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

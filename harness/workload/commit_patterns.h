@@ -1,6 +1,7 @@
 #pragma once
-// Patterns that expose errors of a journaling kernel between two commits. Each has rounds of a few
-// operations. A small error shows in few states of other workloads, but in many states of these.
+// Patterns that expose errors of a journaling kernel between two commits. Each pattern has rounds
+// of a few operations. A kernel error that shows in few crash states of other workloads shows in
+// many states of these patterns.
 //
 //   fsync-after-names      an old file gets a link or a new name and is synced: does fsync include
 //                          it?
@@ -23,7 +24,7 @@ namespace headcrash::workload {
 
 const std::vector<Pattern>& commit_patterns();
 
-/// Same contract as pattern().
+/// Returns a pattern by name, with the contract of pattern().
 std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
                                                      const PatternOptions& options);
 

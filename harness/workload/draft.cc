@@ -1,4 +1,4 @@
-// Tracks names and sizes of a list under construction (draft.h). The keys are whole paths, since
+// Tracks names and sizes of a list under construction (draft.h). Keys are complete paths, because
 // lists are short and directories few. Renaming a directory renames all paths below it.
 #include "harness/workload/draft.h"
 
@@ -91,7 +91,8 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
-/// An open file that has lost all its names cannot be linked again.
+/// Returns true if link() would succeed. An open file that has lost all its names cannot be linked
+/// again.
 bool Draft::can_be_linked(const std::string& path) const {
   const auto id = find(path);
   if (!id || objects_[*id].type == FileType::directory) return false;
@@ -124,7 +125,7 @@ bool Draft::possible(const Operation& operation) const {
     return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
            size(operation.path) + operation.length <= kLargestFileBytes;
   if (shares_blocks(operation.kind)) return can_share(operation);
-  if (operation.kind == Kind::append)  // stamps begin at multiples of their size
+  if (operation.kind == Kind::append)  // appends must begin at a stamp boundary
     return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);
   switch (operation.kind) {
@@ -219,12 +220,12 @@ bool Draft::has_subvolumes(const std::string& path) const {
   });
 }
 
-/// The snapshot has empty directories in place of nested subvolumes.
+/// Copies a subvolume. An empty directory replaces each nested subvolume.
 void Draft::copy(const std::string& from, const std::string& to) {
   const std::map<std::string, std::size_t> names = names_;
   make(to, FileType::directory);
   objects_.back().subvolume = true;
-  std::map<std::size_t, std::size_t> copies;  // one copy per object, even with two names
+  std::map<std::size_t, std::size_t> copies;  // an object with two names is copied only once
   const auto in_another = [&](const std::string& path) {
     for (std::string above = parent_of(path); above != from && !above.empty();
          above = parent_of(above))
@@ -246,7 +247,7 @@ void Draft::copy(const std::string& from, const std::string& to) {
 }
 
 void Draft::exchange(const std::string& one, const std::string& other) {
-  const std::string aside = "/aside";  // no path begins with '/'
+  const std::string aside = "/aside";  // a temporary name; no other path begins with '/'
   move(one, aside);
   move(other, one);
   move(aside, other);

@@ -15,12 +15,12 @@ namespace headcrash::workload {
 
 class Draft {
  public:
-  /// Returns true if a correct file system would execute the operation now.
+  /// Returns true if a correct file system would execute the operation at this point of the list.
   bool possible(const Operation& operation) const;
-  /// Adds an operation, which must be possible. Assigns the file number and a new version to
-  /// writes.
+  /// Appends an operation, which must be possible. Assigns the file number and a new version to
+  /// operations that write stamps.
   void add(Operation operation);
-  /// Adds the operation if it is possible. Returns true if added.
+  /// Appends the operation if it is possible. Returns true if it was appended.
   bool try_add(const Operation& operation);
   bool try_add(const std::string& line);  ///< parses the text form, which must be valid
 
@@ -40,7 +40,7 @@ class Draft {
     FileType type = FileType::regular;
     std::uint32_t number = 0;
     std::uint64_t size = 0;
-    bool had_a_name = true;  ///< false for a tmpfile that has never been linked
+    bool had_a_name = true;  ///< false for a file made by O_TMPFILE that has never been linked
     bool subvolume = false;
     std::set<std::string> attributes;
   };
@@ -50,20 +50,21 @@ class Draft {
   bool can_be_renamed(const Operation& operation) const;
   bool can_share(const Operation& operation) const;
   bool can_be_linked(const std::string& path) const;
-  /// accepts a path or an open file
+  /// Finds an object by its path or by the "%NAME" of an open file.
   std::optional<std::size_t> find(const std::string& path) const;
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);
   void move(const std::string& from, const std::string& to);
   void exchange(const std::string& one, const std::string& other);
   bool is_subvolume(const std::string& path) const;
-  bool has_subvolumes(const std::string& path) const;  ///< anywhere below `path`
+  /// True if there is a subvolume anywhere below `path`.
+  bool has_subvolumes(const std::string& path) const;
   void copy(const std::string& from, const std::string& to);
   void apply(Operation& operation);
 
   std::vector<Operation> operations_;
   std::map<std::string, std::size_t> names_, open_files_;
-  std::vector<Object> objects_{Object{.type = FileType::directory}};  // the root is first
+  std::vector<Object> objects_{Object{.type = FileType::directory}};  // objects_[0] is the root
   std::uint32_t next_file_ = 1, next_version_ = 1;
 };
 

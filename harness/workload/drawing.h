@@ -1,7 +1,7 @@
 #pragma once
-// A list drawn from a number, for the makers of families (family_makers.h). Numbers come from
-// std::mt19937_64 and are reduced by hand, so that equal numbers give equal lists with every
-// library.
+// Random choices for the functions that generate families (family_makers.h). A list's number is the
+// seed. Random numbers come from std::mt19937_64 and are reduced without the library's
+// distributions, so that equal seeds give equal lists with every library.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 
 namespace headcrash::workload {
 
-/// A list during generation. Files have numbers, from which their names are formed.
+/// A list that is being generated. New files are numbered, and their names contain their numbers.
 class Drawing {
  public:
   explicit Drawing(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15 + 17) {}
@@ -59,7 +59,7 @@ class Drawing {
   }
   void sync() { add({.kind = Operation::Kind::sync}); }
   void join() { add({.kind = Operation::Kind::join}); }
-  /// Adds nothing half of the time; otherwise sync, or fsync of this or another file.
+  /// Adds nothing (with probability 1/2), sync, or fsync of this or another file.
   void maybe_persist(const std::string& path) {
     const auto dice = below(8);
     if (dice == 0) sync();
@@ -67,7 +67,7 @@ class Drawing {
     if (dice == 3) add({.kind = Operation::Kind::fsync, .path = any_file()});
   }
 
-  /// Returns a random existing file; empty without files.
+  /// Returns a random existing file, or an empty string if there are no files.
   std::string any_file() {
     const auto files = draft_.all(FileType::regular);
     return files.empty() ? std::string() : any_of(files);
@@ -75,8 +75,7 @@ class Drawing {
   std::string fresh(const std::string& directory = {}) {
     return fmt::format("{}{}f{}", directory, directory.empty() ? "" : "/", next_name_++);
   }
-  /// Creates a file with a random number of stamps between `least` and `most`, and returns its
-  /// name.
+  /// Creates a file that contains `least` to `most` stamps, and returns its name.
   std::string new_file(const std::string& directory, std::uint64_t least, std::uint64_t most) {
     std::string file = fresh(directory);
     create(file);

@@ -1,4 +1,4 @@
-// Executes operations through vfs.h and classifies errors (operation.h).
+// Executes operations through vfs.h and classifies their errors (operation.h).
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint32_t kModeOfNew = 0644;
-constexpr std::size_t kDirectAlignment = 4096;  // suits the blocks of any device
+constexpr std::size_t kDirectAlignment = 4096;  // sufficient for all devices
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options,
                           auto&& act) {
@@ -32,7 +32,8 @@ struct FreeAligned {
   }
 };
 
-/// Calls `act` with the file at the operation's path, or with the open file "%NAME".
+/// Calls `act` with a file handle: the open file if the path is "%NAME", otherwise a handle that is
+/// opened for the call.
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
@@ -202,12 +203,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.sync();
     case Kind::syncfs:
       return vfs.syncfs();
-    case Kind::join:  // the executor of the threads has waited
+    case Kind::join:  // the caller, which runs the threads, handles joins
       return {};
-    case Kind::rest:  // in real time; in virtual time the owner of the clock rests
+    case Kind::rest:  // rests in real time; in virtual time, the owner of the clock handles rests
       std::this_thread::sleep_for(std::chrono::seconds(operation.seconds));
       return {};
-    case Kind::begin:  // vfs.h has no transactions; executors that support them handle these
+    case Kind::begin:  // vfs.h has no transactions; callers that support them handle these
     case Kind::commit:
       return tl::unexpected(Errno{.value = ENOSYS});
     case Kind::open:
@@ -220,11 +221,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
 
 Outcome outcome_of(const Operation& operation, const Failure& failure) {
   switch (failure.error) {
-    case EOPNOTSUPP:  // equals ENOTSUP on Linux
+    case EOPNOTSUPP:  // the same number as ENOTSUP on Linux
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    // Kernels return this for flags of renameat2 and open that the file system does not support,
+    // Kernels return EINVAL for flags of renameat2() and open() that the file system does not
+    // support,
     case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
@@ -233,7 +235,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       // and for ranges that are not aligned to its blocks.
       if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
       break;
-    case EPERM:  // returned by file systems without links, devices, modes or owners
+    case EPERM:  // file systems without links, devices, modes or owners return EPERM
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
           operation.kind == Kind::chmod || operation.kind == Kind::chown ||
@@ -249,7 +251,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       if (operation.kind == Kind::setxattr) return Outcome::skipped;
       break;
     case ENOENT:
-    case EBADF:  // a file that could not be opened
+    case EBADF:  // an earlier operation could not open the file
     case EEXIST:
     case ENODATA:
     case ENOTEMPTY:
@@ -260,7 +262,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     default:
       break;
   }
-  // A mapping beyond the end, which an earlier partial write should have extended.
+  // The mapping extends past the end of the file, because an earlier write was partial.
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
                       operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;

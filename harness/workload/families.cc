@@ -1,4 +1,4 @@
-// The table of families (families.h).
+// Lists the families, and generates their workloads (families.h).
 #include "harness/workload/families.h"
 
 #include <algorithm>
@@ -56,8 +56,8 @@ std::vector<Operation> attributes(std::uint64_t number) {
   return random_operations(options);
 }
 
-/// Turns runs of one user's operations without persistence points into transactions, some of them
-/// short.
+/// Combines operations into transactions. Each transaction contains consecutive operations of one
+/// user without a persistence point; some are short.
 std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::uint64_t seed) {
   constexpr std::uint64_t kBeginsOneIn = 2, kEndsOneIn = 6;
   std::vector<Operation> all;

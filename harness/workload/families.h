@@ -4,7 +4,7 @@
 // fit a disk of a few hundred kilobytes, where space is reused at once (in_process/lab_disks.h).
 //
 //   reuse          new files take the blocks and inodes of files removed just before
-//   nearly-full    on a full disk, files, tails, holes and directories are freed and their space is
+//   nearly-full    on a full disk, files, file tails, holes and directories free space, which is
 //                  reused at once
 //   crumbs         the same, and the freed space goes to files of one fragment each
 //   no-room        requests exceed the free space; a refused operation must have no effect
@@ -59,7 +59,8 @@ struct Family {
 };
 const std::vector<Family>& families();
 
-/// Returns nullopt for an unknown name. Equal numbers give equal lists.
+/// Returns workload `number` of a family, or nullopt if the family is unknown. Equal numbers give
+/// equal lists.
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
 
 }  // namespace headcrash::workload

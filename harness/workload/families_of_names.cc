@@ -1,5 +1,5 @@
-// Families about names: directories that grow and disappear, renames, and open files without names
-// (families.h).
+// Generates the families that test names: directories that grow and disappear, renames, and open
+// files without names (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::size_t kLongName = 150;  ///< three of them fill a chunk of a directory
+constexpr std::size_t kLongName = 150;  ///< three such names fill a chunk of a directory
 
 std::string long_name(const std::string& directory, std::uint64_t number) {
   std::string name = fmt::format("{}/n{}", directory, number);
@@ -45,7 +45,7 @@ std::vector<Operation> directories(std::uint64_t number) {
       case 1:
         fill(1 + list.below(5));
         break;
-      case 2:  // the directory is removed, and a file takes its place
+      case 2:  // removes the directory and creates a file in its place
         for (const std::string& name : names)
           if (!list.unlink(name)) list.add({.kind = Kind::rmdir, .path = name});
         if (list.one_in(2)) list.sync();
@@ -103,7 +103,7 @@ std::vector<Operation> renames(std::uint64_t number) {
       default:
         if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
     }
-    if (list.one_in(3)) {  // another file takes the name
+    if (list.one_in(3)) {  // another file then gets the old name
       if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
       list.maybe_persist(from);
     }
@@ -113,7 +113,7 @@ std::vector<Operation> renames(std::uint64_t number) {
   return list.take();
 }
 
-/// Exchanges files and non-empty directories with others that have different parents.
+/// Exchanges files and non-empty directories with objects in other directories.
 std::vector<Operation> exchanges(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
@@ -128,7 +128,7 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   for (int round = 0; round < 9; ++round) {
     const std::string one = list.any_of(places);
     list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
-    if (list.one_in(3)) continue;  // and another exchange
+    if (list.one_in(3)) continue;  // continue with another exchange
     const std::string file = list.any_file();
     if (list.one_in(2)) list.write(file, 0, kStampBytes);
     list.maybe_persist(file);
@@ -201,7 +201,7 @@ std::vector<Operation> moves(std::uint64_t number) {
       case 2:
         empty_and_remove(list, from, list.any_of(all));
         break;
-      case 3:  // a removed object gets a successor
+      case 3:  // a new object gets the name of a removed object
         empty_and_remove(list, from, list.any_of(all));
         list.one_in(2) ? list.mkdir(from) : list.create(from);
         break;
@@ -215,7 +215,7 @@ std::vector<Operation> moves(std::uint64_t number) {
     for (const std::string& parent : parents) list.mkdir(parent);
     const std::string file = list.any_file();
     if (file.empty()) continue;
-    // fsync of an unrelated file writes only the inodes around it.
+    // This fsync writes the inodes in the same block, but no names.
     if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
     list.maybe_persist(file);
   }
@@ -245,8 +245,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // A neighbour's fsync writes the inodes around it but no name. An fsync of the remaining link
-    // does the same.
+    // fsync of a neighbour writes the inodes in the same block, but no names. fsync of the
+    // remaining link of the replaced file has the same effect.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -262,7 +262,8 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   std::vector<std::string> outside;
   outside.reserve(6);
   for (int i = 0; i < 6; ++i) outside.push_back(list.new_file(parents[1], 1, 3));
-  // Three names fill a chunk, and an indirect block follows after twelve blocks of one chunk.
+  // Three names fill a chunk. After twelve blocks of one chunk each, the directory needs an
+  // indirect block.
   std::uint64_t next = 0;
   for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)
     list.add(
@@ -294,7 +295,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
-  // Each directory changes its own block; together they exceed a small journal.
+  // Each new directory changes a different block. Together these blocks exceed a small journal.
   constexpr int kTooMany = 54;
   for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
   for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));
@@ -315,8 +316,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
-/// Names of all lengths come and go in one directory. The free space of a chunk becomes fragmented,
-/// and a new name moves others that may not be on the disk yet.
+/// Adds and removes names of all lengths in one directory. The free space in a chunk becomes
+/// fragmented, so a new name moves other entries, which may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);
@@ -342,8 +343,8 @@ std::vector<Operation> crowded(std::uint64_t number) {
   return list.take();
 }
 
-/// Files lose their last names while open, and are then written and synced. Other files reuse their
-/// space when they are closed.
+/// Removes the last name of open files, then writes and syncs them. Other files reuse their space
+/// after they are closed.
 std::vector<Operation> open_files(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

@@ -1,4 +1,5 @@
-// Families about allocation and freeing of blocks, and about writes to reused blocks (families.h).
+// Generates the families that test allocation and freeing of blocks, and writes to reused blocks
+// (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// Creates a file that reuses the space of a removed one.
+/// Creates a file that reuses the space of a removed file.
 void replace(Drawing& list, const std::vector<std::string>& directories, const std::string& gone) {
   const std::uint64_t room = std::max<std::uint64_t>(list.size(gone), kStampBytes);
   switch (list.below(6)) {
@@ -46,7 +47,7 @@ void replace(Drawing& list, const std::vector<std::string>& directories, const s
       return list.maybe_persist(made + "/inside");
     }
     default: {
-      // A file reuses a directory's inode and block.
+      // The file reuses the inode and the block of a removed directory.
       const std::string made = list.fresh(list.any_of(directories)) + "dir";
       list.mkdir(made);
       if (list.one_in(2)) list.sync();
@@ -74,7 +75,7 @@ std::vector<Operation> reuse(std::uint64_t number) {
 namespace {
 
 /// Allocates every block of a small disk. Sizes are halved repeatedly, so that the last fragment is
-/// reached on any disk. A file for which there is no space is short or empty.
+/// allocated on any disk. After ENOSPC, a file is short or empty.
 void fill_the_disk(Drawing& list) {
   constexpr std::uint64_t kLargest = 128 << 10;
   list.mkdir("full");
@@ -84,7 +85,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// Fills the disk except for `least` to `most` stamps, and syncs.
+/// Fills the disk except for `least` to `most` stamps, then syncs.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));
@@ -93,8 +94,8 @@ void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.sync();
 }
 
-/// Frees some space and returns the number of bytes: a whole file, its end, a part of its middle,
-/// or a directory.
+/// Frees some space: a whole file, the end or the middle of a file, or a directory. Returns the
+/// number of freed bytes.
 std::uint64_t give_back(Drawing& list, const std::string& file) {
   const std::uint64_t size = list.size(file);
   const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
@@ -117,8 +118,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Allocates the free blocks to this file, or a fragment to it and the rest to another. Returns the
-/// file that was written last.
+/// Allocates the free blocks to `taker`, or a fragment to `taker` and the remaining blocks to
+/// `other`. Returns the file that was written last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -131,7 +132,8 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// Six files in two directories, one of which has a spare directory, on a disk without free blocks.
+/// A disk without free blocks. It contains six files in two directories, one of which has a spare
+/// directory.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
     for (int i = 0; i < 6; ++i)
@@ -141,7 +143,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Returns false if no files are left.
+  /// Forgets files that were removed. Returns false if no files are left.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -154,12 +156,12 @@ struct FullDisk {
 
 }  // namespace
 
-/// Every allocated block has just been freed.
+/// Only blocks that were freed directly before are allocated.
 std::vector<Operation> nearly_full(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
   for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
-    // If created before, the file's writes are in flight when the space is freed.
+    // If the file is created first, its writes are in flight when the space is freed.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
     const std::string taker =
         to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
@@ -198,7 +200,7 @@ std::vector<Operation> crumbs(std::uint64_t number) {
   return list.take();
 }
 
-/// Requests exceed the free space. A refused operation must have no effect.
+/// Requests more space than is free. A refused operation must have no effect.
 std::vector<Operation> no_room(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -237,7 +239,7 @@ std::vector<Operation> no_room(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users on a nearly full disk: one reuses space that another frees.
+/// Three users work on a nearly full disk. One of them reuses space that another frees.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);
   leave_little_room(list, 24, 48);
@@ -265,11 +267,12 @@ std::vector<Operation> full_users(std::uint64_t number) {
   return list.take();
 }
 
-/// Holes covered by indirect blocks are filled while other pointers are freed, on a nearly full
-/// disk. Other users reuse the freed space.
+/// Fills holes below indirect blocks on a nearly full disk while other pointers are freed. Other
+/// users reuse the freed space.
 std::vector<Operation> holes(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3,
-                          kFirst = 12;  // direct pointers, in stamps; blocks have 512 bytes
+                          // Number of direct pointers, as stamps; blocks have 512 bytes.
+      kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
   for (const std::string& file : sparse) {
@@ -325,7 +328,7 @@ std::vector<Operation> truncation(std::uint64_t number) {
       case 0:
         list.truncate(file, list.one_in(2) ? 0 : cut);
         break;
-      case 1:  // within a block, and extended again: the tail must be zeroes
+      case 1:  // truncates within a block and extends again: the tail must be zeroes
         list.truncate(file, cut + list.below(kStampBytes));
         if (list.one_in(2)) list.truncate(file, size + list.blocks(0, 8));
         break;
@@ -353,8 +356,8 @@ std::vector<Operation> truncation(std::uint64_t number) {
 
 namespace {
 
-/// The first bytes mapped by each level of indirect blocks (blocks of 512 bytes), and an offset
-/// beyond the first of them.
+/// Offsets at which each level of indirect blocks begins (blocks of 512 bytes), and an offset
+/// beyond the first double indirect block.
 constexpr std::uint64_t kSingle = 12 * 512;
 constexpr std::uint64_t kDouble = (12 + 128) * 512;
 constexpr std::uint64_t kTriple = (12 + 128 + 128 * 128) * 512;
@@ -379,7 +382,7 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  const bool triple = number % 4 == 3;  // a file of eight megabytes takes long to check
+  const bool triple = number % 4 == 3;  // fsck of a file of eight megabytes takes long
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();
     list.create(file);
@@ -411,7 +414,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
         if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
     }
     list.maybe_persist(list.exists(file) ? file : list.any_file());
-    // The next file reuses the freed blocks, of pointers or data.
+    // The next file reuses the freed blocks, which held pointers or data.
     const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
     if (!list.exists(other)) list.create(other);
     if (list.one_in(2)) list.append(other, list.blocks(1, 16));
@@ -473,7 +476,7 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// Data logged by a data journal is overwritten, in small writes and in ones that exceed a
+/// Overwrites data that a data journal has logged. Some writes are small, others exceed a
 /// transaction.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);

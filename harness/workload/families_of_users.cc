@@ -1,5 +1,5 @@
-// Families about concurrent calls, one of which completes while another is in progress: fsync below
-// directories that move, concurrent syncs, and open files (families.h).
+// Generates the families that test concurrent calls, of which one completes while another is in
+// progress: fsync below directories that move, concurrent syncs, and open files (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void meet(Drawing& list, std::uint64_t users) {
   if (users > 1) list.join();
 }
 
-/// Lists the objects in the directory and all directories below it.
+/// Lists the objects of `type` in the directory and in all directories below it.
 std::vector<std::string> all_below(const Drawing& list, const std::string& directory,
                                    FileType type) {
   std::vector<std::string> paths = list.draft().all(type);
@@ -28,8 +28,9 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// One user or each of three users renames directories and syncs objects below them at once. Every
-/// second pair of numbers has long names, so that old and new name are in different blocks.
+/// One user, or each of three users, renames directories and syncs objects below them at once. In
+/// every second pair of numbers, names are so long that the old and the new name are in different
+/// blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
@@ -40,7 +41,8 @@ std::vector<Operation> paths(std::uint64_t number) {
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
       const std::string file =
-          list.new_file({}, 1, 3);  // its inode is in a different block from its directory's
+          // Moves the following inodes to another block than their directory's inode.
+          list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
     for (int i = 0; i < 5; ++i) list.create(list.fresh(home) + tail);
@@ -75,7 +77,7 @@ std::vector<Operation> paths(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users call sync concurrently, each with little to write.
+/// Three users call sync concurrently. Each has little to write.
 std::vector<Operation> syncs(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3;
   Drawing list(number);
@@ -99,8 +101,9 @@ std::vector<Operation> syncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Two users change a file each, beyond its direct pointers (blocks of 512 bytes), and fsync it,
-/// while a third calls sync. Another user's sync may have written the data that an fsync promises.
+/// Two users each change a file beyond its direct pointers (blocks of 512 bytes) and fsync it,
+/// while a third user calls sync. The data that an fsync promises may then already be written by
+/// the sync of the other user.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -137,13 +140,13 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Open files that keep their names grow within their last fragments, and are synced.
+/// Open files that keep their names grow within their last fragments and are synced.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {
     std::string name;
-    std::uint64_t last = 0;    ///< its last stamp
-    std::uint64_t filled = 0;  ///< bytes used in it
+    std::uint64_t last = 0;    ///< the last stamp of the file
+    std::uint64_t filled = 0;  ///< number of used bytes in the last stamp
   };
   std::vector<Open> files;
   for (int i = 0; i < 3; ++i) {
@@ -155,7 +158,7 @@ std::vector<Operation> appends(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 16; ++round) {
     Open& file = files[list.below(files.size())];
-    if (list.one_in(6)) {  // within its size, so only times change
+    if (list.one_in(6)) {  // inside the file, so that only times change
       list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
     } else {
       if (file.filled == kStampBytes) ++file.last, file.filled = 0;
@@ -170,9 +173,9 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user creates, overwrites, extends, renames and removes files in a directory, and rests. In
-/// every second number one file stays open, so that its inode stays in memory, while another user
-/// works in a separate directory. Rests last as long as write delays.
+/// A user creates, overwrites, extends, renames and removes files in a directory, and rests. If the
+/// number is odd, one file stays open, so that its inode stays in memory, and a second user works
+/// in another directory. Rests are about as long as the write delays of file systems.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

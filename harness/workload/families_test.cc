@@ -1,4 +1,4 @@
-// Families by number (families.h).
+// Tests the families and their numbering (families.h).
 #include "harness/workload/families.h"
 
 #include <gtest/gtest.h>

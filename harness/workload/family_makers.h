@@ -1,5 +1,6 @@
 #pragma once
-// The makers in the table of families (families.h). Equal numbers give equal lists.
+// The functions that generate the workloads of each family (families.h). Equal numbers give equal
+// lists.
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace headcrash::workload {
 
-// families_of_space.cc
+// Defined in families_of_space.cc.
 std::vector<Operation> reuse(std::uint64_t number);
 std::vector<Operation> nearly_full(std::uint64_t number);
 std::vector<Operation> crumbs(std::uint64_t number);
@@ -21,7 +22,7 @@ std::vector<Operation> fragments(std::uint64_t number);
 std::vector<Operation> regrowth(std::uint64_t number);
 std::vector<Operation> overwrites(std::uint64_t number);
 
-// families_of_names.cc
+// Defined in families_of_names.cc.
 std::vector<Operation> directories(std::uint64_t number);
 std::vector<Operation> renames(std::uint64_t number);
 std::vector<Operation> exchanges(std::uint64_t number);
@@ -33,7 +34,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number);
 std::vector<Operation> open_files(std::uint64_t number);
 std::vector<Operation> crowded(std::uint64_t number);
 
-// families_of_users.cc
+// Defined in families_of_users.cc.
 std::vector<Operation> paths(std::uint64_t number);
 std::vector<Operation> syncs(std::uint64_t number);
 std::vector<Operation> fsyncs(std::uint64_t number);

@@ -1,5 +1,5 @@
-// Open files by thread and name (open_files.h). A thread uses only its own files; the lock guards
-// the map.
+// Stores open files by thread and name (open_files.h). Each thread uses only its own files, so the
+// lock protects only the map.
 #include "harness/workload/open_files.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 #pragma once
-// The files that a workload keeps open with `open PATH %NAME` (operation.h). Shared by the threads
-// that execute it.
+// The files that a workload keeps open with `open PATH %NAME` (operation.h). All threads that
+// execute the workload share one object.
 
 #include <cstdint>
 #include <map>
@@ -18,17 +18,18 @@ class OpenFiles {
  public:
   /// `vfs` must outlive this object.
   explicit OpenFiles(Vfs& vfs) : vfs_(vfs) {}
-  /// Closes the remaining files.
+  /// Closes all files that are still open.
   ~OpenFiles();
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
-  /// Fails with EBUSY if the name is in use, or EMFILE if kOpenFilesMost files are open.
+  /// Opens a file. Fails with EBUSY if the thread already uses the name, or with EMFILE if
+  /// kOpenFilesMost files are open.
   VfsResult<void> open(std::uint8_t thread, const std::string& name, const std::string& path);
-  /// Opens a file without a name. Fails like open().
+  /// Opens a file without a name (O_TMPFILE). Fails like open().
   VfsResult<void> make_nameless(std::uint8_t thread, const std::string& name);
   VfsResult<void> close(std::uint8_t thread, const std::string& name);
-  /// Returns EBADF if no file is open under that name.
+  /// Returns the open file, or EBADF if the thread has no open file of that name.
   VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
-// The text form of the operation language (operation.h). Each operation has a signature with a
-// letter for each argument, so that one loop formats all of them and one parses them.
+// Parses and formats operations as text (operation.h). The signature of an operation has a letter
+// for each argument, so that one loop formats and one loop parses all operations.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ constexpr std::array<Word, kOperationKinds> kWords{
      {Kind::remove_subvolume, "remove-subvolume", "p"},
      {Kind::crash, "crash", "c"}}};
 
-/// Letters as in chattr(1).
+/// Inode flags and their letters in chattr(1).
 struct InodeFlag {
   char letter;
   std::uint32_t flag;
@@ -215,8 +215,8 @@ bool takes_the_root(Kind kind) {
          kind == Kind::snapshot;
 }
 
-/// Returns true if ranges may begin and end at any byte. msync, sync-range, and operations that
-/// move blocks or bypass the page cache need multiples of stamps.
+/// Returns true if the operation's ranges may begin and end at any byte. msync, sync-range, and
+/// operations that move blocks or bypass the page cache require multiples of a stamp.
 bool takes_any_byte(Kind kind) {
   if (is_write(kind)) return !is_direct(kind);
   switch (kind) {
@@ -325,7 +325,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   return {};
 }
 
-/// Removes the prefix "@2". The error is the complete message.
+/// Removes the prefix "@2" and returns the thread's number. The error is the complete message.
 tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;

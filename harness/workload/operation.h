@@ -169,14 +169,14 @@ struct Operation {
   };
   Kind kind = Kind::sync;
   std::string path;
-  /// link, rename: the new name; symlink: its target; open, tmpfile: "%NAME"; clone, dedupe: the
-  /// other file; mknod: "fifo"; crash: "panic" or "power"
+  /// The second argument. link, rename: the new name; symlink: the link's target; open, tmpfile:
+  /// "%NAME"; clone, dedupe: the other file; mknod: "fifo"; crash: "panic" or "power".
   std::string target;
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
   std::uint64_t target_offset = 0;  ///< clone, dedupe: offset in the target, in bytes
-  /// In bytes; at most kLongestWriteBytes for a write; truncate: the new size.
+  /// Length in bytes. A write has at most kLongestWriteBytes. For truncate, the new size.
   std::uint64_t length = 0;
   std::uint32_t file = 0;             ///< writes: the file's number
   std::uint32_t version = 0;          ///< writes: increases with every write of the workload
@@ -192,18 +192,19 @@ inline constexpr std::size_t kOperationKinds = 60;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< every file system can store it
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
-inline constexpr std::size_t kOpenFilesMost = 4096;  ///< maximum number of files open at once
+inline constexpr std::size_t kOpenFilesMost = 4096;  ///< limit for all threads together
 inline constexpr std::uint8_t kThreadsMost = 8;
 
-/// Formats the flags of an inode as letters that parse_operation() accepts.
+/// Formats inode flags as letters that parse_operation() accepts.
 std::string format_flags(std::uint32_t flags);
 /// Returns all flags that have a letter.
 std::uint32_t known_flags();
 
-/// Unit of ranges that are moved or shared.
+/// Ranges that are moved or shared must be multiples of this size.
 inline constexpr std::uint64_t kRangeUnitBytes = 4096;
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
-inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;  ///< maximum size that a dump describes
+/// Largest file that a dump reports completely.
+inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;
 
 std::string format(const Operation& operation);
 
@@ -218,19 +219,20 @@ Result<std::vector<Operation>> parse_operations(std::string_view text,
 /// Returns "FILE:LINE" for each operation of such a list.
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
-/// Returns true if the success of the operation can promise that something survives a power cut.
+/// Returns true if the success of the operation can promise that data or metadata survives a power
+/// cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Returns the reason why a remount or crash of the list is impossible: another thread may have a
-/// file open, or this one has.
+/// Returns the reason why the list must not contain its remounts or crashes: a second thread
+/// exists, or a file is open. Returns nullopt if there is no problem.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
-/// Returns the mark "persisted N". The agent writes it when operation N is a persistence point and
-/// has succeeded.
+/// Returns the mark "persisted N". The agent writes this mark when persistence point N has
+/// succeeded.
 std::string persisted_mark(std::size_t operation);
 std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
-/// Returns true for all kinds that write stamps.
+/// Returns true for all operations that write stamps.
 bool is_write(Operation::Kind kind);
 
 /// Returns true for writes with O_DIRECT.
@@ -248,27 +250,28 @@ std::size_t threads_of(std::span<const Operation> operations);
 /// Returns true for "%NAME", which denotes an open file.
 bool is_open_file(std::string_view path);
 
-/// Executes an operation. A write opens, writes and closes; only `open` keeps a file open, in
-/// `open_files`. Returns ENOTSUP for a crash, because only the owner of the disk can cut its power
-/// (harness/explorer/guests/record_workload.h). Elsewhere a crash is skipped as unsupported.
+/// Executes an operation. A write opens the file, writes and closes the file; only `open` keeps a
+/// file open, in `open_files`. Returns ENOTSUP for a crash, because only the process that owns the
+/// disk can cut its power (harness/explorer/guests/record_workload.h). Other callers skip a crash
+/// as unsupported.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// The outcome of an operation that did not succeed.
 enum class Outcome : std::uint8_t {
-  failed,   ///< the file system broke a promise; ends the workload
-  skipped,  ///< unsupported by the file system; nothing happened
-  partial,  ///< no space; a write may be partial, any other operation had no effect
+  failed,   ///< the file system broke a promise, so the workload ends
+  skipped,  ///< the file system does not support the operation, which had no effect
+  partial,  ///< ENOSPC: a write may be partial; any other operation had no effect
 };
 
-/// `skipped_before` is true if an earlier operation was skipped or partial. Names and attributes
-/// may then be missing, so this operation may be skipped, too.
+/// An operation that failed. `skipped_before` is true if an earlier operation was skipped or
+/// partial. Names and attributes may then be missing, so this operation may be skipped, too.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;
 };
 Outcome outcome_of(const Operation& operation, const Failure& failure);
 
-/// Facts that the oracle needs in addition to the list.
+/// An operation that was not executed completely, for the oracle.
 struct FailedOperation {
   std::size_t operation = 0;
   Outcome outcome = Outcome::skipped;  ///< skipped or partial

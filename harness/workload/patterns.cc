@@ -1,5 +1,5 @@
-// Application patterns (patterns.h). Each function writes its rounds into a draft. Page and frame
-// sizes are SQLite's defaults, with a frame rounded up to whole stamps.
+// Generates the patterns of applications (patterns.h). Each function adds the rounds of one pattern
+// to a draft. Page and frame sizes are SQLite's defaults, with a frame rounded up to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -17,9 +17,10 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::uint64_t kFrameBytes = 4608;  // header of 24 bytes and page, in whole stamps
+// A header of 24 bytes and a page, rounded up to whole stamps.
+constexpr std::uint64_t kFrameBytes = 4608;
 constexpr std::uint64_t kDatabasePages = 32;
-constexpr std::uint64_t kPagesMost = 6;  // maximum in one transaction
+constexpr std::uint64_t kPagesMost = 6;  // in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
 
 /// A draft with the operations that the patterns use.
@@ -132,7 +133,7 @@ void mail_spool(Script& script, std::uint32_t rounds) {
     script.write("tmp/" + mail, 0, script.some_bytes(16));
     script.fsync("tmp/" + mail);
     script.link("tmp/" + mail, "new/" + mail);
-    script.fsyncdir("new");  // the sender may now discard the message
+    script.fsyncdir("new");  // the message is now persistent, so the sender may discard it
     script.unlink("tmp/" + mail);
     const std::vector<std::string> unread = script.draft.children("new");
     if (script.below(2) == 0) {
@@ -175,12 +176,12 @@ void sqlite_rollback(Script& script, std::uint32_t rounds) {
     script.create(journal);
     script.write(journal, kStampBytes, pages.size() * kFrameBytes);
     script.fsync(journal);
-    script.write(journal, 0, kStampBytes);  // the header with the number of pages
+    script.write(journal, 0, kStampBytes);  // header, which contains the number of pages
     script.fsync(journal);
     script.fsyncdir("");
     write_pages(script, pages);
     script.fsync("base.db");
-    script.unlink(journal);  // the commit
+    script.unlink(journal);  // this commits the transaction
     script.fsyncdir("");
   }
 }
@@ -210,10 +211,10 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
   script.fsync(log);
 }
 
-/// Files of fixed length are overwritten in place, each write synced, as in a database. After the
-/// last global sync, each file is synced once without changes before the first write that counts.
-/// This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so the
-/// pattern is a control.
+/// Overwrites files of fixed length in place and syncs each write, like a database. After the last
+/// global sync, each file is synced once without changes, before the first write that counts. This
+/// avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that the
+/// pattern can serve as a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
@@ -237,10 +238,10 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Files are created and appended to. Each change is synced, and each new name with its directory.
-/// Every append needs a new block, and nothing is renamed or removed. This avoids the known defects
-/// of ext4 without a journal (fs-adapters/linux/ext2.toml) and of btrfs, so the pattern is a
-/// control.
+/// Creates files and appends to them. Syncs each change, and each new name with its directory.
+/// Every append needs a new block, and nothing is renamed or removed. This avoids known defects of
+/// ext4 without a journal (fs-adapters/linux/ext2.toml) and of btrfs, so that the pattern can serve
+/// as a control.
 void append_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
@@ -257,8 +258,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// As in xfstests' generic/764, a persistent file loses its last name while open, and is synced
-/// again. Every other file is written or truncated in between.
+/// Removes the last name of an open, persistent file, and syncs the file again, as in xfstests'
+/// generic/764. Every other file is written or truncated between the two steps.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";
@@ -274,8 +275,8 @@ void fsync_unlinked(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// As in xfstests' generic/779, a symbolic link is made persistent by fsync of its directory. It is
-/// then renamed, and the directory is synced again.
+/// Makes a symbolic link persistent by fsync of its directory, renames it, and syncs the directory
+/// again, as in xfstests' generic/779.
 void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -287,8 +288,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Operations of overlayfs on its upper layer. A file is renamed, half of the time over another
-/// file. The whiteout at its old name hides the lower layer's file.
+/// Performs the operations of overlayfs on its upper layer. Renames a file, half of the time over
+/// another file. The whiteout at the old name hides the file in the lower layer.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -311,7 +312,7 @@ void whiteouts(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Changes to inodes only: modes, owners, times, and space beyond the end of a file.
+/// Changes only inodes: modes, owners, times, and space beyond the end of files.
 void inode_changes(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kRoomBytes = 16 << 10;
   constexpr std::int64_t kFirstSeconds = 1'000'000'000;

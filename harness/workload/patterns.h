@@ -1,5 +1,6 @@
 #pragma once
-// Patterns by which applications keep their data safe. Each step relies on a promise.
+// Patterns by which applications keep their data safe. Each step relies on a promise of the file
+// system.
 //
 //   replace-by-rename           editors, package managers: new file, fsync, rename over the old
 //                               one, fsync of the directory every other time
@@ -40,10 +41,10 @@ const std::vector<Pattern>& patterns();
 
 struct PatternOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< replacements, records, mails, transactions
+  std::uint32_t rounds = 60;  ///< number of replacements, records, mails or transactions
 };
 
-/// Returns nullopt for an unknown name. Equal options give equal lists.
+/// Returns a pattern by name, or nullopt if the name is unknown. Equal options give equal lists.
 std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options);
 
 }  // namespace headcrash::workload

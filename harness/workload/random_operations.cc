@@ -1,6 +1,7 @@
-// The seeded random generator (random_operations.h). The draft rejects draws that cannot be
-// executed, and they are drawn again. Numbers come from std::mt19937_64 and are reduced by hand, so
-// that equal seeds give equal lists with every library.
+// Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
+// cannot be executed, another one is drawn. Random numbers come from std::mt19937_64 and are
+// reduced without the library's distributions, so that equal seeds give equal lists with every
+// library.
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
@@ -21,13 +22,13 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint32_t kDrawsMost = 200;  // for one operation; the round is skipped after that
+constexpr std::uint32_t kDrawsMost = 200;  // attempts for one operation; then the round is skipped
 constexpr std::uint64_t kLargestBytes = 1 << 20;
-constexpr std::uint64_t kModes = 01000;  // permission bits
+constexpr std::uint64_t kModes = 01000;  // number of different permission bits
 constexpr std::uint64_t kOwners = 1000;
 /// Flags that do not restrict later operations.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
-constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
+constexpr std::uint64_t kEvenSeconds = 1 << 29;  // number of even seconds after kEarliestSeconds
 
 bool zeroes_or_allocates(Kind kind) {
   return kind == Kind::allocate || kind == Kind::allocate_keep || kind == Kind::punch ||
@@ -75,8 +76,8 @@ class RandomHistory {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// Returns a unique target for a symbolic link. Its number determines its length, because another
-  /// draw would change existing lists.
+  /// Returns a unique target for a symbolic link. Its length follows from its number, because an
+  /// additional random draw would change existing lists.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);
@@ -85,8 +86,8 @@ class RandomHistory {
     return text;
   }
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
-  /// Returns true for objects in the thread's own set: a component of the path begins with the
-  /// set's name.
+  /// Returns true if the object is in the thread's own set, that is, if a component of the path
+  /// begins with the name of the set.
   bool is_own(const std::string& path) const {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
@@ -135,7 +136,7 @@ class RandomHistory {
     return persists == persist ? options_.weights[kind] : 0;
   }
 
-  /// Draws a name, existing or not.
+  /// Draws a name, which may or may not exist.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
     const std::string base =
@@ -172,7 +173,7 @@ class RandomHistory {
     }
     const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
     if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
-    if (operation.kind == Kind::append) {  // it must end at a multiple of a stamp
+    if (operation.kind == Kind::append) {  // the append must end at a stamp boundary
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
       } else {
@@ -181,7 +182,7 @@ class RandomHistory {
     }
   }
 
-  /// Draws ranges of whole units (operation.h) inside the file.
+  /// Draws a range of whole units (operation.h) inside the file.
   void draw_units(Operation& operation) {
     const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
     const bool moves = moves_blocks(operation.kind);
@@ -286,7 +287,7 @@ class RandomHistory {
   Draft draft_;
   std::uint32_t next_text_ = 0;
   std::uint8_t thread_ = 0;
-  std::uint64_t turn_ = 0;  // number of joins so far
+  std::uint64_t turn_ = 0;  // number of joins so far, by which sets rotate
 };
 
 }  // namespace

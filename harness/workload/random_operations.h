@@ -18,39 +18,40 @@ namespace headcrash::workload {
 
 struct RandomOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< operations except set-up and last sync
+  std::uint32_t rounds = 60;  ///< number of operations, without the set-up and the last sync
   std::uint32_t directories = 3;
-  std::uint32_t names = 4;            ///< number in each directory
+  std::uint32_t names = 4;            ///< number of names in each directory
   std::uint32_t largest_blocks = 32;  ///< maximum size of a write, in blocks of 512 bytes
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
-  std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations between joins, with threads
-  /// Maximum number of bytes after the first words of every other symbolic link. It affects nothing
-  /// else in a list.
+  std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
+  /// Maximum number of bytes that are appended to the target of every other symbolic link. Does not
+  /// change anything else in a list.
   std::uint32_t longest_target = 0;
   bool any_byte =
-      /// ranges of writes, allocate, punch and zero need not be multiples of 512
+      /// Writes, allocate, punch and zero may use ranges that are not multiples of 512.
       false;
-  bool whole_blocks = false;  ///< writes and truncations are multiples of 512, too
-  /// Relative frequency of each kind, in the order of Operation::Kind; 0 excludes it. Whiteouts are
-  /// excluded because many file systems lack them; a separate pattern covers them. Operations added
-  /// later (with_later_words) are excluded, so that equal seeds keep their lists.
+  bool whole_blocks = false;  ///< writes and truncations, too, use multiples of 512
+  /// Relative frequency of each kind, in the order of Operation::Kind. 0 excludes the kind.
+  /// Whiteouts are excluded because many file systems do not support them; a pattern covers them.
+  /// Kinds that were added later (with_later_words) are excluded, so that equal seeds still give
+  /// equal lists.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// Adds the operations that were added later: modes, owners, flags and times, persistent direct
-/// writes, ranges of any byte, moved, shared and mapped ranges, fifos, remounts (single thread
-/// only), freeze and evict.
+/// Includes the operations that were added later: modes, owners, flags and times, persistent direct
+/// writes, ranges of any byte, moved, shared and mapped ranges, fifos, remounts (with a single
+/// thread), freeze and evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// Adds power cuts inside the list, each after a sync. The recovered tree is then known, so the
-/// list can continue.
+/// Inserts crashes into the list, each after a sync. The recovered tree is then known, so the list
+/// can continue.
 RandomOptions with_crashes(RandomOptions options);
 
-/// Returns equal lists for equal options.
+/// Returns a list of random operations. Equal options give equal lists.
 std::vector<Operation> random_operations(const RandomOptions& options);
 
 }  // namespace headcrash::workload

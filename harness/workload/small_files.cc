@@ -1,9 +1,9 @@
-// The small-file workload (small_files.h).
+// Generates the small-file workload (small_files.h).
 //
 // The generator tracks the names that exist at each point of the list, so that every operation
-// succeeds on a correct file system with enough space. Numbers come from std::mt19937_64, whose
-// sequence the C++ standard fixes. They are reduced by hand, since the library's distributions
-// differ between implementations.
+// succeeds on a correct file system with enough space. Random numbers come from std::mt19937_64,
+// whose sequence the C++ standard fixes. They are reduced without the library's distributions,
+// which differ between implementations.
 #include "harness/workload/small_files.h"
 
 #include <fmt/format.h>
@@ -82,8 +82,8 @@ class OfficeWorker {
     persist(file);
   }
 
-  /// Follows the pattern of editors and package managers: writes a new file, syncs it and renames
-  /// it over the old one.
+  /// Replaces a file like editors and package managers: writes a new file, syncs it and renames it
+  /// over the old file.
   void replace() {
     LiveFile& old = files_[below(files_.size())];
     LiveFile fresh = make(old.folder);

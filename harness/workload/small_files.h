@@ -11,12 +11,12 @@ namespace headcrash::workload {
 
 struct SmallFilesOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< number of changes; each is one to six operations
+  std::uint32_t rounds = 60;  ///< number of changes; each takes one to six operations
   std::uint32_t folders = 3;
-  std::uint32_t largest_blocks = 24;  ///< file size in 512-byte blocks
+  std::uint32_t largest_blocks = 24;  ///< maximum size of a file in 512-byte blocks
 };
 
-/// Returns equal lists for equal options. File numbers and versions start at 1.
+/// Returns the list. Equal options give equal lists. File numbers and versions start at 1.
 std::vector<Operation> small_files(const SmallFilesOptions& options);
 
 }  // namespace headcrash::workload

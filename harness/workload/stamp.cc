@@ -19,7 +19,7 @@ std::uint64_t split_mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// Writes the three words, and the fill derived from the last two.
+/// Writes the three header words, and the fill that is derived from the last two words.
 void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte> block) {
   std::array<std::uint64_t, kStampBytes / 8> words;
   std::copy(header.begin(), header.end(), words.begin());

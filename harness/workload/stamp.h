@@ -19,39 +19,39 @@
 namespace headcrash::workload {
 
 inline constexpr std::size_t kStampBytes = 512;
-inline constexpr std::size_t kStampHeaderBytes = 24;  ///< a shorter last block cannot be recognised
+inline constexpr std::size_t kStampHeaderBytes = 24;  ///< shorter blocks cannot be recognised
 
 struct Stamp {
   std::uint32_t file = 0;
   std::uint32_t version = 0;
-  std::uint64_t block = 0;  ///< offset in the file / 512
+  std::uint64_t block = 0;  ///< offset of the block in the file, divided by 512
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block`, which has at most kStampBytes; the last block of a file may be shorter.
+/// Fills `block` with the stamp or its beginning. `block` has at most kStampBytes, because the last
+/// block of a file may be shorter.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
-/// Fills `data`, which begins at `offset` of a file and may have any length.
+/// Fills `data` with stamps. `data` begins at `offset` of the file and may have any length.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data);
 
-/// The content of the disk before mkfs. Every sector holds its own number and a separate magic
-/// ("\0HCPRIOR"). A dump can thus distinguish it from zeroes, from blocks of other files and from
-/// torn blocks.
+/// A sector that the disk contained before mkfs. Each sector contains its number and a magic that
+/// no stamp has ("\0HCPRIOR"). A dump can thus distinguish such a sector from zeroes, from blocks
+/// of other files and from torn blocks.
 struct BeforeMkfs {
   std::uint64_t sector = 0;
   bool operator==(const BeforeMkfs&) const = default;
 };
 
-/// Fills `data`, which begins at `first_sector` of the disk. Called before mkfs for all or part of
-/// the disk.
+/// Fills `data`, which begins at `first_sector` of the disk, with such sectors.
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};
-struct Foreign {};  ///< none of the above: stale, torn or damaged
+struct Foreign {};  ///< none of the above: stale data, or a torn or damaged block
 using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 
-/// Classifies the content of a block of 1 to 512 bytes. A stamp or a sector from before mkfs is
+/// Classifies the content of a block of 1 to 512 bytes. A stamp, or a sector from before mkfs, is
 /// recognised only if every byte matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 

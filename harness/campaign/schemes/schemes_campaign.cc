@@ -19,16 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kReportEvery = 500;  // in trials
+constexpr std::size_t kReportEvery = 500;  // number of trials between two reports
 constexpr std::size_t kFailuresKept = 20;
-constexpr std::size_t kFailuresOfControls = 3;  // one would be sufficient
+// Kept per control, although one would be sufficient.
+constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
 constexpr std::uint64_t kSmallCacheOneIn = 3;
-/// For a run whose final image is damaged; other workloads check its states. A control must be
-/// caught.
+/// Limits for a run whose final image is damaged, because other workloads already check its states.
+/// A control must still be caught.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
 constexpr std::uint64_t kDamagedImages = 100;        // per run
-constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // readable numbers
+constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // keeps seeds readable
 
 using SchemeTrial = SchemesPlan::Trial;
 
@@ -67,7 +68,7 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // The minimum of writes is irrelevant for a control.
+    // A control needs no minimal set of lost writes.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     if (const auto confirmed =
@@ -95,7 +96,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if the result is final: a scheme has failed, or the only control was caught.
+  /// Returns true if more trials cannot change the result: a scheme has failed, or the only control
+  /// was caught.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
@@ -115,7 +117,8 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// The elevator's order is unchanged; each shuffled one also has its own pauses.
+  /// Returns the options of a run. In the elevator's order, pauses are always the same; a shuffled
+  /// order has pauses of its own.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
@@ -132,7 +135,7 @@ class SchemesRun {
     return run;
   }
 
-  /// Descriptions for the report of a failed trial.
+  /// Texts for the report of a failed trial.
   struct Faults {
     std::string summary, operations;
   };
@@ -201,8 +204,8 @@ class SchemesRun {
     return record;
   }
 
-  /// The driver's rules restrict the space, and only generated states have been checked against
-  /// them.
+  /// Describes why coverage is incomplete. The driver's rules forbid states, but only generated
+  /// states have been checked against the rules.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
     return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
@@ -281,7 +284,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
   TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
   TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
-  // Version four: with families, disks, orders, faults and damage.
+  // Version four includes families, disks, orders, faults and damage.
   const std::string configuration =
       fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);

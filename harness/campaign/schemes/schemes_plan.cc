@@ -1,4 +1,4 @@
-// Maps numbers to trials (schemes_plan.h).
+// Determines the trial with a given number (schemes_plan.h).
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>
@@ -18,15 +18,15 @@ constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kOrders =
     6;  // of omitted states, for each of two orders: the elevator's, and shuffled ones
 
-/// A family's share of the whole campaign, and its disk.
+/// The share of a family in the whole campaign, and the family's disk.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Number of orders for each member. Consecutive ones alternate between a slow and a fast
-  /// processor.
+  /// Number of orders in which each workload runs. Consecutive orders alternate between a slow and
+  /// a fast processor.
   std::uint64_t orders = 1;
-  /// False if only run on request. With few faults a control may be clean, which would invalidate a
-  /// shard of the whole campaign.
+  /// False if the family runs only on request. A control may be clean under few faults, which would
+  /// invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -80,9 +80,9 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"io-errors", "plain", 8, 1, false},
     {"io-errors", "tiny", 4, 1, false},
 });
-/// Number N is member N of this family, with the faults of seed N.
+/// Workload N is number N of the family `histories`, with the faults drawn from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
-/// Number N is member N of one of these, with damage to the resulting image.
+/// Workload N is number N of one of these families; the resulting image is then damaged.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
@@ -94,7 +94,7 @@ std::string with_disk_and_order(std::string name, std::string_view disk, std::ui
   return name;
 }
 
-/// Interleaves lists, each spread evenly over the whole.
+/// Interleaves several lists so that each is spread evenly.
 class Turns {
  public:
   void add(std::vector<std::string> list) {
@@ -146,7 +146,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the disk and, if the image is damaged, can judge its repair.
+/// Returns true if all systems have the family's disk and, if the image is damaged, can judge a
+/// repair.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
@@ -155,8 +156,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes the last `sign` and the number after it, and returns the number; nullopt without the
-/// sign.
+/// Removes the last `sign` and the number that follows it. Returns the number, or nullopt if there
+/// is no sign.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

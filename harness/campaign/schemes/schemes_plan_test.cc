@@ -1,4 +1,4 @@
-// Names of the campaign, and its trials by number.
+// Tests the names of the campaign and the numbering of its trials.
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
 
 TEST(SchemesPlan, EverySchemeHasAllOfSeqOneItsShareOfSeqTwoAndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // A control shown by few workloads has only one of them.
+  // If few workloads expose a control, the control runs with only one of them.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {

@@ -1,4 +1,4 @@
-// Matches submissions with acknowledgements (failed_requests.h).
+// Finds failed requests by matching submissions with completions (failed_requests.h).
 #include "harness/campaign/surveys/failed_requests.h"
 
 #include <fmt/format.h>

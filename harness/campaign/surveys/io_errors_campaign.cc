@@ -1,4 +1,4 @@
-// The cells of the survey (io_errors_campaign.h).
+// Creates the cells of the survey and runs them (io_errors_campaign.h).
 #include "harness/campaign/surveys/io_errors_campaign.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The course of a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession:
-// kernel warnings are part of the result and end nothing.
+// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession,
+// because kernel warnings are part of the result and must not end the cell.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -53,10 +53,11 @@ class CellRun : private SurveyCellRun {
   Result<db::TrialRecord> run();
 
  private:
-  // The failure of a direct request to a guest. Only a missing answer is an error here.
+  // The failure of a request that was sent directly to a guest. Only a missing answer counts as an
+  // error.
   struct Silence {
     bool died = false;
-    std::string refusal;  ///< nonempty if the agent refused and is alive
+    std::string refusal;  ///< the agent's reason if it refused; the guest is then alive
   };
   tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
@@ -87,9 +88,9 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  int create_ = kNotReached;              // of a new file, at the end
-  bool gone_ = false;                     // the guest hangs or is dead, so only the cut remains
-  std::optional<std::string> malformed_;  ///< of an answer
+  int create_ = kNotReached;  // result of creating a new file at the end
+  bool gone_ = false;         // the guest hangs or is dead, so that only the cut is left
+  std::optional<std::string> malformed_;  ///< the first malformed answer
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
 };
@@ -156,11 +157,11 @@ tl::expected<json, CellRun::Silence> CellRun::ask(const json& request,
   return tl::unexpected(Silence{.died = true});
 }
 
-/// Returns a result for each operation. If an operation that is not a persistence point reports
-/// nothing before the guest hangs, its result is unknown.
+/// Runs the operations and returns a result for each. If the guest hangs, the result of an
+/// operation that reports nothing (any but a persistence point) is unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
-  std::size_t reported = 0;  // operations before this one have ended
+  std::size_t reported = 0;  // number of operations that are known to have ended
   const auto on_event = [&](const json& event) {
     const auto operation = event.value("operation", std::size_t{0});
     if (operation >= answers.size()) return;
@@ -246,7 +247,8 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// sync(2) reports no errors, but syncfs(2) does. Metadata of XFS is written without it.
+/// Calls sync(2) and then syncfs(2), of which only the latter reports errors. If the failing
+/// request is a late write of metadata, waits between the two calls until it has been issued.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
@@ -266,7 +268,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // The fsync concerns a write: if the write failed, success has no meaning.
+  // The fsync concerns the preceding write. If the write failed, the success of fsync has no
+  // meaning.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];
@@ -281,8 +284,8 @@ void CellRun::more_work() {
   outcome_.reread = inspect_write("after dropping caches");
 }
 
-/// Reads /proc/mounts, and tests whether a file can be created. This needs no space for data, which
-/// may be bad.
+/// Reads /proc/mounts, and tests whether a file can be created. An empty file needs no data block,
+/// which could be bad.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
@@ -305,7 +308,7 @@ run::Step<void> CellRun::end_session() {
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().refusal);
-    if (gone_) cut = true;  // nothing else ends the session
+    if (gone_) cut = true;  // a cut is the only way to end the session
   }
   if (cut) {
     TRY(control({{"power", "cut"}}));
@@ -368,7 +371,7 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // Blocks between the later write and the failing one have not been written again.
+  // Blocks between the later write and the failing write have not been rewritten.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

@@ -1,4 +1,4 @@
-// One rule per document (io_errors_documents.h).
+// Lists the documented behaviour, with one rule per document (io_errors_documents.h).
 #include "harness/campaign/surveys/io_errors_documents.h"
 
 #include <fmt/format.h>

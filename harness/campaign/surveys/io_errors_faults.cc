@@ -1,5 +1,6 @@
-// The written structures of each file system (io_errors_faults.h), from the kernel's headers
-// (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and fs-adapters/ufs/FORMAT.md.
+// Identifies the structures that each file system writes (io_errors_faults.h), according to the
+// kernel's headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and
+// fs-adapters/ufs/FORMAT.md.
 #include "harness/campaign/surveys/io_errors_faults.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ std::string little_hex(std::uint64_t value, std::size_t bytes) {
   return text;
 }
 
-/// Returns the head of the first stamp of the write that must fail.
+/// Returns, in hexadecimal, the beginning of the first stamp of the write that must fail.
 std::string data_hex(std::uint64_t block) {
   std::array<std::byte, workload::kStampBytes> bytes{};
   workload::write_stamp({Files::kFileA, Files::kFailedVersion, block}, bytes);
@@ -37,13 +38,13 @@ std::string data_hex(std::uint64_t block) {
 }
 
 struct Block {
-  std::string data;   ///< contained in the payload
-  std::string range;  ///< option lba=, in place of data
+  std::string data;   ///< bytes that the payload must contain
+  std::string range;  ///< option lba=, used instead of `data`
   bool late = false;
   std::string_view what;
 };
 
-/// i_mode and i_size of the file, whose size is unique.
+/// Mode and size of file `a` in its inode. No other file has this size.
 constexpr std::string_view kModeOfA = "a481";  // a regular file, 0644
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
@@ -66,7 +67,7 @@ Block journal_block(std::string_view type) {
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
   if (type == "btrfs")  // the header's owner, BTRFS_TREE_LOG_OBJECTID (-6), and its number of items
     return {"faffffffffffffff", "", false, "a node of the log tree"};
-  // Segments of 2 MiB: the first holds the superblock, the next two the checkpoint packs.
+  // Segments have 2 MiB. The first contains the superblock, the next two the checkpoint packs.
   if (type == "f2fs") return {"", "4096+8192", false, "a block of the checkpoint area"};
   return {hex(std::as_bytes(std::span("HCJD", 4))), "", false, "a descriptor of the journal"};
 }
@@ -96,7 +97,7 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
       fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
                   block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
-  // btrfs writes its nodes twice; each fault targets one of the two.
+  // btrfs writes each node twice. Each fault targets one of the two writes.
   const bool is_node =
       cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {

@@ -1,5 +1,5 @@
-// One cell of io-errors, end to end, and its control: the write of an overwritten block of ext4
-// fails permanently.
+// Tests one cell of io-errors and its control from end to end: the write to an existing block of a
+// file on ext4 fails permanently.
 #include <gtest/gtest.h>
 
 #include "harness/campaign/campaign.h"

@@ -1,4 +1,4 @@
-// The cells and their names (io_errors_plan.h).
+// Lists the cells and parses their names (io_errors_plan.h).
 #include "harness/campaign/surveys/io_errors_plan.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Names, cells, shards and the faults of each.
+// Tests names, cells, shards, and the faults of each cell.
 #include "harness/campaign/surveys/io_errors_plan.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Contents and surprises (io_errors_verdict.h).
+// Classifies the content of ranges, and finds surprising answers (io_errors_verdict.h).
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 using oracle::ContentRun;
 using oracle::ObservedObject;
 
-/// The number of blocks of each kind in the range.
+/// Number of blocks of each kind in the range.
 struct Counts {
   std::uint64_t fresh = 0, old = 0, zero = 0, foreign = 0;
 };
@@ -49,7 +49,7 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a separate write with one fsync after it.
+/// Judges a further write that was followed by one fsync.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

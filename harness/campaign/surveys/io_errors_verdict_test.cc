@@ -1,4 +1,4 @@
-// The content of ranges, and surprising answers.
+// Tests the classification of ranges, and the surprising answers.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(IoErrorContent, OfAnAppendedRangeAndOfANewFile) {
   EXPECT_EQ(found(created, file({})), RangeContent::old);
 }
 
-/// A session without errors.
+/// Returns the outcome of a session without errors.
 IoErrorOutcome quiet() {
   IoErrorOutcome o;
   o.first_fsync = o.second_fsync = o.reopened_fsync = o.fsync_after_sync = o.syncfs = 0;

@@ -7,7 +7,8 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr std::uint64_t kDriveBytes =
-    320ULL << 20;  // the minimum of mkfs.xfs; equal for all, so that they share a saved guest
+    // The smallest disk that mkfs.xfs accepts; the same for all, to share a saved guest.
+    320ULL << 20;
 
 }  // namespace
 
@@ -39,7 +40,7 @@ run::Step<void> SurveyCellRun::control(const nlohmann::json& request) {
 
 run::Step<void> SurveyCellRun::start_guest() {
   session_.reset();
-  guest_.reset();  // it owns the console's log in the same folder
+  guest_.reset();  // both guests use the same console log
   auto started = run::start_trial_guest({.image = context_.image,
                                          .accelerator = context_.accelerator,
                                          .disk_bytes = kDriveBytes,

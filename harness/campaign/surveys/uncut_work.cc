@@ -1,4 +1,5 @@
-// Runs part after part and compares the tree between them (uncut_work.h).
+// Runs one part of the workload after the other, and compares the tree after each part
+// (uncut_work.h).
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ Result<std::vector<oracle::Finding>> differences(
     std::span<const Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,
     const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree) {
-  // Uses the strictest promises, since no cut excuses a difference.
+  // Uses the strictest promises, because without a power cut no difference is permitted.
   const adapters::Promises promises{.fsync_keeps_name = true,
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,

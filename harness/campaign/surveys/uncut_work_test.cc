@@ -1,4 +1,4 @@
-// A list with rests, and its differences.
+// Tests lists with rests, and the differences that are found.
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ bool holds(std::span<const oracle::ObservedObject> tree, const std::string& path
   return content_of(tree, range) == RangeContent::fresh;
 }
 
-/// Returns the other name of a file created in a round.
+/// Returns the name to which a file is renamed three rounds after its creation.
 std::string other_name(const std::string& path) {
   return "r" + path.substr(1);
 }

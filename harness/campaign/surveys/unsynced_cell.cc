@@ -1,4 +1,4 @@
-// The course of a cell (unsynced_cell.h).
+// Measures a cell (unsynced_cell.h).
 #include "harness/campaign/surveys/unsynced_cell.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,11 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
-/// Rounds of one second. Their number is one and a half times the bound in seconds, so that data
-/// which must be kept is observed, too.
+/// Each round takes one second. The number of rounds is 1.5 times the bound in seconds, so that
+/// some data is old enough that it must be kept.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
-constexpr std::size_t kLastRounds = 3;  ///< the power is cut after the mark of one of these
+/// The power is cut after the mark of one of the last rounds.
+constexpr std::size_t kLastRounds = 3;
 
 std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
   return static_cast<std::uint32_t>(cell.setting->bound_ms(type) * 3 / 2 / kMsPerRound +
@@ -142,7 +143,8 @@ run::Step<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // The log's worker is configured at mount, and the setting exists once the module is loaded.
+  // The settings exist only after the module has been loaded, and the worker of the log reads them
+  // at mount. Therefore mount again.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();

@@ -1,4 +1,4 @@
-// The cells and their names (unsynced_plan.h).
+// Lists the cells and parses their names (unsynced_plan.h).
 #include "harness/campaign/surveys/unsynced_plan.h"
 
 #include <fmt/format.h>

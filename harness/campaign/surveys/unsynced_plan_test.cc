@@ -1,4 +1,4 @@
-// Names of unsynced-loss and their cells.
+// Tests the names of unsynced-loss, and the cells that each name selects.
 #include "harness/campaign/surveys/unsynced_plan.h"
 
 #include <gtest/gtest.h>

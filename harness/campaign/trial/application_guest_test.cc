@@ -1,5 +1,5 @@
-// SQLite in a guest, with a power cut during its run. Its commits survive, unless it never syncs.
-// The steps are those of harness/workload/application.h.
+// Tests SQLite in a guest whose power is cut during the run. Its commits survive, unless it never
+// syncs. The steps are those described in harness/workload/application.h.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ class ApplicationGuest : public ServedGuest {
                        });
   }
 
-  /// Returns the marks until the power cut.
+  /// Runs the application, cuts the power, and returns the marks before the cut.
   std::vector<std::string> run_until_cut(const workload::Application& application,
                                          const std::string& when) {
     std::vector<std::string> marks;

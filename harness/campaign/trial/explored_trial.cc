@@ -19,11 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// A failure similar to earlier ones of its cell is reported but not minimised again. Failures of a
-/// control are expected and never minimised.
+/// Failures of one kind in a cell to minimise. Further failures are reported but not minimised.
+/// Failures of a control are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-constexpr std::size_t kSeenAgain = 3;  ///< failures of one kind to confirm if none is described
+/// Failures of one kind to confirm if none is described in detail.
+constexpr std::size_t kSeenAgain = 3;
 
 run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
                                              const explorer::FormattedDisk& disk,
@@ -36,7 +37,8 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
                : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
   };
   if (!cell.write_through) return record_it();
-  // The guest that was configured must be the one that runs; a load may have restored another.
+  // The mode was set in the current guest, but load() may restore another one. Retry until the
+  // guest that was configured is also the one that runs.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -46,8 +48,8 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // Resets the guest even after an error, since the next trial uses it. One that cannot be
-      // reset is replaced.
+      // The guest is reset even after an error, because the next trial uses it. If the reset fails,
+      // the guest is replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
@@ -57,7 +59,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
                    "every guest was replaced while its disk was in mode \"write through\"");
 }
 
-/// One trial. Only it uses the worker's guest.
+/// Runs one trial. No other trial uses the worker's guest at the same time.
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
@@ -78,7 +80,7 @@ class ExploredTrial {
   run::Step<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// An application may promise less than its file system.
+  /// Returns the expected verdict. An application may promise less than its file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected
@@ -107,7 +109,7 @@ class ExploredTrial {
   bool worth_keeping_ = false;
   /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
-  double minimise_ms_ = 0;  ///< of all failures
+  double minimise_ms_ = 0;  ///< sum over all failures
 };
 
 Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
@@ -314,8 +316,8 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(entry);
 }
 
-/// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and
-/// reported as such. So are states that could not be checked, with the first reason.
+/// Derives the verdict: the worst confirmed failure. A failure that did not recur is reported as a
+/// harness error. So are states that could not be checked, with the first reason.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;
@@ -393,7 +395,7 @@ void ExploredTrial::keep_artefacts() {
 run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
                                                        std::uint64_t uuid_seed,
                                                        explorer::StageGuest& guest) {
-  // Strategies and faults do not affect mkfs.
+  // Strategies and faults do not affect mkfs, so cells that differ only in them share a disk.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;
@@ -404,7 +406,8 @@ run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
-  // The host may have caused a hang, but a missing command stays missing.
+  // Stores a success, or a harness error such as a missing command, so that mkfs is not tried
+  // again. Other failures, such as a hang, may have been caused by the host.
   if (made || made.error().verdict == oracle::Verdict::harness_error) disk->disk = made;
   return made;
 }
@@ -419,12 +422,13 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
     return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
-  if (fs::exists(recording, error)) {  // of the resumed run
+  if (fs::exists(recording, error)) {  // left by the run that is resumed
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to it by name, so it is renamed only when complete.
+  // Other recordings refer to this recording by its name, so the name is used only when the
+  // recording is complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
@@ -435,8 +439,8 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   return made;
 }
 
-/// Starts a new server and guest if the old server has died, or if the file system needs another
-/// kernel or log disk.
+/// Starts a new server and guest if there is none, if the server has died, or if the file system
+/// needs another kernel or log disk.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};

@@ -28,8 +28,8 @@ class FormattedDisks {
   /// `folder` is created with the first disk. Disks left there by an interrupted run are reused.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Formats the disk with this guest unless another worker has done so. After a failure, the disk
-  /// is not tried again.
+  /// Formats the disk with this guest unless another worker has done so. After a harness error,
+  /// such as a missing command, mkfs is not tried again.
   run::Step<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                          explorer::StageGuest& guest);
 

@@ -14,7 +14,8 @@ Verdict verdict_of(const db::CrashStateRecord& state) {
   return oracle::verdict_named(state.verdict);
 }
 
-/// An unjudged tree has no findings; its verdict is compared instead.
+/// Returns true if the state has the finding. If the tree was not judged, compares verdicts
+/// instead.
 bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   if (known.what.empty()) return state.verdict == known.verdict;
   return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
@@ -22,8 +23,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// Returns true if the state failed without its tree being judged, so that the finding may be in
-/// it.
+/// Returns true if the state failed before its tree was judged. The tree may then contain the
+/// finding.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

@@ -1,4 +1,4 @@
-// Reads marks, cut and an I/O sample from a recording (recorded_run.h).
+// Reads marks, cut and a sample of the I/O from a recording (recorded_run.h).
 #include "harness/campaign/trial/recorded_run.h"
 
 #include <string_view>
@@ -29,7 +29,8 @@ const char* op_name(const Event& event) {
   }
 }
 
-/// Keeps every stride-th record. The stride doubles whenever the sample has twice its target size.
+/// Samples records by keeping every n-th. Doubles n whenever the sample has reached twice its
+/// target size.
 class Sample {
  public:
   explicit Sample(std::size_t most) : most_(most) {}
@@ -73,8 +74,8 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
-/// A member's name begins with that of its array or cache, such as hd0.3 or hd0.below. Parents come
-/// first.
+/// Returns the parent of a device. The name of a member begins with that of its array or cache, for
+/// example hd0.3 or hd0.below. Parents precede their members.
 std::optional<std::int64_t> parent_of(const std::string& name,
                                       const std::vector<db::DeviceRecord>& before) {
   const std::size_t dot = name.rfind('.');

@@ -1,6 +1,6 @@
 // The steps of a trial (trial.h).
 //
-// A step either continues or ends the trial with a judgement: a hang, an oops, an unmountable file
+// A step either continues or ends the trial with a verdict: a hang, an oops, an unmountable file
 // system. Errors of headcrash itself become the verdict harness-error, so that one bad trial never
 // ends the campaign.
 #include "harness/campaign/trial/trial.h"
@@ -100,9 +100,9 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // with cut_after_unmount
+  std::vector<std::size_t> rests_;  // only with cut_after_unmount
   std::vector<workload::FailedOperation> failed_operations_;
-  std::optional<std::string> failure_;  ///< of an operation that ended the workload
+  std::optional<std::string> failure_;  ///< the operation that failed and ended the workload
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::unique_ptr<run::GuestSession> session_;
@@ -110,7 +110,7 @@ class TrialRun : private run::RecoveryGuest {
   run::Recovery recovery_;
   std::string recovery_log_;
   std::optional<Error> unusable_;
-  std::optional<int> exit_code_;  // of the last command
+  std::optional<int> exit_code_;  // exit code of the last command
 };
 
 Result<db::TrialRecord> TrialRun::run() {
@@ -203,7 +203,7 @@ run::Step<void> TrialRun::begin(const std::string& phase) {
 run::Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const run::Step<void> began = begin(phase); !began) return began;
   session_.reset();
-  guest_.reset();  // it owns the console log in the same folder
+  guest_.reset();  // both guests use the same console log
   const std::uint64_t high = random_(), low = random_();
   auto started = run::start_trial_guest({.image = context_.image,
                                          .accelerator = context_.accelerator,
@@ -215,7 +215,7 @@ run::Step<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // every trial would fail here
+  // If the first guest cannot start, no trial can run.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(oracle::Verdict::hang, started.error().message());
   guest_ = std::move(started->guest);
@@ -234,7 +234,8 @@ run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv
   return outcome;
 }
 
-/// Returns true if mounted. The output of the command or the error of the kernel is logged.
+/// Mounts the file system. Returns true on success. Logs the output of the mount command, or the
+/// kernel's error.
 run::Step<bool> TrialRun::mount() {
   std::string why;
   const run::Step<bool> mounted =
@@ -259,8 +260,9 @@ run::Step<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// The cut is armed relative to a random persistence point in the middle half of the workload. A
-/// short workload ends with the point that it tests.
+/// Runs the workload until the power cut. The cut is relative to a random persistence point in the
+/// middle half of the workload. For a short workload it is the last point, which is the one that
+/// the workload tests.
 run::Step<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -294,7 +296,8 @@ run::Step<void> TrialRun::begin_work() {
   return {};
 }
 
-/// A cut after the unmount shows whether the unmount leaves everything on the disk.
+/// Runs the whole workload. The cut follows the unmount, so it shows whether an unmount writes
+/// everything to the disk.
 run::Step<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
   if (const run::Step<void> began = begin_work(); !began) return began;
@@ -346,11 +349,11 @@ run::Step<void> TrialRun::await_cut() {
     }
   }
   while (const auto message = guest_->receive(milliseconds(0)))
-    note(*message);  // sent before the cut
+    note(*message);  // events sent before the cut
   return end();
 }
 
-/// Waits until the model's clock has reached this time.
+/// Waits until the model's clock reaches `model_ns`.
 run::Step<void> TrialRun::rest_until(double model_ns) {
   constexpr milliseconds kPoll{50};
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
@@ -407,7 +410,7 @@ run::Step<void> TrialRun::inspect() {
   return end();
 }
 
-/// Times the replay as the mount; the tree is judged later.
+/// Measures the mount that replays. The tree is judged later.
 run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
     const adapters::LinuxAdapter&) {
   MountReplay seen;
@@ -424,8 +427,8 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
   return seen;
 }
 
-/// The phase "mount" is only the first mount, as a user would wait for it. All later steps are in
-/// "verify".
+/// Inspects the file system. The phase "mount" consists of the first mount, for which a user would
+/// wait. All other steps belong to "verify".
 run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> run::Step<void> {
     if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
@@ -435,14 +438,14 @@ run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& files
                                *plan_.filesystem);
 }
 
-/// Stops the server first: its recording is complete only then, and is authoritative on the marks
-/// before the cut.
+/// Judges the tree. Stops the server first, because only then is its recording complete. The
+/// recording is authoritative on the marks before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = error.message();
   };
-  end_guest();  // nbdkit waits for its clients
+  end_guest();  // otherwise nbdkit would wait for this client
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
   Result<RecordedRun> recorded =
       read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
@@ -507,7 +510,7 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // The recording is long, and its crash states are not explored.
+  // The recording is removed because it is long and its crash states are not explored.
   if (campaign_.cut_after_unmount && record_.verdict == oracle::name(oracle::Verdict::clean))
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -1,6 +1,6 @@
-// Recognises stamps and magic numbers (block_kind.h). The magic numbers are those of the kernel's
-// headers: jbd2.h, ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h,
-// nilfs2_ondisk.h, jfs_superblock.h, reiserfs.h.
+// Identifies blocks by stamps and magic numbers (block_kind.h). The magic numbers are those of the
+// kernel's headers: jbd2.h, ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h,
+// f2fs_fs.h, nilfs2_ondisk.h, jfs_superblock.h, reiserfs.h.
 //
 // Metadata is examined in pieces of one block, or of 4 KiB if the block size is unknown. A
 // structure that begins inside a piece is not recognised.
@@ -29,7 +29,8 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kBtrfsSectorBytes = 4096;
 constexpr std::size_t kPartsShown = 6;
 
-/// A magic number at an offset in a block. With `lba`, it is valid only there.
+/// A magic number at an offset in a block. If `lba` is set, the magic number is valid only at this
+/// address.
 struct Magic {
   std::string_view type;
   std::size_t offset;
@@ -81,7 +82,7 @@ std::optional<std::string> xfs_log_record(Bytes block) {
   return fmt::format("log record of cycle {}", big(block, 4, 4));
 }
 
-/// Returns the allocation group or the owner, from the headers of version 5 of the format.
+/// Returns the allocation group or the owner of an XFS block, from a header of format version 5.
 std::string xfs_owner(std::string_view type, Bytes block) {
   if (type != "xfs" || block.size() < 64) return {};
   const std::string_view magic(reinterpret_cast<const char*>(block.data()), 4);
@@ -112,8 +113,8 @@ std::string_view type_in_mode(std::uint64_t mode) {
   }
 }
 
-/// Describes inodes of version 3, which contain their numbers: "inodes 128 to 135; in use: 128
-/// (directory), 131 (file)".
+/// Describes the inodes in a block: "inodes 128 to 135; in use: 128 (directory), 131 (file)". Only
+/// for inodes of version 3, which contain their numbers.
 std::optional<std::string> xfs_inodes(Bytes block) {
   constexpr std::size_t kMode = 2, kVersion = 4, kNumber = 152, kSmallest = 512;
   constexpr std::size_t kShown = 4;
@@ -142,8 +143,8 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// Returns ", inodes 257 to 259" for a leaf of the tree of files: the owners of its items, which
-/// are in inode order.
+/// Returns, for example, ", inodes 257 to 259" for a leaf of a file tree. These are the owners of
+/// the first and last item; items are sorted by inode.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
   constexpr std::uint64_t kFirst = 256;
@@ -155,7 +156,7 @@ std::string btrfs_inodes(Bytes node, std::uint64_t items) {
                        : fmt::format(", inodes {} to {}", first, last);
 }
 
-/// A node has no magic number, but its header must be consistent.
+/// Recognises a btrfs node. It has no magic number, but its header must be consistent.
 std::optional<std::string> btrfs_node(Bytes block) {
   if (block.size() < 101) return std::nullopt;
   const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
@@ -182,7 +183,7 @@ std::optional<std::string> btrfs_node(Bytes block) {
                      of_files && level == 0 ? btrfs_inodes(block, items) : "");
 }
 
-/// Joins descriptions of adjacent blocks, and counts equal ones.
+/// Joins descriptions of adjacent blocks. Equal descriptions are counted.
 class Descriptions {
  public:
   void add(const std::string& what) {
@@ -206,8 +207,8 @@ class Descriptions {
   std::vector<std::pair<std::string, std::size_t>> parts_;
 };
 
-/// Returns the number of sectors from `sector` on that hold adjacent blocks of one version of one
-/// file; 0 without stamps.
+/// Returns the number of adjacent sectors, from `sector` on, that contain consecutive blocks of one
+/// version of one file. Returns 0 if there is no stamp.
 std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
   std::optional<workload::Stamp> first;
   std::size_t count = 0;
@@ -241,7 +242,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
-    // Its place may determine which inodes it holds.
+    // The block's position may determine which inodes it contains.
     auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
                                                                           : std::nullopt;
     if (placed) return placed;

@@ -1,5 +1,6 @@
 #pragma once
-// Reads numbers in blocks of file systems. REQUIRES: at + width <= block.size(), width <= 8.
+// Reads little-endian and big-endian integers from metadata blocks. REQUIRES: at + width <=
+// block.size(), width <= 8.
 
 #include <cstddef>
 #include <cstdint>

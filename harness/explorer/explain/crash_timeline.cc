@@ -1,5 +1,5 @@
-// Makes one pass over the events, then determines the coverage of flushes, the kinds of blocks and
-// the losses of states (crash_timeline.h).
+// Reads the events of a recording once. Then determines which writes flushes cover, what blocks
+// contain, and what each state loses (crash_timeline.h).
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ using states::RunHistory;
 
 constexpr std::size_t kNamesShown = 4;
 
-/// All names of each file of a workload.
+/// All names that each file had during a workload.
 class FileNames {
  public:
   explicit FileNames(const std::vector<workload::Operation>& operations) {
@@ -109,7 +109,8 @@ class Timeline {
   }
 
  private:
-  /// Returns true for requests of the host: those to an array, not those to its members.
+  /// Returns true for requests that the host sent: to an array, but not from the array to its
+  /// members.
   bool is_hosts(model::DeviceId device) const {
     const auto& disks = run_.disks();
     return disks.empty() ? device == 0 : std::ranges::find(disks, device) != disks.end();
@@ -132,7 +133,7 @@ class Timeline {
     return {};
   }
 
-  /// Returns false if the limit is exceeded.
+  /// Processes an event. Returns false if the limit on requests is exceeded.
   bool take(const record::Event& event, Moment at) {
     using record::Kind;
     switch (event.kind) {
@@ -166,7 +167,7 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // Requests that the device rejects and trims of a used disk have no effect.
+    // Requests that the device rejects have no effect, nor do trims of a used disk.
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;
@@ -228,7 +229,7 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Determines the unflushed writes when the power is cut.
+  /// Records a change of the power, and which writes are unflushed at that moment.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
@@ -238,7 +239,8 @@ class Timeline {
     waiting_.clear();
   }
 
-  /// A write acknowledged before the submission of a flush is durable when the flush completes.
+  /// Determines when writes became durable: a write that was acknowledged before a flush was
+  /// submitted is durable when the flush completes.
   void cover_by_flushes() {
     for (TimelineRequest& request : page_.requests) {
       if (!request.acked || request.op == TimelineRequest::Op::read) continue;
@@ -253,8 +255,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // Later flushes may have overtaken this one, except those submitted after its
-        // acknowledgement.
+        // A later flush may have completed earlier than this one, but not if it was submitted after
+        // this one was acknowledged.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -304,7 +306,8 @@ class Timeline {
     return {};
   }
 
-  /// `known` holds the descriptions from the file system's metadata.
+  /// Describes a write of file data. `known` contains descriptions derived from the file system's
+  /// metadata.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
@@ -330,7 +333,7 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// For a trial whose recording continues when the power returns.
+  /// Describes the recovery, for the recording of a trial that continues after the power returns.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;
@@ -387,7 +390,7 @@ class Timeline {
                             .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
       described.name = options_.state_name;
-    // The parts of a write to an array are on its members.
+    // A write to an array consists of writes to its members.
     described.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
       described.stopped.emplace_back(device, Moment{event, time_before(event)});
@@ -445,8 +448,8 @@ class Timeline {
   std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>>
       waiting_;
   std::map<model::DeviceId, Requests> of_request_;
-  std::vector<std::uint64_t> bytes_at_, on_medium_;  // of the page's requests
-  std::size_t cycle_ = 0;                            // the first of this power cycle
+  std::vector<std::uint64_t> bytes_at_, on_medium_;  // by request of the page
+  std::size_t cycle_ = 0;                            // first request of the current power cycle
 };
 
 }  // namespace

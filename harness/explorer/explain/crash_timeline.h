@@ -1,5 +1,5 @@
 #pragma once
-// Converts a recording and a crash state of it to the timeline of a page
+// Converts a recording and one of its crash states to the timeline of a page
 // (results/report/crash/crash_page.h).
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace headcrash::explorer {
 
-/// A state of the same recording, and its verdict.
+/// Another crash state of the same recording, and its verdict.
 struct JudgedState {
-  std::string name;      ///< plugin/states/crash_state.h
-  std::string strategy;  ///< strategy that found it; may be empty
-  std::string verdict;   ///< see harness/oracle/verdict.h; empty if not checked
+  std::string name;      ///< name in the format of plugin/states/crash_state.h
+  std::string strategy;  ///< strategy that found the state; may be empty
+  std::string verdict;   ///< name of a verdict of harness/oracle/verdict.h; empty if not checked
   std::string summary;
 };
 
 struct TimelineOptions {
-  std::string type;  ///< type of mount(2), to identify blocks; empty to use the superblock
+  std::string type;  ///< file system type as for mount(2), to identify blocks; empty to detect it
   std::optional<states::CrashState> state;  ///< nullopt to explain the whole recording
   std::string state_name;                   ///< displayed name; empty for the state's own name
   std::vector<JudgedState> states;          ///< may include the state to explain
@@ -31,12 +31,12 @@ struct TimelineOptions {
   std::size_t requests_most = 20'000;  ///< further requests are omitted, which the page states
   /// If set, also shows heads, caches and other series over time.
   FindGeometry hardware;
-  std::size_t states_most = 2000;  ///< failures and the state to explain take precedence
+  std::size_t states_most = 2000;  ///< limit; failures and the explained state take precedence
 };
 
-/// Returns all parts of the page except title, facts, summary, log and commands. For a state of an
-/// array, whose missing writes have no names, it lists where members stopped. Fails if the
-/// recording cannot be read or the state does not match it.
+/// Returns all parts of the page except title, facts, summary, log and commands. The missing writes
+/// of an array's state have no names, so for such a state the page lists the point at which each
+/// member stopped. Fails if the recording cannot be read or the state does not match it.
 Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
                                          const TimelineOptions& options);
 

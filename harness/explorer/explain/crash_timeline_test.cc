@@ -81,7 +81,7 @@ TEST(CrashTimeline, ListsTheLossesOfAState) {
   EXPECT_EQ(page->cut, 12U);
 }
 
-/// Two members of an array, one of which stopped before the other.
+/// Two members of an array, of which one stopped before the other.
 TEST(CrashTimeline, ListsLostWritesOfMembers) {
   const TemporaryFolder folder;
   record::RecordingHeader header{
@@ -131,8 +131,8 @@ TEST(CrashTimeline, RejectsAStateOfAnotherRecording) {
   EXPECT_FALSE(crash_timeline(*run, options_of("w99-")));
 }
 
-/// At every cut of random runs, the writes at risk on the page equal those from which states are
-/// enumerated.
+/// At every cut of random runs, the page and the state enumerator must agree on which writes are at
+/// risk.
 TEST(CrashTimeline, AgreesWithTheEnumeratorOnWritesAtRisk) {
   const TemporaryFolder folder;
   std::size_t seen = 0;

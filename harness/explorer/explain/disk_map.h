@@ -1,6 +1,6 @@
 #pragma once
-// The on-disk layout of a file system, read from its superblock. It identifies blocks without a
-// magic number, such as parts of an inode table or a bitmap, by their place.
+// The on-disk layout of a file system, read from its superblock. Blocks without a magic number,
+// such as inode tables and bitmaps, are identified by their position.
 //
 // ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h
 // of the kernel, and the "Disk Layout" of its documentation). XFS: the blocks of the log
@@ -29,15 +29,15 @@ class DiskMap {
  public:
   using Read = ReadSectors;
 
-  /// Reads the layout. `type` is that of mount(2), or empty to use the superblock. Omits parts that
-  /// cannot be read or are inconsistent.
+  /// Reads the layout. `type` is the file system type as for mount(2), or empty to detect it from
+  /// the superblock. Omits parts of the layout that cannot be read or are inconsistent.
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
-  /// Returns the layout of ext2, ext3 and ext4; nullopt for others.
+  /// Returns the layout of ext2, ext3 and ext4, or nullopt for other file systems.
   const std::optional<ExtLayout>& ext() const { return ext_; }
-  /// Identifies a piece of at most 4 KiB that begins at `lba` by its place, and a directory block
-  /// by its content.
+  /// Identifies a piece of at most 4 KiB that begins at `lba`. Most blocks are identified by
+  /// position, directory blocks by content.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
  private:
@@ -59,20 +59,21 @@ class DiskMap {
   };
   std::vector<Range> ranges_;  ///< ascending
   struct MainArea {
-    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< `nodes` exceeds every node number
+    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< every node number is below `nodes`
   };
-  MainArea main_;  ///< of F2FS
+  MainArea main_;  ///< F2FS only
 };
 
 class ExtHistory;
 
-/// The known facts about the disk of a write; any may be missing.
+/// The known facts about the disk to which a write was sent. Any member may be missing.
 struct KnownDisk {
   const DiskMap* map = nullptr;
   const ExtHistory* history = nullptr;  ///< history that contains the write
-  std::size_t request = 0;              ///< number of the write in `history`
+  std::size_t request = 0;              ///< number of the described write in `history`
 
-  /// Returns the size of a piece that is identified at once: a block, or 4 KiB.
+  /// Returns the size of the pieces in which a write is identified: the file system's block size,
+  /// or 4 KiB.
   std::size_t piece_bytes() const;
 };
 

@@ -1,5 +1,5 @@
-// Compares old and new contents block by block (ext_history.h). The journal's format is that of
-// jbd2.h and of "Journal (jbd2)" in the kernel's documentation.
+// Compares the old and new content of each written block (ext_history.h). The journal's format is
+// that of jbd2.h and of "Journal (jbd2)" in the kernel's documentation.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -19,11 +19,13 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChangesShown = 4;
 constexpr std::size_t kRangesShown = 3;
 constexpr std::size_t kNameBytesShown = 40;
-constexpr std::size_t kFolderBlocksMost = 4096;  // examined for existing names
-constexpr int kDepthMost = 5;                    // of an extent tree, with a margin
+// Maximum number of directory blocks searched for existing names.
+constexpr std::size_t kFolderBlocksMost = 4096;
+constexpr int kDepthMost = 5;  // more than the maximum depth of an extent tree
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
-constexpr std::uint64_t kZeroedMost = 1 << 16;  // blocks per operation
+// Maximum number of blocks that one operation zeroes.
+constexpr std::uint64_t kZeroedMost = 1 << 16;
 
 /// Formats numbers as "1153" or "1153 to 1160, 2001".
 std::string ranges_text(const std::vector<std::uint64_t>& numbers) {
@@ -51,7 +53,7 @@ std::uint64_t size_of(Bytes inode) {
   return little(inode, 4, 4) | little(inode, 108, 4) << 32;
 }
 
-/// Describes the change of an inode; empty if only its times and checksum changed.
+/// Describes the change of an inode. Returns an empty string if only times and checksum changed.
 std::string inode_change(Bytes now, Bytes old) {
   const auto links = [](Bytes inode) { return little(inode, 26, 2); };
   const auto used = [&](Bytes inode) { return little(inode, 0, 2) != 0 && links(inode) != 0; };
@@ -233,7 +235,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// A copy in the journal says nothing about the block in place.
+/// Returns true if the content of the block is known. A copy in the journal does not tell what the
+/// block in place contains.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -247,7 +250,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // Inodes that mkfs has not written may hold any bytes.
+    // Inodes that mkfs did not initialise may contain any bytes.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
@@ -265,7 +268,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
   return explanation;
 }
 
-/// There is no earlier content to compare with.
+/// Describes the first known content of a bitmap, which cannot be compared with an earlier one.
 ExtHistory::Explanation ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",
@@ -351,7 +354,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // its magic number is sufficient
+    return std::nullopt;  // the magic number identifies the block sufficiently
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;
@@ -376,7 +379,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
   return explanation;
 }
 
-/// The tags name the blocks of the following copies.
+/// Parses a journal descriptor block. Its tags name the original positions of the copies that
+/// follow.
 ExtHistory::Explanation ExtHistory::descriptor(std::uint64_t place, Bytes data) {
   constexpr std::uint64_t kSameUuid = 2, kLast = 8;
   constexpr std::size_t kHeader = 12, kUuid = 16;
@@ -389,7 +393,8 @@ ExtHistory::Explanation ExtHistory::descriptor(std::uint64_t place, Bytes data) 
     if (wide_tags_) block |= big(data, at + 8, 4) << 32;
     ++count;
     std::uint64_t copy = place + count;
-    if (copy >= length) copy = copy - length + 1;  // the first position is the superblock's
+    // Wrap to position 1, because position 0 is the journal's superblock.
+    if (copy >= length) copy = copy - length + 1;
     copies_[copy] = block;
     if ((flags & kLast) != 0) break;
     at += tag_bytes_ + ((flags & kSameUuid) == 0 ? kUuid : 0);
@@ -457,7 +462,8 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Returns the owner at that time, or else the next owner, since data is written first.
+/// Returns the owner at the time of `request`. If there is none, returns the next owner, because
+/// data is written before the inode that owns it.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {
   const auto found = claims_.find(block);

@@ -1,15 +1,15 @@
 #pragma once
-// The changes of each write to an ext2, ext3 or ext4 file system: changed inodes of a part of an
-// inode table, changed bits of a bitmap, changed names of a directory, the owner of a block, and
-// the originals of copies in a journal.
+// Determines what each write to an ext2, ext3 or ext4 file system changed: inodes in an inode
+// table, bits in a bitmap, names in a directory. Also determines the owner of a data block, and the
+// original block of a copy in the journal.
 //
 //   inode table of group 0: inode 13, /foo: created; inode 2, /: times
 //   journal descriptor block of transaction 7, 3 blocks; copy of block bitmap of group 0: 1 block
 //   allocated (1153); ...
 //
-// Writes are added in the order of submission and described afterwards: data is written before the
-// inode that owns it, and a file's name may be known before its directory is written. All input is
-// untrusted.
+// Add all writes in the order of submission, then describe them. Descriptions need later writes,
+// because data is written before the inode that owns it and a file's directory may be written last.
+// All input is untrusted.
 
 #include <cstdint>
 #include <map>
@@ -28,23 +28,25 @@ namespace headcrash::explorer {
 
 class ExtHistory {
  public:
-  /// `before` reads the content of the disk before the first write. Unreadable parts count as
-  /// zeroes.
+  /// `before` reads the content of the disk before the first write. Sectors that cannot be read
+  /// count as zeroes.
   ExtHistory(ExtLayout layout, ReadSectors before);
 
-  /// Announces a write. Must be called for all writes before the first write().
+  /// Announces a write. All writes must be announced before the first call of write().
   void will_write(std::uint64_t lba, std::uint64_t sectors);
-  /// Adds the writes, once each and in order; `request` ascends. Ignores blocks that the write
-  /// covers only in part.
+  /// Adds a write. Each write must be added once, with ascending `request`. Ignores blocks that the
+  /// write covers only in part.
   void write(std::size_t request, std::uint64_t lba, std::span<const std::byte> data);
   void zero(std::uint64_t lba, std::uint64_t sectors);
 
-  /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only its
-  /// kind is known.
+  /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only the
+  /// kind of the block is known.
   std::optional<BlockKind> kind_of(std::size_t request, std::uint64_t lba) const;
-  /// Returns the owner of a file's block: "inode 13, /foo"; empty for other blocks.
+  /// Returns the owner of a block of file data, for example "inode 13, /foo". Returns an empty
+  /// string for other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
-  /// Returns the files whose data, inodes or names the write concerns, without the leading slash.
+  /// Returns the paths, without the leading slash, of files whose data, inodes or names the write
+  /// contains.
   std::vector<std::string> files(std::size_t request, std::uint64_t lba,
                                  std::uint64_t sectors) const;
 
@@ -54,29 +56,31 @@ class ExtHistory {
   using Bytes = std::span<const std::byte>;
   using Block = std::vector<std::byte>;
   using Blocks = std::map<std::uint64_t, Block>;
-  /// A change of an inode: "inode 13, /foo (created)". The name is resolved at the end.
+  /// A change of an inode, for example "inode 13, /foo (created)". The file's name is resolved when
+  /// the description is formatted.
   struct Change {
     std::uint64_t inode = 0;  ///< 0 if `text` is complete
     std::string text;
-    std::uint64_t about = 0;  ///< an inode that the text concerns but does not begin with
+    std::uint64_t about = 0;  ///< another inode that the text refers to; 0 if none
   };
   struct Explanation {
     std::string what;
     report::BlockClass block = report::BlockClass::metadata;
     std::vector<Change> changes;
   };
-  /// Ownership of a block by an inode from a request on; 0 for no owner.
+  /// Records that an inode owns a block from `request` on. An inode of 0 means that the block has
+  /// no owner.
   struct Claim {
     std::size_t request = 0;
     std::uint64_t inode = 0, logical = 0;
-    bool of_map = false;  ///< an indirect block, or a node of an extent tree
+    bool of_map = false;  ///< the block is an indirect block or an extent tree node
   };
   struct Name {
     std::size_t request = 0;
     std::uint64_t parent = 0;
     std::string name;
   };
-  /// A range of blocks with metadata of a group.
+  /// A range of blocks that holds metadata of a block group.
   struct Place {
     enum class Kind : std::uint8_t {
       block_bitmap,
@@ -91,17 +95,17 @@ class ExtHistory {
     ExtBlockMap::Node node;
   };
 
-  /// Reads names and owners from before the first write, from at most some thousand directory
-  /// blocks.
+  /// Reads names and block owners as they were before the first write, from at most a few thousand
+  /// directory blocks.
   void begin();
   std::optional<Block> inode_before(std::uint64_t inode) const;
   void folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const;
-  /// Selects the journal's copies, or the blocks in place.
+  /// Selects the copies of blocks in the journal, or the blocks at their final positions.
   enum class Copy : std::uint8_t { journal, place };
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if the block, or its copy in the journal, has been written.
+  /// Returns true if the block, or its copy in the journal, has been written by an added write.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);
@@ -115,8 +119,8 @@ class ExtHistory {
   void claim_inode(std::size_t request, std::uint64_t inode, Bytes bytes);
   void claim(std::size_t request, std::uint64_t inode, const ExtBlockMap& map,
              std::set<std::uint64_t>& own, int depth);
-  /// An indirect block does not identify itself, and may be written before the inode that refers to
-  /// it.
+  /// Stores a possible indirect block. Such a block does not identify itself, and may be written
+  /// before the inode that refers to it.
   void remember_pointers(std::uint64_t block, Bytes data);
   Block node_content(std::uint64_t block) const;
   void claim_node(std::size_t request, std::uint64_t block, Bytes data);
@@ -129,15 +133,15 @@ class ExtHistory {
   ReadSectors before_;
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
-  std::set<std::uint64_t> written_;  ///< blocks of all writes
-  Blocks pointers_;  ///< newest contents of possible indirect blocks, until their owner is known
+  std::set<std::uint64_t> written_;  ///< blocks that any announced write covers
+  Blocks pointers_;  ///< newest contents of possible indirect blocks whose owner is not known yet
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  std::map<std::uint64_t, std::vector<Claim>> claims_;        ///< by block, for written blocks
-  std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: blocks
-  std::map<std::uint64_t, NodeClaim> nodes_;                  ///< map blocks
-  std::map<std::uint64_t, std::vector<Name>> names_;          ///< by inode
-  std::map<std::uint64_t, std::uint64_t> copies_;  ///< original block by position in the journal
+  std::map<std::uint64_t, std::vector<Claim>> claims_;  ///< by block; only blocks that are written
+  std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: the blocks it owns
+  std::map<std::uint64_t, NodeClaim> nodes_;  ///< by block; indirect blocks and extent tree nodes
+  std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
+  std::map<std::uint64_t, std::uint64_t> copies_;     ///< position in the journal to original block
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;
 };

@@ -1,5 +1,5 @@
-// Tests with real file systems. mke2fs and debugfs of the distribution create an image, and a later
-// version of it; the differences are the writes.
+// Tests with real file systems. mke2fs and debugfs create an image, and debugfs changes it; the
+// blocks that differ become the writes.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -47,14 +47,15 @@ class ExtImage {
     run(argv);
     std::ofstream(folder_ / "content", std::ios::binary) << std::string(20'000, 'x');
   }
-  /// Runs commands of debugfs, which may refer to `content`, a file of 20 000 bytes.
+  /// Applies debugfs commands and returns the changed image. The commands may refer to `content`, a
+  /// file of 20 000 bytes.
   ExtBytes after(const std::string& commands) {
     std::ofstream(folder_ / "commands") << commands;
     run({"/bin/sh", "-c",
          "cd " + folder_.path().string() + " && /sbin/debugfs -w -f commands image >out 2>&1"});
     return bytes();
   }
-  /// Stores a file that commands may refer to.
+  /// Stores a file to which debugfs commands may refer.
   void put(const std::string& name, std::span<const std::byte> content) const {
     std::ofstream(folder_ / name, std::ios::binary)
         .write(reinterpret_cast<const char*>(content.data()),
@@ -77,7 +78,7 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// The blocks that differ, each as one write, in disk order or reversed.
+/// The differing blocks as writes of one block each, in disk order or reversed.
 class Written {
  public:
   enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };
@@ -99,7 +100,7 @@ class Written {
     for (std::size_t i = 0; i < places_.size(); ++i)
       kinds_.push_back(kind_of_write({&map_, &*history_, i}, places_[i] / 512, block(i)));
   }
-  /// Returns the descriptions that begin with `what`.
+  /// Returns all descriptions that begin with `what`.
   std::vector<std::string> that_are(std::string_view what) const {
     std::vector<std::string> found;
     for (const BlockKind& kind : kinds_)
@@ -174,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class EveryJournal : public testing::TestWithParam<std::string> {};
 
-/// debugfs writes a transaction like jbd2.
+/// debugfs writes journal transactions in the same format as jbd2.
 TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
@@ -182,7 +183,7 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // Inode 12 is the fourth of the second, third or a further block of the table.
+  // Inode 12 is in the second, third or a later block of the table.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();
@@ -210,8 +211,8 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
 
 INSTANTIATE_TEST_SUITE_P(Checksums, EveryJournal, testing::Values("", " -v 2", " -v 3"));
 
-/// mke2fs leaves most of an inode table unwritten; the kernel writes it with the first inode that
-/// it needs.
+/// mke2fs leaves most of an inode table uninitialised. The kernel initialises a block when it needs
+/// the first inode in it.
 TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"},
                  ExtImage::Disk::used);
@@ -233,8 +234,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// A bitmap not written by mke2fs may hold any bytes. An earlier copy in the journal does not
-/// change this.
+/// If mke2fs did not write a bitmap, it may contain any bytes. An earlier copy in the journal does
+/// not help.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
@@ -258,7 +259,7 @@ TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
 }
 
-/// As on the page of a failure.
+/// Descriptions as they appear in the account of a failure.
 TEST(LostWrites, AreDescribedByTheirChanges) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
@@ -299,7 +300,7 @@ TEST(ExtHistory, ToleratesHostileInput) {
     ExtBytes from = before, to = after;
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
-      // An offset in the metadata.
+      // Selects an offset in the metadata.
       const std::size_t at = random.below(2) == 0
                                  ? 1024 + random.below(64 << 10)
                                  : map.ext()->groups[0].table * 1024 + random.below(8192);

@@ -16,11 +16,12 @@ constexpr std::uint64_t kSuperblockBytes = 1024;
 constexpr std::uint64_t kJournalInode = 8;
 constexpr std::uint64_t kExtentMagic = 0xf30a;
 constexpr std::uint64_t kExtentsFlag = 0x80000, kInlineDataFlag = 0x10000000;
-constexpr std::uint64_t kLongestExtent = 32768;  // longer ones are allocated but unwritten
+// Extents with a larger length are unwritten (allocated only).
+constexpr std::uint64_t kLongestExtent = 32768;
 constexpr std::size_t kMapAt = 40, kMapBytes = 60, kDirectBlocks = 12;
 constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags of a group
 constexpr std::uint64_t kDescriptorsChecked = 0x10 | 0x400;          // GDT_CSUM, METADATA_CSUM
-constexpr std::size_t kNodesMost = 1 << 12;                          // per inode
+constexpr std::size_t kNodesMost = 1 << 12;  // maximum number of map blocks per inode
 
 ExtBlockMap extents_of(Bytes node) {
   ExtBlockMap map;
@@ -51,7 +52,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// Returns the number of a file's blocks covered by an indirect block of this level.
+/// Returns how many blocks of a file an indirect block of this level covers.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;
@@ -121,7 +122,7 @@ std::optional<ExtLayout> read_ext_layout(const ReadSectors& read) {
       (layout.inodes_per_group * layout.inode_bytes + layout.block_bytes - 1) / layout.block_bytes;
   layout.descriptors_at = layout.first_block + 1;
   layout.descriptors_blocks = (groups * descriptor + layout.block_bytes - 1) / layout.block_bytes;
-  // Descriptors with checksums state which parts mkfs has not written.
+  // Group descriptors state which parts are uninitialised only if they have checksums.
   const bool lazy = (little(*super, 100, 4) & kDescriptorsChecked) != 0;
   const auto table =
       bytes_at(read, layout.descriptors_at * layout.block_bytes, groups * descriptor);
@@ -158,11 +159,11 @@ ExtBlockMap block_map_of_inode(Bytes inode) {
   if (!has_blocks || (flags & kInlineDataFlag) != 0) return map;
   const Bytes blocks = inode.subspan(kMapAt, kMapBytes);
   if ((flags & kExtentsFlag) != 0) return extents_of(blocks);
-  // the inode holds the target itself
+  // A short symbolic link stores its target in the inode.
   if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;
   for (std::size_t i = 0; i < kDirectBlocks; ++i) add_block(map, little(blocks, 4 * i, 4), i);
-  // The first block of each depends on the block size, which block_map_of_node() knows, so it is
-  // computed there.
+  // The start of each indirect block within the file depends on the block size, which only
+  // block_map_of_node() knows.
   for (int level = 1; level <= 3; ++level) {
     const std::uint64_t block =
         little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);
@@ -175,7 +176,7 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // The first block of each tree of an inode has no known start yet.
+  // The root nodes of an inode's trees have no start yet.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

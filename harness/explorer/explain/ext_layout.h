@@ -5,7 +5,7 @@
 //   | superblock | descriptors | ... block bitmap, inode bitmap, inode table of each group,
 //   anywhere ... | data |
 //
-// All data is validated: the disk may be a crash state's, or hostile.
+// All data is validated, because the disk may hold a crash state or hostile data.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace headcrash::explorer {
 /// Reads whole sectors of a disk.
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
 
-/// Returns bytes of the disk; nullopt if their sectors cannot be read.
+/// Returns a byte range of the disk, or nullopt if its sectors cannot be read.
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
@@ -37,12 +37,13 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// Parts that mkfs has not written: bitmaps, and inodes of the table from this one on.
+    /// Parts of the group that mkfs left uninitialised: the bitmaps, and all inodes from index
+    /// `inodes_written` on.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  std::vector<ExtExtent> journal;  ///< by position; empty without an internal journal
+  std::vector<ExtExtent> journal;  ///< in logical order; empty without an internal journal
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }
   std::uint64_t inodes_per_block() const { return block_bytes / inode_bytes; }
@@ -51,21 +52,21 @@ struct ExtLayout {
 /// Returns nullopt if the superblock is missing or inconsistent.
 std::optional<ExtLayout> read_ext_layout(const ReadSectors& read);
 
-/// The block map in an inode: ranges of data, and blocks that hold more of the map.
+/// A parsed part of an inode's block map: extents of data, and further blocks of the map.
 struct ExtBlockMap {
   std::vector<ExtExtent> data;
   struct Node {
     std::uint64_t block = 0, logical = 0;
-    int level = 0;  ///< level of an indirect block; 0 for an extent tree
+    int level = 0;  ///< level of indirection; 0 for a node of an extent tree
   };
   std::vector<Node> nodes;
 };
 ExtBlockMap block_map_of_inode(std::span<const std::byte> inode);
-/// Returns the block map in a block of the map.
+/// Parses one block of a block map.
 ExtBlockMap block_map_of_node(std::span<const std::byte> block, const ExtBlockMap::Node& node);
 
-/// Returns true if the block is filled by directory records: inode, record length, name length,
-/// type, name.
+/// Returns true if directory records fill the block. A record consists of inode, record length,
+/// name length, type and name.
 bool is_ext_directory(std::span<const std::byte> block);
 
 }  // namespace headcrash::explorer

@@ -1,4 +1,5 @@
-// Writes the sections in the order of a reader's questions (failure_text.h).
+// Formats the account of a failure. Sections are in the order in which a reader asks
+// (failure_text.h).
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>
@@ -18,14 +19,16 @@ constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
 constexpr std::size_t kLogLinesShown = 40,
-                      kLogLineMost = 400;  // e2fsck prints one line for all bits of a bitmap
+                      // Limit, because e2fsck prints all bits of a bitmap on one line.
+    kLogLineMost = 400;
 constexpr std::size_t kMemberWritesShown = 12;
 
 std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
-/// Wraps `head` and the text at blanks. Further lines are indented by the length of `head`.
+/// Wraps the text at blanks. The first line begins with `head`; further lines are indented by its
+/// length.
 std::string wrapped(const std::string& head, const std::string& text) {
   const std::string margin(head.size(), ' ');
   std::string out, line = head;
@@ -83,8 +86,8 @@ class FailureText {
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
-  /// The cut is shown after the last operation that can have begun: the persistence point after the
-  /// last known one.
+  /// Lists the operations and the power cut. The cut is shown after the last operation that may
+  /// have begun, that is, after the first persistence point that was not reported.
   void operations() {
     if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");
@@ -98,7 +101,7 @@ class FailureText {
       reached = i;
       break;
     }
-    // For a long list, shows the end before the cut.
+    // For a long list, shows only the operations shortly before the cut.
     const std::size_t first = reached > kOperationsShown ? reached - kOperationsShown : 0;
     if (first > 0) text_ += fmt::format("        ({} operations before)\n", first);
     for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
@@ -133,7 +136,8 @@ class FailureText {
     return "";
   }
 
-  /// The crash state of an array is the content of its members.
+  /// Describes the members of an array. A crash state of an array consists of the content of its
+  /// members.
   void members() {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));
@@ -215,7 +219,7 @@ class FailureText {
     if (of_.outcome->findings.size() > kFindingsShown)
       text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsShown);
   }
-  /// Adds file names, because stamps identify files by number.
+  /// Adds the names of files to a finding, because stamps contain only file numbers.
   std::string named_files(const oracle::Finding& finding) const {
     for (const workload::Operation& operation : of_.workload->operations) {
       if (workload::is_write(operation.kind) && operation.path == finding.path)

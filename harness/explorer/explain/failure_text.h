@@ -14,17 +14,17 @@ namespace headcrash::explorer {
 struct DescribedFailure {
   const adapters::LinuxAdapter* filesystem = nullptr;
   const RecordedWorkload* workload = nullptr;
-  const states::RunHistory* run = nullptr;  ///< of the workload's recording
+  const states::RunHistory* run = nullptr;  ///< recording of the workload
   states::CrashState state;
-  const StateOutcome* outcome = nullptr;  ///< of that state
+  const StateOutcome* outcome = nullptr;  ///< outcome of the state that failed
   FailureKind kind;
-  std::vector<std::string> faults;  ///< faults of an array when the power returned
+  std::vector<std::string> faults;  ///< array faults injected when the power returned
   std::vector<std::string> notes;   ///< results of minimising and confirming, one sentence each
-  std::vector<std::string> replay;  ///< commands that show the failure again
+  std::vector<std::string> replay;  ///< commands that reproduce the failure
 };
 
-/// Returns the account, with at most 100 columns except for longer words and paths. Fails if the
-/// recording cannot be read.
+/// Returns the account. Lines have at most 100 columns, except for longer words and paths. Fails if
+/// the recording cannot be read.
 Result<std::string> failure_text(const DescribedFailure& of);
 
 }  // namespace headcrash::explorer

@@ -186,7 +186,7 @@ TEST(LostWrites, AreThoseThatTheStateLists) {
   EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
-/// Any content of the medium has the same content when expressed as lost and torn writes.
+/// Any physical state must have the same content after its conversion to lost and torn writes.
 TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -224,7 +224,7 @@ TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   }
 }
 
-/// A file system and its log: the losses of each, with the disk.
+/// With two disks, each lost write names its disk.
 TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "r", 256, true, 64);
@@ -288,8 +288,8 @@ TEST(DescribeWrite, IdentifiesSelfDescribingContent) {
   EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of unknown kind");
 }
 
-/// As written by `mkfs.xfs` and a `mkdir`: version 3, the number at offset 152, and no mode in free
-/// inodes.
+/// Inodes as mkfs.xfs and mkdir write them: version 3, with the number at offset 152. Free inodes
+/// have mode 0.
 TEST(DescribeWrite, IdentifiesInodesOfXfs) {
   std::vector<std::byte> cluster(4096);
   for (std::size_t i = 0; i < 8; ++i) {
@@ -309,7 +309,7 @@ TEST(DescribeWrite, IdentifiesInodesOfXfs) {
   EXPECT_EQ(describe_write("xfs", 64, std::span(cluster).subspan(2048, 512)),
             "inode 132; in use: 132 (file)");
   EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of unknown kind");
-  cluster[4] = std::byte{2};  // contains no number
+  cluster[4] = std::byte{2};  // version 2, which contains no number
   EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes");
 }
 
@@ -318,10 +318,10 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
   const auto put = [&](std::size_t at, unsigned value) {
     leaf[at] = static_cast<std::byte>(value);
   };
-  put(49, 0x40);                                        // its place, 16 384
+  put(49, 0x40);                                        // address of the node: 16 384
   put(80, 7);                                           // generation
   put(88, 5);                                           // owner: the tree of files
-  put(96, 2);                                           // items
+  put(96, 2);                                           // number of items
   put(101 + 1, 1), put(101 + 25, 3), put(101 + 26, 1);  // 256 and 259
   EXPECT_EQ(describe_write("btrfs", 64, leaf),
             "node of the file system tree, level 0, generation 7, inodes 256 to 259");
@@ -334,8 +334,7 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
       << "no leaf";
 }
 
-/// Payloads come from recordings that may be damaged; bytes of any length and content are
-/// described.
+/// Payloads come from recordings, which may be damaged, so any bytes must be accepted.
 TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {

@@ -1,5 +1,5 @@
-// Reads losses from a state's name, or by comparing the content of a medium with the writes
-// (lost_writes.h).
+// Determines losses from the name of a state of writes, or for a physical state by comparing the
+// medium with the writes (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
   return missing;
 }
 
-/// Returns the written bytes; zeroes for a trim and similar requests.
+/// Returns the written bytes. For a trim or a similar request, returns zeroes.
 Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
                                           const RecordedWrite& write) {
   std::vector<std::byte> bytes(
@@ -54,8 +54,9 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Compares each sector. A later write over the same place makes an earlier one appear lost, which
-/// is harmless: the later one is there, or is itself missing.
+/// Determines the missing writes of a physical state by comparing each sector. A write that a later
+/// write has overwritten also appears lost. This does no harm, because the later write is either on
+/// the medium or reported as missing.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
   for (const model::DeviceId device : run.devices_of(physical)) {
@@ -82,7 +83,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   return missing;
 }
 
-/// Returns the times of these events, which RunHistory does not keep.
+/// Returns the times of these events, which RunHistory does not store.
 Result<std::map<std::uint64_t, model::TimeNs>> times_of(
     const RunHistory& run, std::map<std::uint64_t, model::TimeNs> events) {
   TRY(auto reader, record::RecordingReader::open(run.path()));

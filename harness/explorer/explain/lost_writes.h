@@ -1,5 +1,5 @@
 #pragma once
-// The writes that a crash state lacks, and their content.
+// Lists the writes that are missing from a crash state, with their content.
 
 #include <memory>
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace headcrash::explorer {
 
-/// A write that no completed flush covered at the cut, and that is lost or torn.
+/// A write that was not covered by a completed flush at the cut, and that is lost or torn.
 struct MissingWrite {
   model::RequestId request = 0;
-  std::optional<states::TornWrite> torn;  ///< nullopt if lost
+  std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns the missing write according to the name of a state of writes; nullopt if the write is
-/// complete.
+/// Returns whether the write `unflushed` is missing from a state of base `writes`. Returns nullopt
+/// if the state contains the complete write.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -27,32 +27,32 @@ struct LostWrite {
   std::optional<states::TornWrite> torn;  ///< nullopt if fully lost
   model::TimeNs submitted_at = 0;
   std::optional<model::TimeNs> acked_at;  ///< before the cut
-  std::string what;                       ///< block_kind.h
+  std::string what;                       ///< description of the content (block_kind.h)
 };
 
 struct LostWrites {
-  std::vector<LostWrite> writes;    ///< by submission
+  std::vector<LostWrite> writes;    ///< in the order of submission
   std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
-  std::size_t flushes_ignored = 0;  ///< flushes ignored by the state
+  std::size_t flushes_ignored = 0;  ///< completed flushes that the state ignores
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
 };
 
 /// Returns the missing writes. `disks` describes the devices of the state. For a physical state,
-/// these are the unflushed writes that are not on the medium. Fails if the recording cannot be
-/// read, and for states of arrays.
+/// the missing writes are the unflushed writes that are not on the medium. Fails if the recording
+/// cannot be read, and for states of arrays.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Reads the disks and does the same. `type` is that of mount(2).
+/// Reads the disks, then calls the function above. `type` is the file system type as for mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
-/// Returns the requests that are unflushed at the cut of `state`, on all its disks, ascending.
+/// Returns the requests on all disks of `state` that were unflushed at the cut, in ascending order.
 std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
-/// Converts a physical state to lost and torn writes, which can then be minimised. Returns nullopt
-/// if that is impossible, because the device lied or tore a write in several places. The content is
-/// equal, as verified by digests.
+/// Converts a physical state to an equivalent state of lost and torn writes, which can then be
+/// minimised. Digests verify that both have the same content. Returns nullopt if there is no
+/// equivalent, because the device ignored a flush or tore a write in several places.
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

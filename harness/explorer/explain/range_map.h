@@ -11,7 +11,7 @@ namespace headcrash::explorer {
 template <typename Value>
 class RangeMap {
  public:
-  /// Sets a range without values: each() has removed them.
+  /// Sets the value of a range. The range must have no values: remove them with each() first.
   void put(std::uint64_t lba, std::uint64_t count, Value value) {
     if (count > 0) ranges_.emplace(lba, Range{lba + count, std::move(value)});
   }

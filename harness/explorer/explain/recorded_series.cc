@@ -1,4 +1,4 @@
-// Computes all series in one pass over the events (recorded_series.h).
+// Computes all series by reading the events once (recorded_series.h).
 #include "harness/explorer/explain/recorded_series.h"
 
 #include <fmt/format.h>
@@ -22,12 +22,12 @@ constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
 constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // parts that a rebuild may omit because they are already correct
+    4096;  // a rebuild may skip parts of this size that are already correct
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
 
-/// Keeps the maximum of each group, so that no peak is lost.
+/// Reduces the number of values. Keeps the maximum of each group, so that no peak is lost.
 Values fewer(Values values) {
   if (values.size() <= kValuesMost) return values;
   const std::size_t step = (values.size() + kValuesMost - 1) / kValuesMost;
@@ -43,7 +43,7 @@ Values fewer(Values values) {
   return kept;
 }
 
-/// Keeps every n-th place unchanged.
+/// Reduces the number of points by keeping every n-th one.
 Values some(Values values) {
   if (values.size() <= 2 * kValuesMost) return values;
   const std::size_t step = (values.size() + 2 * kValuesMost - 1) / (2 * kValuesMost);
@@ -52,7 +52,7 @@ Values some(Values values) {
   return kept;
 }
 
-/// A value that changes in steps.
+/// A quantity that changes in steps.
 class Level {
  public:
   void set(std::int64_t at_ns, double value) {
@@ -72,7 +72,8 @@ class Level {
   Values values_;
 };
 
-/// Sectors acknowledged by a volatile cache but not on the medium, by their last write.
+/// Tracks the sectors that a volatile cache has acknowledged but not written to the medium, with
+/// the last write of each.
 class VolatileCache {
  public:
   void submitted(const Event& event) {
@@ -116,7 +117,7 @@ class VolatileCache {
   std::uint64_t held_ = 0;
 };
 
-/// The content of a battery-backed cache that is not yet on the devices below.
+/// Tracks the content of a battery-backed cache that has not been written to the device below it.
 class BatteryBackedCache {
  public:
   void took(const Event& event, std::uint64_t ordinal) {
@@ -132,7 +133,7 @@ class BatteryBackedCache {
     if (found == destages_.end()) return;
     const Destage& destage = found->second;
     forget_before(destage.lba, destage.sectors,
-                  destage.ordinal);  // written again since, so still dirty
+                  destage.ordinal);  // rewritten since the destage began, so still dirty
     destages_.erase(found);
   }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
@@ -150,12 +151,12 @@ class BatteryBackedCache {
       return false;
     });
   }
-  RangeMap<std::uint64_t> dirty_;  // the event that brought each part
+  RangeMap<std::uint64_t> dirty_;  // value: the event that wrote the range to the cache
   std::unordered_map<model::RequestId, Destage> destages_;
   std::uint64_t held_ = 0;
 };
 
-/// Returns the number after `words` if the text begins with them.
+/// Parses the number that follows `words` at the beginning of the text.
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view words) {
   if (!text.starts_with(words)) return std::nullopt;
   std::uint32_t number = 0;
@@ -196,18 +197,19 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    std::optional<std::size_t> below, above;  // a battery-backed cache, and its device
+    // The battery-backed cache of a device, and the device of such a cache.
+    std::optional<std::size_t> below, above;
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
     Level inside;
-    Values transfers;  // bytes, by completion time
+    Values transfers;  // bytes of each request, by completion time
     Values head;
     VolatileCache cache;
     Level held;
     BatteryBackedCache battery_backed;
     Level dirty;
-    std::optional<std::size_t> rebuilding;  // of an array: the member being rebuilt
-    std::uint64_t frontier = 0;             // of a member: rebuilt up to here
+    std::optional<std::size_t> rebuilding;  // for an array: the member that is being rebuilt
+    std::uint64_t frontier = 0;             // for a member: end of the rebuilt part
     bool begun = false;
     Level rebuilt;
   };
@@ -306,7 +308,8 @@ class Series {
     }
   }
 
-  /// Detects which member of an array is being rebuilt (plugin/model/array/array_background.cc).
+  /// Processes an incident. Detects which member of an array is being rebuilt
+  /// (plugin/model/array/array_background.cc).
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');
     if (text.empty()) return {};
@@ -327,7 +330,8 @@ class Series {
     return {};
   }
 
-  /// A rebuild writes its member from start to end; other writes to it are out of order.
+  /// Updates the progress of a rebuild. The rebuild writes its member from start to end, so writes
+  /// elsewhere are not part of it.
   void rebuild_reached(const Event& event) {
     const bool rebuilt = std::ranges::any_of(
         devices_, [&](const Device& each) { return each.rebuilding == event.device; });
@@ -341,7 +345,7 @@ class Series {
     }
   }
 
-  /// Returns the transfer rate in intervals of equal length.
+  /// Returns the throughput in intervals of equal length.
   Values rates(const Values& transfers, std::int64_t width_ns) const {
     std::map<std::int64_t, double> bytes;
     for (const auto& [at, amount] : transfers) bytes[(at - first_ns_) / width_ns] += amount;

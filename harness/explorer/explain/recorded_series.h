@@ -1,9 +1,9 @@
 #pragma once
 // Time series of the hardware from a recording: requests in flight, throughput, head positions and
-// seek distances, cache contents, and rebuild progress. It also states what the recording lacks.
+// seek distances, cache contents, and rebuild progress. Notes state which data the recording lacks.
 //
-// Nothing is simulated again: all values follow from the events and the drives' geometries. Between
-// two events, a head is between two known positions.
+// All values are derived from the events and the drives' geometries, without simulation. The head
+// position is known at each event and interpolated in between.
 
 #include <functional>
 #include <memory>
@@ -21,11 +21,11 @@ struct RecordedSeries {
   std::vector<std::string> notes;  ///< sentences on the origin of the values, and on missing data
 };
 
-/// Returns the geometry of a drive's profile by its name in the recording; null if unknown or not a
-/// disk.
+/// Returns the geometry of the drive profile with this name in the recording. Returns null if the
+/// profile is unknown or is not a hard disk.
 using FindGeometry = std::function<std::unique_ptr<model::Geometry>(const std::string& profile)>;
 
-/// Computes the series. Fails if the recording cannot be read.
+/// Computes all series. Fails if the recording cannot be read.
 Result<RecordedSeries> recorded_series(const states::RunHistory& run, const FindGeometry& geometry);
 
 }  // namespace headcrash::explorer

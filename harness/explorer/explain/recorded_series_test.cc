@@ -13,7 +13,7 @@ using report::TimelineSeries;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two heads, 2000 sectors in each of 1000 cylinders.
+/// Returns a disk with two heads and 1000 cylinders of 2000 sectors.
 model::DiskProfile a_disk() {
   model::DiskProfile profile{
       .name = "a-disk", .heads = 2, .cylinders = 1000, .capacity_sectors = 2'000'000};
@@ -21,7 +21,7 @@ model::DiskProfile a_disk() {
   return profile;
 }
 
-/// Writes events at given times, on any devices.
+/// Records events at given times on several devices.
 class Machine {
  public:
   Machine(const TemporaryFolder& folder, std::vector<record::RecordedDevice> devices,
@@ -75,7 +75,7 @@ class Machine {
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
 
-/// In milliseconds.
+/// Returns the values of a series, with times in milliseconds.
 Values values_of(const RecordedSeries& all, std::size_t device, const std::string& label) {
   for (const TimelineSeries& each : all.series) {
     if (each.device != device || each.label != label) continue;
@@ -97,7 +97,7 @@ TEST(RecordedSeries, CountsRequestsBytesAndCacheContents) {
       .submit(0, 2, 2, model::Op::write, 104, 8)
       .ack(0, 3, 1);
   machine.ack(0, 4, 2);
-  // Overwritten in the cache: sectors 104 to 107 are counted once.
+  // Sectors 104 to 107 are overwritten in the cache and must be counted only once.
   machine.media(0, 10, 2, 104, 8).media(0, 11, 1, 100, 4);
   const RecordedSeries all = machine.series();
   EXPECT_EQ(values_of(all, 0, "queue"), (Values{{1, 1}, {2, 2}, {3, 1}, {4, 0}}));
@@ -106,7 +106,7 @@ TEST(RecordedSeries, CountsRequestsBytesAndCacheContents) {
   const Values rates = values_of(all, 0, "throughput");
   ASSERT_FALSE(rates.empty());
   double bytes = 0;
-  for (const auto& [at, rate] : rates) bytes += rate / 1000;  // intervals of a millisecond
+  for (const auto& [at, rate] : rates) bytes += rate / 1000;  // intervals of one millisecond
   EXPECT_NEAR(bytes, 8192, 1);
 }
 

@@ -1,4 +1,4 @@
-// Prepares and verifies applications (application_run.h).
+// Runs the commands that prepare and verify an application (application_run.h).
 #include "harness/explorer/guests/application_run.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 #pragma once
-// A real application (harness/workload/application.h) under exploration: recorded once, then its
-// verifier judges every crash state of the recording.
+// Explores a real application (harness/workload/application.h). The application runs once and is
+// recorded; its verifier then judges every crash state of the recording.
 //
 //   record   mount, copy its files, prepare, sync | mark, run with its marks, mark | seal, unmount
 //   verify   after recovery and second recovery: mount, copy files, verify with the marks before
 //            the cut, unmount
 //
-// NAME.application.txt next to the recording holds the name or path of the application's file, so
-// that a replay finds it.
+// NAME.application.txt, next to the recording, contains the name or path of the application's file,
+// so that a replay can load it.
 
 #include <filesystem>
 #include <optional>
@@ -19,16 +19,17 @@
 
 namespace headcrash::explorer {
 
-/// Copies the files and runs `prepare`; the file system must be mounted. A missing program in the
-/// guest is a harness error with a hint.
+/// Copies the files and runs `prepare`. The file system must be mounted. A program that the guest
+/// lacks is a harness error with a hint.
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
 struct VerifierResult {
   std::vector<oracle::Finding> findings;
-  std::string permitted;  ///< oracle::permitted_losses()
+  std::string permitted;  ///< result of oracle::permitted_losses()
 };
 
-/// Mounts, verifies and unmounts. `marks` holds the texts of the marks before the cut, in order.
+/// Mounts the file system, runs the verifier and unmounts. `marks` holds the texts of the marks
+/// before the cut, in order.
 run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                        const workload::Application& application,
                                        const std::vector<std::string>& marks);
@@ -36,7 +37,7 @@ run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxA
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,
                                     const workload::Application& application);
-/// Returns nullopt if the recording is not of an application.
+/// Returns the application of a recording, or nullopt if the recording is of another workload.
 Result<std::optional<workload::Application>> read_application(
     const std::filesystem::path& recording);
 

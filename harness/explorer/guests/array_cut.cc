@@ -1,4 +1,4 @@
-// Collects MEDIA events around a cut (array_cut.h).
+// Finds the writes of members around a power cut in the MEDIA events (array_cut.h).
 #include "harness/explorer/guests/array_cut.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #pragma once
-// The progress of an array's members at a power cut, for the account of a failure.
+// Determines how far each member of an array had progressed at a power cut, for the account of a
+// failure.
 
 #include <string>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace headcrash::explorer {
 
-/// A media write of a member.
+/// A write to the medium of a member disk.
 struct MemberWrite {
   std::string member;
   std::uint64_t event = 0;
@@ -18,11 +19,11 @@ struct MemberWrite {
 
 struct ArrayCut {
   model::TimeNs cut_at = 0;  ///< time of the last event before the cut
-  /// Writes lost by members that stopped before the others, by event.
+  /// Writes that are lost because their member stopped before the others, in the order of events.
   std::vector<MemberWrite> lost;
   /// The last completed writes, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Requests of the host in flight inside the array. Their members' writes are only partly done.
+  /// Host requests that were in flight inside the array. Only some of their member writes are done.
   std::vector<states::RecordedWrite> under_way;
 };
 

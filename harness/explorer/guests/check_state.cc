@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 
 namespace {
 
-constexpr std::size_t kLogBytes = 64 << 10;  // per state
+constexpr std::size_t kLogBytes = 64 << 10;  // limit per state
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
@@ -68,7 +68,7 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
-    // The content of an array is accessible only through the array.
+    // The content of an array can be read only through the array, so the host cannot check it.
     outcome_.in_guest_only =
         options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
@@ -119,8 +119,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
-  /// Returns true if the command recovers the state and, separately, the kernel recovers the state
-  /// as cut.
+  /// Returns true if the command recovers the state on a copy and, independently, the kernel
+  /// recovers the original state.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
            !filesystem_.replay.argv.empty();
@@ -133,11 +133,12 @@ class StateCheck : private run::RecoveryGuest {
   const CheckOptions& options_;
   StateOutcome outcome_;
   run::Recovery recovery_;
-  // tree of a first mount that recovers
+  // The tree after the first mount, if that mount recovers the file system.
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;
-  std::string first_refusal_;       // error of a first mount
-  base::Descriptor replayed_copy_;  // the host's copy, after its replay and check
-  bool stage_as_cut_ = false;       // even if a copy or an earlier load was replayed
+  std::string first_refusal_;       // error of the first mount
+  base::Descriptor replayed_copy_;  // the host's copy after replay and check
+  // The stage still holds the original state, even if a copy was replayed.
+  bool stage_as_cut_ = false;
 };
 
 run::Step<void> StateCheck::go() {
@@ -149,7 +150,7 @@ run::Step<void> StateCheck::go() {
       outcome_.in_guest_only = true;
       if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
     }
-    // The command has recovered the state; now the kernel must do so, too.
+    // The command has recovered a copy of the state. The kernel must now recover the original.
     if (recovers_twice() && !recovery_.state().check_found_damage) {
       if (const run::Step<void> loaded = load(false); !loaded) return loaded;
       stage_as_cut_ = true;
@@ -181,8 +182,8 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
   return mount_first();
 }
 
-/// Mounts before any recovery. If this mount does not recover, the disk may be inconsistent, so
-/// nothing is read.
+/// Mounts with the adapter's first_mount_options, before any other recovery. If this mount does not
+/// recover, the file system may be inconsistent, so nothing is read.
 run::Step<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -206,7 +207,7 @@ run::Step<void> StateCheck::mount_first() {
   return {};
 }
 
-/// Returns a copy of one disk of the state.
+/// Returns a copy of one of the disks of the state.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   TRY(const auto image, checker_.run_->image(state_, device));
   return private_copy(image, unwritten);
@@ -214,8 +215,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // A journal is replayed before other data is trusted. Without one, an inode may be on the disk
-  // without its indirect block; fsck must see the previous bytes of a used disk in its place.
+  // With a journal, the replay precedes any use of other data. Without a journal, an inode may be
+  // on the disk before its indirect block; fsck must then see the previous bytes of a used disk in
+  // place of that block.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -231,7 +233,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   return host_check(filesystem_, copy, kHostLimit, &*log_copy);
 }
 
-/// Returns false if the host could not check the state.
+/// Replays and checks a copy on the host. Returns false if the host cannot check the state.
 bool StateCheck::check_on_host() {
   double copy_ms = 0;
   const auto found = check_copies(copy_ms);
@@ -247,8 +249,8 @@ bool StateCheck::check_on_host() {
   return true;
 }
 
-/// Uses the result of the host's fsck. The guest's fsck would give the same result in ten times the
-/// time. With a separate log disk, the guest does it.
+/// Writes the result of the host's fsck to the stage. The guest's fsck would give the same result
+/// in ten times the time. With a separate log disk, the guest runs fsck itself.
 run::Step<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
@@ -263,7 +265,8 @@ run::Step<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks the result of the kernel's replay. Returns false if the host could not.
+/// Checks, on the host, the result of the kernel's replay. Returns false if the host cannot check
+/// it.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();
@@ -282,7 +285,7 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// Reads the flag on the disk, for kernels that do not always report a replay.
+/// Reads the log flag in the superblock, because some kernels do not always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;
   const auto image = checker_.run_->image(state_, state_.device);
@@ -310,8 +313,8 @@ run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
   return replay;
 }
 
-/// If the host checked its own copy, the stage still holds the state as cut, so it must be replayed
-/// first.
+/// Repairs the file system in the guest. If the host checked its own copy, the stage still holds
+/// the original state, so the replay command must run first.
 run::Step<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
@@ -320,9 +323,10 @@ run::Step<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// The kernel refused the state as cut, for example because of a torn superblock of ext4, which
-/// e2fsck restores from its backup. Debian's boot runs the adapter's replay command before the
-/// mount. The result then counts, and the verdict records this.
+/// Runs the adapter's replay command and mounts again, after the kernel has refused to mount the
+/// original state. For example, e2fsck restores a torn superblock of ext4 from its backup, and
+/// Debian runs e2fsck at boot. The second result counts; the verdict records that the command was
+/// needed.
 run::Step<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
@@ -332,7 +336,8 @@ run::Step<void> StateCheck::mount_after_replay() {
   return recovery_.inspect();
 }
 
-/// An application may change its files when it verifies, so this follows the second mount.
+/// Runs the application's verifier. It follows the second mount because it may change the
+/// application's files.
 run::Step<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
@@ -380,8 +385,8 @@ void StateCheck::judge() {
                                  .expected = "new names can be made, and everything can be removed",
                                  .found = recovery_.unusable()});
   }
-  // After a first mount that recovers, nothing was left to replay, except for the host's fsck,
-  // whose copy is older.
+  // If the first mount recovers, later mounts have nothing to replay. The host's fsck replays an
+  // older copy, so its result does not count.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

@@ -44,14 +44,15 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;  ///< name of the state in `recording`
-  /// State whose recovery `recording` contains; empty if it is of the workload.
+  std::string state;  ///< name of the state within `recording`
+  /// Name of the state whose recovery was recorded in `recording`. Empty if `recording` is of the
+  /// workload.
   std::string recovery_of;
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< set by the caller
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
-  std::vector<std::string> persisted_texts;  ///< texts of an application's marks before the cut
+  std::vector<std::string> persisted_texts;  ///< texts of the application's marks before the cut
   oracle::Recovery recovery;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
@@ -61,30 +62,32 @@ struct StateOutcome {
   std::string log;  ///< commands, their output, and kernel messages
   bool in_guest_only = false;
 
-  /// Returns "w1234-", or "w1234-/w12" for a state of the recovery of w1234-.
+  /// Returns the name of the state, for example "w1234-". For a state of the recovery of w1234-,
+  /// returns "w1234-/w12".
   std::string full_name() const { return recovery_of.empty() ? state : recovery_of + "/" + state; }
 };
 
-/// Returns the operation of the last mark "persisted N" before an event.
+/// Returns the operation named by the last mark "persisted N" before an event.
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
 
 /// Returns the texts of all marks "persisted TEXT" before an event.
 std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event);
 
-/// Returns true if the outcome must be confirmed and reported: neither clean nor replayed.
+/// Returns true if the outcome must be confirmed and reported, that is, if the verdict is neither
+/// clean nor replayed.
 bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// Creates a checker. `filesystem` must outlive it. An application judges its content itself.
-  /// Without an application and operations there is no oracle: recovery, mount and second recovery
-  /// are checked, but not content. Fails if the oracle cannot follow the operations.
+  /// Creates a checker. `filesystem` must outlive it. The content is judged by the application's
+  /// verifier, or by the oracle if there are operations. Without either, only recovery, mount and
+  /// second recovery are checked. Fails if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// Returns a checker with the same oracle for states of a recording of a recovery. Everything
-  /// persistent before the recovery must be there.
+  /// Returns a checker for the states of a recorded recovery. It uses the same oracle. All data
+  /// that was persistent before the recovery must still exist.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;
 
@@ -103,8 +106,9 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  std::optional<std::size_t> persisted_at_start_;  // for a recovery, which writes no marks
-  std::vector<std::string> texts_at_start_;        // the same for an application
+  // Value for a recovery, whose recording has no marks.
+  std::optional<std::size_t> persisted_at_start_;
+  std::vector<std::string> texts_at_start_;  // value for the recovery of an application
   bool on_host_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Threads that check states (exploration.h).
+// Checks states on several threads, one per guest (exploration.h).
 #include "harness/explorer/guests/exploration.h"
 
 #include <fmt/format.h>
@@ -20,13 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// Strategies for a cut during recovery: nothing in flight survives, or everything up to some
-/// write.
+/// Strategies for a cut during recovery: all writes in flight are lost, or all writes up to some
+/// write survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// The same for an array, whose recovery is part of it.
+/// Strategies for an array. The array's own recovery is then also interrupted.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
-/// Returns the difference between two checks of one state; empty without a relevant one.
+/// Returns the difference between two outcomes of one state. Returns an empty string if there is no
+/// relevant difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
     return fmt::format("first {} ({}), then, wholly in the guest, {} ({})",
@@ -47,7 +48,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
   return {};
 }
 
-/// States shared by the threads.
+/// Distributes states to the threads.
 class SharedEnumerator {
  public:
   SharedEnumerator(states::StateEnumerator explorer, StateChecker checker)
@@ -82,7 +83,7 @@ class Exploration {
  private:
   Result<void> explore_workload(const states::ExploreOptions& explore);
   void explore_recoveries(std::uint64_t budget);
-  /// A request to a guest may have been aborted without an answer.
+  /// If interrupted, a pending request to a guest may have been aborted without an answer.
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
   bool out_of_time() const {
     return options_.limit.count() > 0 &&
@@ -91,7 +92,8 @@ class Exploration {
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
-  /// Checks states until none are left. `strategy` overrides the reported strategy of the states.
+  /// Checks states until none are left. If set, `strategy` replaces the strategy of each state in
+  /// reports.
   void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                std::optional<Strategy> strategy);
@@ -115,7 +117,8 @@ class Exploration {
   std::mutex mutex_;  // protects all members below
   ExplorationResult result_;
   std::map<std::pair<oracle::Verdict, oracle::Tier>, std::size_t> failures_of_kind_;
-  std::vector<StateOutcome> replayed_;  // candidates for the strategy `recovery`
+  // States whose recovery may be recorded by the strategy `recovery`.
+  std::vector<StateOutcome> replayed_;
   std::uint64_t replayed_seen_ = 0;
   states::Coverage recovery_{.strategy = Strategy::recovery};
   bool confirmed_ = false;  // a failure has been confirmed
@@ -136,8 +139,8 @@ Result<ExplorationResult> Exploration::run() {
   const auto& strategies = options_.explore.strategies;
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
-  // The recordings of recoveries are next to the workload's. All explorations of it use the same
-  // names.
+  // Recordings of recoveries are stored next to the workload's recording, under the same names for
+  // all explorations, so only one exploration may record them at a time.
   const auto claim = recoveries
                          ? base::FileLock::try_take(workload_.recording.string() + ".exploring")
                          : std::nullopt;
@@ -159,7 +162,7 @@ Result<ExplorationResult> Exploration::run() {
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
-  // States whose recovery is cut must come from another strategy.
+  // States whose recovery can be interrupted must come from another strategy.
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
@@ -199,7 +202,8 @@ void Exploration::work(StageGuest& guest, SharedEnumerator& source,
   }
 }
 
-/// Seed and content determine which states are checked twice, not the guest that was free.
+/// Returns true if a state belongs to the sample. The decision depends only on seed and content,
+/// not on which guest checks the state.
 bool Exploration::drawn(std::uint64_t digest) const {
   Random random(digest ^ options_.explore.seed);
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
@@ -220,8 +224,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates are spread over all replayed states: each number that is a power of two replaces
-      // one.
+      // Spreads the candidates over all replayed states: every state whose number is a power of two
+      // replaces a candidate.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -296,7 +300,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// The recording is next to the workload's, because it refers to its base by a relative path.
+/// Records the recovery of a state. The recording is stored next to the workload's recording,
+/// because it refers to it by a relative path.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =
@@ -355,7 +360,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
     }
   }
   std::error_code error;
-  if (!keep) fs::remove(*recording, error);  // recordings of failures are kept
+  if (!keep) fs::remove(*recording, error);  // only recordings of failures are kept
 }
 
 }  // namespace

@@ -25,17 +25,18 @@ struct ExplorationOptions {
   std::size_t failures_confirmed = 20;  ///< per kind; further failures are only counted
   bool stop_at_first = false;           ///< stop at the first confirmed failure
   std::chrono::seconds limit{0};        ///< starts no state after this time; 0: no limit
-  std::size_t recoveries = 6;           ///< maximum number recorded by the strategy `recovery`
+  /// Maximum number of recoveries that the strategy `recovery` records.
+  std::size_t recoveries = 6;
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
+  std::function<void(const StateOutcome&)> on_state;  ///< calls are serialised
 };
 
-/// A failure and the result of repeating it on a fresh guest, wholly in the guest. A failure that
-/// did not repeat is attributed to the laboratory, not to the file system.
+/// A failure, and the result of checking it again on a fresh guest, wholly in the guest. A failure
+/// that does not recur is attributed to headcrash, not to the file system.
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// difference in the repetition; if confirmed, it failed differently
+  /// The difference between the two results. A confirmed failure may still differ in its kind.
   std::string disagreement;
 };
 
@@ -44,18 +45,18 @@ struct ExplorationResult {
   std::uint64_t checked = 0, clean = 0;  ///< clean includes replayed
   std::vector<StateOutcome> outcomes;    ///< of states that are neither clean nor replayed
   std::vector<ConfirmedFailure> failures;
-  std::uint64_t unconfirmed = 0;    ///< failures beyond failures_confirmed of their kind
-  std::uint64_t sampled = 0;        ///< states also checked wholly in the guest
-  std::uint64_t disagreements = 0;  ///< those of `sampled` with a different outcome
-  std::array<double, kStepKinds> step_ms = {};  ///< sums over `checked`
+  /// Failures that were only counted because failures_confirmed was reached.
+  std::uint64_t unconfirmed = 0;
+  std::uint64_t sampled = 0;                    ///< states also checked wholly in the guest
+  std::uint64_t disagreements = 0;              ///< sampled states whose two outcomes differ
+  std::array<double, kStepKinds> step_ms = {};  ///< sums over the checked states
   double wall_ms = 0, generate_ms = 0;
   std::size_t restores = 0;  ///< number of guests used
   bool out_of_time = false;  ///< `limit` was reached
-  bool judged = true;        ///< false without operations, and so without an oracle
+  bool judged = true;        ///< false if there was no oracle because the operations are unknown
 };
 
-/// Explores with one thread per guest. Fails if the recording cannot be explored with these
-/// options.
+/// Explores with one thread per guest. Fails if these options do not fit the recording.
 Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
                                   const adapters::LinuxAdapter& filesystem,
                                   const RecordedWorkload& workload,

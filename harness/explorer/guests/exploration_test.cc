@@ -1,4 +1,4 @@
-// Explorations of one recording: tests that need no guest.
+// Tests explorations without a guest.
 #include "harness/explorer/guests/exploration.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  workload.recording = folder / "workload.hcrec";  // missing, which would be the next error
+  workload.recording = folder / "workload.hcrec";  // does not exist, so opening it would fail next
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {
     ExplorationOptions options;

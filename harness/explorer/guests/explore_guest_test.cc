@@ -1,5 +1,5 @@
-// End-to-end test with a guest. A correct file system stays clean in every state. Without flushes
-// it fails, and failures recur on a fresh guest.
+// Tests explorations with a guest. A correct file system is clean in every state. If flushes are
+// disabled, it fails, and failures recur on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,8 @@ class PooledGuest : public testing::Test {
     auto result =
         explore(pool_->guests(), filesystem, workload,
                 {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
-                 .in_guest_share = 0.3,  // none of 30 states: once in 40 000 runs
+                 // The probability that none of 30 states is drawn is 1 in 40 000.
+                 .in_guest_share = 0.3,
                  .failures_confirmed = 2,
                  .recoveries = 2});
     EXPECT_TRUE(result) << result.error().message();
@@ -122,8 +123,8 @@ TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
   EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state must not restore the guest";
 }
 
-/// Ranges that move, separate store and msync of a mapping, a tmpfile that is linked when complete,
-/// remount and freeze; flags, writes by io_uring, a hole inside a block, an open directory.
+/// Covers ranges that move, separate store and msync of a mapping, O_TMPFILE with a later link,
+/// remount and freeze, flags, writes by io_uring, a hole inside a block, and an open directory.
 TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
@@ -144,9 +145,9 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// ext2 recovers with e2fsck, which the host runs on its copy; the guest mounts the result. After a
-/// crash, the list continues with the recovered tree: unsynced data is gone and may be recreated,
-/// and recovered data is older than everything after it.
+/// ext2 recovers with e2fsck, which runs on a copy on the host; the guest mounts the result. After
+/// a crash, the list continues with the recovered tree: unsynced data is gone and may be created
+/// again, and recovered data counts as older than all later data.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -178,7 +179,7 @@ TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
-/// F2FS reports that it has set the flag, but has not; this is not a loss.
+/// F2FS reports success although it does not set the flag. This must not be reported as a loss.
 TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
@@ -186,7 +187,7 @@ TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   EXPECT_EQ(workload.failed_operations[0].operation, 1U);
 }
 
-/// A loss at the crash is a verdict on the list, not on later operations.
+/// Writes of the given kind, and only those, must be delayed.
 TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");
@@ -244,8 +245,8 @@ TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
   EXPECT_NE(recorded.error().summary.find("at the crash inside of the list"), std::string::npos);
 }
 
-/// A first mount without recovery that is declared to recover shows synced data as lost. A refused
-/// one is reported.
+/// If a first mount that does not recover is declared to recover, synced data appears to be lost.
+/// If the first mount is refused, this is reported.
 TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
@@ -332,7 +333,7 @@ TEST_F(PooledGuest, AnArrayRecoversBeforeTheFileSystem) {
   guest.set_machine({});
 }
 
-/// A failure of the laboratory is reported as such, and a fresh guest checks the next state.
+/// A failure of the lab is reported as such, and the next state is checked on a fresh guest.
 TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -359,8 +360,8 @@ TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   EXPECT_EQ(absent.judgement.verdict, oracle::Verdict::harness_error) << absent.judgement.summary;
 }
 
-/// The first request after a load verifies that the guest sees the loaded state. Here it does not,
-/// because the stage is switched again behind its back.
+/// The first request after load() verifies that the guest sees the loaded state. The test switches
+/// the stage again without the guest's knowledge, so the verification must fail.
 TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -388,13 +389,14 @@ TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   EXPECT_FALSE(fine->tree.empty());
 }
 
-/// The journal on a separate disk.
+/// The journal is on a separate disk.
 class TwoDiskGuest : public PooledGuest {
  protected:
   static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
   static constexpr const char* kExternal = "ext4-external-journal";
 
-  /// The guest's kernel sends flushes only to disks that it believes to have a volatile cache.
+  /// Makes the guest's kernel treat the data disk as write-through, so that it sends no flushes to
+  /// it.
   static void set_data_write_through(bool write_through) {
     StageGuest& guest = pool_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
@@ -427,8 +429,8 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   }
 }
 
-/// The kernel flushes only the journal's disk. Neither disk alone shows the error: the commits are
-/// there, but their data is not.
+/// The kernel flushes only the journal's disk. The error shows only in both disks together: commits
+/// are on the disk, but the data that they refer to is not.
 TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
@@ -448,7 +450,8 @@ TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   }
 }
 
-/// Three files, each reported persistent after its fsync; the verifier checks those in its list.
+/// Writes three files and reports each as persistent after its fsync. The verifier checks the
+/// reported files.
 constexpr const char* kApplication = R"(
 title = "fsync and report"
 tools = ["sh", "dd"]
@@ -490,7 +493,7 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
-    // Before the first mark only prepared files can be missing; later, reported ones can be, too.
+    // Before the first mark, only prepared files can be missing; after it, also reported files.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

@@ -1,4 +1,4 @@
-// Starts server and guests (guest_pool.h).
+// Starts the state server and its guests (guest_pool.h).
 #include "harness/explorer/guests/guest_pool.h"
 
 #include <fmt/format.h>

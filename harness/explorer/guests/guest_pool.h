@@ -1,5 +1,6 @@
 #pragma once
-// A state server with one guest on each of its stages, for an exploration, a replay or a campaign.
+// A state server with one guest for each of its stages, used by explorations, replays and
+// campaigns.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"
@@ -8,7 +9,7 @@ namespace headcrash::explorer {
 
 class GuestPool {
  public:
-  /// Starts server and guests. Call it from a thread that outlives them (vm/guest.h).
+  /// Starts the server and the guests. Call it from a thread that outlives the guests (vm/guest.h).
   static Result<std::unique_ptr<GuestPool>> start(std::size_t guests,
                                                   const StageGuestOptions& options);
   ~GuestPool();
@@ -16,7 +17,7 @@ class GuestPool {
   device::StateServer& server() { return *server_; }
   StageGuest& guest(std::size_t index) { return *guests_.at(index); }
   std::vector<StageGuest*> guests() const;
-  /// Returns a folder that is removed with this object.
+  /// Returns a temporary folder, which is removed with this object.
   const std::filesystem::path& scratch() const { return scratch_.path(); }
 
  private:

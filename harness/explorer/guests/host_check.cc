@@ -1,4 +1,4 @@
-// Runs the tools on an anonymous file (host_check.h).
+// Runs the tools on an anonymous file in memory (host_check.h).
 //
 // The child opens the copy (sparse_file.h) as /proc/self/fd/3, which bypasses folders that it may
 // not enter, and the copy of the log's disk as /proc/self/fd/4.
@@ -28,7 +28,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kOutputBytes = 64 << 10;  // output kept of a program
+constexpr std::size_t kOutputBytes = 64 << 10;  // maximum size of a program's output that is kept
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // base::kFirstInherited
 constexpr const char* kLogPath = "/proc/self/fd/4";
@@ -80,10 +80,12 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-/// Our own programs are next to this one, perhaps in a folder that only root may enter.
+/// Returns true if an unprivileged user may run the program. Our own programs are next to
+/// headcrash, which may be in a folder that only root may enter.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
-  if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;  // it runs as the current user
+  // Programs run as the current user.
+  if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;
   std::error_code error;
   for (fs::path part = program; part != part.root_path(); part = part.parent_path())
     if ((fs::status(part, error).permissions() & fs::perms::others_exec) == fs::perms::none ||
@@ -92,7 +94,7 @@ bool everybody_may_run(const std::filesystem::path& program) {
   return true;
 }
 
-/// Returns the program's path; empty if the host lacks it.
+/// Returns the path of a program, or an empty string if the host does not have it.
 std::string host_path(const std::string& program) {
   if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own))
     return own;

@@ -7,8 +7,9 @@
 //   -------------> check -n
 //
 // e2fsck takes about 90 ms in an emulated guest and 2.5 ms here. The tools process untrusted bytes.
-// They run as user "nobody" (or as headcrash's unprivileged user), without an environment, with
-// limits on time, memory and output, and never on the state itself. The host mounts nothing.
+// They run as user "nobody" (or as the current user if headcrash is unprivileged), with an empty
+// environment, with limits on time, memory and output, and only on a copy of the state. The host
+// mounts nothing.
 
 #include <chrono>
 
@@ -21,22 +22,23 @@ namespace headcrash::explorer {
 
 struct HostCheck {
   bool replayed = false;      ///< the log was not empty
-  bool found_damage = false;  ///< after the replay
+  bool found_damage = false;  ///< damage that remained after the replay
   std::string log;            ///< commands, their output and exit codes
   double replay_ms = 0, check_ms = 0;
 };
 
-/// Returns true if the adapter permits replay and check on the host (`host = true`), the commands
-/// need only the device and its log device, and the host has the programs. With two disks, a state
-/// replayed by the kernel is checked in the guest.
+/// Returns true if all of this holds: the adapter permits replay and check on the host (`host =
+/// true`), the commands need only the device and its log device, and the host has the programs. A
+/// state with two disks that the kernel replayed is checked in the guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
-/// Returns a sparse file in memory that no other process sees.
+/// Returns a copy of the state as a sparse file in memory, which no other process can open.
 Result<base::Descriptor> private_copy(const states::StateImage& image,
                                       Unwritten unwritten = Unwritten::zeroes);
 
-/// Replays and checks `copy`, and the copy of the log's disk if it has one, and changes them. Fails
-/// if a program could not be run, was killed or timed out; the check must then run in a guest.
+/// Replays and checks `copy`, and the copy of the log's disk if there is one. Both copies may be
+/// changed. Fails if a program could not be started, was killed or timed out; the state must then
+/// be checked in a guest.
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const base::Descriptor& copy,
                              std::chrono::milliseconds limit = std::chrono::seconds(30),
                              const base::Descriptor* log = nullptr);

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kImageBytes = 8 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr off_t kGroupDescriptorAt =
-    kBlockBytes;  // in block 1; its first word is the bitmap's block
+    kBlockBytes;  // a group descriptor in block 1, which begins with the bitmap's block number
 
 adapters::LinuxAdapter adapter(const std::string& name) {
   auto loaded = adapters::load_adapter(name);
@@ -29,7 +29,7 @@ adapters::LinuxAdapter adapter(const std::string& name) {
   return std::move(*loaded);
 }
 
-/// Returns a fresh ext4 in an anonymous file.
+/// Returns an anonymous file with a new ext4.
 base::Descriptor fresh_ext4() {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "image";
@@ -90,7 +90,7 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // The replay itself would restore a group descriptor; a bitmap is left to the check.
+  // Damages a bitmap. A damaged group descriptor would already be restored by the replay.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(
@@ -108,7 +108,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // The output limit killed it or was reported to it; both are failures.
+  // The program was either killed at the output limit or noticed it. Both are failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);

@@ -9,7 +9,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kDescribedBytes =
-    256 << 10;  // per write; larger ones are identified by their beginning
+    256 << 10;  // per write; longer writes are identified by their beginning
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -20,8 +20,8 @@ Image image_at_end(const RunHistory& run, model::DeviceId device) {
   return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
 }
 
-/// Returns the content before the recording; for an array, the content written to it then. Returns
-/// null if unknown.
+/// Returns the content of the disk before the recording. For an array, this is the content that had
+/// been written to the array. Returns null if unknown.
 Image image_before(const RunHistory& run, model::DeviceId device) {
   if (auto image = run.base_image(device)) return image;
   if (!run.header().base || run.header().devices[device].medium) return nullptr;
@@ -69,7 +69,7 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
   KnownDisks known;
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
-    // A disk that was formatted in the recording is known from its final content.
+    // If the disk was formatted within the recording, its layout is read from its final content.
     Disk disk{
         DiskMap::read(std::string(type),
                       reader_of(before ? before : image_at_end(run, device), run.path().string())),

@@ -1,4 +1,4 @@
-// Records mkfs and a workload on a stage (record_workload.h).
+// Records mkfs, workloads and applications on a stage (record_workload.h).
 #include "harness/explorer/guests/record_workload.h"
 
 #include <fmt/format.h>
@@ -28,12 +28,13 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // same length; used by earlier versions
+    "#mishap ";  // prefix of the same length that earlier versions wrote
 
-/// Start and end of the workload. An ordinal is the number of events before a point.
+/// The events between which the workload ran. An ordinal is the number of events before a point in
+/// the recording.
 struct Bounds {
   std::uint64_t from = 0, to = 0;
-  std::vector<std::size_t> persisted;  ///< operations named by the marks between them
+  std::vector<std::size_t> persisted;  ///< operations that the marks between `from` and `to` name
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
@@ -44,7 +45,8 @@ Result<Bounds> find_bounds(const fs::path& recording) {
   for (;; ++ordinal) {
     TRY(const auto event, reader.next());
     if (!event) break;
-    // The power cut of a campaign's trial ends its workload; the recovery follows.
+    // In the recording of a campaign's trial, the power cut ends the workload, and the recovery
+    // follows.
     if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end)
       end = ordinal;
     if (event->kind != record::Kind::mark) continue;
@@ -94,7 +96,8 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;  // limit of the agent's protocol
+  // Limit of the agent's protocol, with a margin.
+  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
@@ -111,7 +114,8 @@ Result<void> check_list(const std::string& text, const std::string& file_name,
                         const adapters::Promises& promises) {
   TRY(auto operations, workload::parse_operations(text, file_name));
   TRY(check_size_of_request(operations, file_name));
-  // The state after a crash in the list is unknown in advance.
+  // The list can be followed only up to its first crash, because the state after a crash is not
+  // known in advance.
   const auto crash =
       std::ranges::find(operations, workload::Operation::Kind::crash, &workload::Operation::kind);
   operations.erase(crash, operations.end());
@@ -141,7 +145,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an old recording: the new one must not exist, and one of an interrupted run is useless.
+/// Removes an existing recording. A new recording must not replace a file, and the recording of an
+/// interrupted run is useless.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
@@ -224,7 +229,7 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
 
 FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options) {
-  // An array has been shut down cleanly, so all its data is on its members.
+  // An array has been shut down cleanly, so its members contain all data.
   return {.recording = recording,
           .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
           .options = options};
@@ -237,31 +242,31 @@ struct Ran {
   Bounds bounds;
 };
 
-/// The start of a recording: a formatted disk, or the state left by a crash.
+/// The state with which a recording starts: a formatted disk, or what a crash has left.
 struct Start {
   FormattedDisk disk;
   bool crashed = false;
-  std::span<const workload::Operation> list = {};  ///< the complete list, with its crashes
-  /// Operations of earlier legs, and the crash.
+  std::span<const workload::Operation> list = {};  ///< the complete list, including its crashes
+  /// Failed operations of earlier legs, and the crash.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
 
-/// Mounts the fresh file system, or the one that a crash has left.
+/// Mounts the disk: a fresh file system, or one that a crash has left.
 run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                             bool crashed) {
   std::string why, log;
   TRY(const auto mounted,
       crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
   if (mounted) return {};
-  return run::stop(
-      crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
-      fmt::format("the {} could not be mounted: {}",
-                  crashed ? "file system that a crash inside of the list has left" : "fresh file system",
-                  why));
+  return run::stop(crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+                   fmt::format("the {} could not be mounted: {}",
+                               crashed ? "file system that a crash inside of the list has left"
+                                       : "fresh file system",
+                               why));
 }
 
-/// Mounts the disk and runs the work between the two marks. `prepare` runs before them.
+/// Mounts the disk and runs the workload between two marks. Calls `prepare` before the first mark.
 run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                     const Start& start, const fs::path& recording,
                                     const std::function<run::Step<void>()>& prepare,
@@ -296,7 +301,7 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
   return Ran{std::move(ran), *bounds};
 }
 
-/// Returns a list that creates the state left by a crash, all of which is persistent.
+/// Returns a list that creates the tree left by a crash. All of that tree is persistent.
 run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
   auto list = oracle::list_of_tree(tree, start.list);
@@ -310,7 +315,8 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                                        std::span<const workload::Operation> operations,
                                        const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // The agent already has this tree, so joins replace the operations that would create it.
+  // The disk already contains this tree, so the agent gets joins instead of the operations that
+  // would create it.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -327,7 +333,8 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                           },
                           [&] { return guest.run(sent, start.failed_before); }));
   list.resize(
-      std::min(ran.outcome.done, list.size()));  // operations after a failed one were not executed
+      // Operations after a failed operation were not executed.
+      std::min(ran.outcome.done, list.size()));
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
                             .application = std::nullopt,
@@ -340,8 +347,8 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   return workload;
 }
 
-/// Records once, or twice if writes of a kind are slow: the second run delays the writes found in
-/// the first. An array has its own timing.
+/// Records the workload. If writes of a kind are to be slow, records it twice: the second recording
+/// delays the writes that the first one identified. An array has its own timing.
 run::Step<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
@@ -355,7 +362,8 @@ run::Step<RecordedWorkload> record_slowly(
   return record(start);
 }
 
-/// Returns the state after a crash at the end of the leg. It must keep the leg's promises.
+/// Crashes at the end of the leg, and returns the state that the crash leaves. The state must keep
+/// the promises of the leg.
 run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                    const RecordedWorkload& leg, const std::string& how) {
   auto run = states::RunHistory::load(leg.recording);
@@ -407,7 +415,7 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest,
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
-    // Existing objects may be missing, as after a skipped operation.
+    // After a crash, objects that the list created may be missing, as after a skipped operation.
     start.failed_before.emplace_back();
     rest = rest.subspan(length + 1);
   }

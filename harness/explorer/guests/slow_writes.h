@@ -12,13 +12,14 @@
 
 namespace headcrash::explorer {
 
-/// Places on the disk: LBA and number of sectors.
+/// Ranges of the disk: the first LBA and the number of sectors.
 using SlowPlaces = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-/// Returns the places of writes to the first disk, submitted as events `from` to `to` - 1, whose
-/// description (kind_of_write()) contains `kind`. They are unique and ascending. `type` is that of
-/// mount(2). Fails if the recording cannot be read, if a stage cannot hold the number of places, or
-/// if there is no such write (the error lists existing descriptions).
+/// Returns the ranges written by events `from` to `to` - 1 on the first disk, if the description of
+/// the write (kind_of_write()) contains `kind`. The ranges are unique and ascending. `type` is the
+/// file system type as for mount(2). Fails if the recording cannot be read, if there are too many
+/// ranges for a stage, or if there is no such write. The last error lists the existing
+/// descriptions.
 Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::string_view type,
                                   std::string_view kind, std::uint64_t from, std::uint64_t to);
 

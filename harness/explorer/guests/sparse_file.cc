@@ -23,7 +23,8 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-/// Returns the length of the initial blocks that are all zeroes, or all not.
+/// Returns the length of the initial sequence of blocks that are all zeroes (if `zeroes`) or all
+/// nonzero.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {
@@ -45,7 +46,8 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
-/// Reads the recorded content as in a copy: zeroes where nothing was recorded, even on a used disk.
+/// Reads the recorded content as a copy would contain it. Unrecorded sectors read as zeroes, even
+/// on a used disk.
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
@@ -59,8 +61,9 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
   return result;
 }
 
-/// Handles zeroes that a program wrote to unrecorded places, which change a used disk, too. There,
-/// `old`, the piece at `offset`, becomes the image's content. Holes of the file were not written.
+/// Finds zeroes that a program wrote to unrecorded sectors, because they change the content of a
+/// used disk. In these sectors, replaces the zeroes in `old`, which is the piece at `offset`, with
+/// the image's content. Holes of the file were not written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {
@@ -83,7 +86,7 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
   return {};
 }
 
-/// Compares two pieces of equal size; the second is at `offset`.
+/// Visits the blocks in which two pieces of equal size differ. Both pieces begin at `offset`.
 Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
                                   std::uint64_t offset, const OnPiece& on_piece) {
   const auto equal = [&](std::size_t at) {

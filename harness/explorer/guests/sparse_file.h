@@ -1,7 +1,7 @@
 #pragma once
-// An anonymous file in memory (memfd). No other process sees it, and it disappears with its
-// descriptor even if headcrash is killed. Copies a state's image into the file without filling
-// holes, and finds later changes.
+// Copies the image of a state to an anonymous file in memory (memfd) without filling holes, and
+// finds later changes in the copy. No other process can open such a file, and the kernel frees it
+// with its descriptor, even if headcrash is killed.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,18 +20,17 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// The content of a copy where nothing was recorded: zeroes, or the previous content of a used disk
-/// (record/used_disk.h), which requires a copy of the disk's size.
+/// Selects the content of a copy where nothing was recorded: zeroes, or the previous content of a
+/// used disk (record/used_disk.h). The latter requires that the copy has the disk's size.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };
 
-/// Passes recorded content that may be nonzero to `on_piece`, piece by piece, until the first
-/// error. Passes the whole disk if unwritten content is requested.
+/// Receives the pieces of an image. Visiting ends at the first error.
 using OnPiece = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
 Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece,
                           Unwritten unwritten = Unwritten::zeroes);
 
-/// Passes the parts of `file` that differ from those pieces. `file` is a copy of them that a
-/// program has changed.
+/// Visits the parts of `file` that differ from the pieces of `image`. `file` is a copy of these
+/// pieces that a program has changed.
 Result<void> visit_changes(const states::StateImage& image, const base::Descriptor& file,
                            const OnPiece& on_piece, Unwritten unwritten = Unwritten::zeroes);
 

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
 constexpr std::size_t kPageBytes = 4096;
 
-/// A file system's image after its writes, and the host's copy of it.
+/// The image of a file system after some writes, and the host's copy of the image.
 class CopiedState : public testing::Test {
  protected:
   CopiedState() {
@@ -40,7 +40,7 @@ class CopiedState : public testing::Test {
     EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
   }
-  /// By offset: number of differing bytes.
+  /// Returns the number of differing bytes by offset.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
     const auto visited =
@@ -69,10 +69,10 @@ TEST_F(CopiedState, HasNoChangesInitially) {
 
 TEST_F(CopiedState, FindsChangedBytes) {
   put(4096 + 17, {std::byte{0x77}});                      // a byte of the second block
-  put(3 << 20, RecordedDisk::block({5}));                 // previously empty
-  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // next to it
-  put(0, RecordedDisk::block({0}));                       // equal to the old content
-  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes over zeroes
+  put(3 << 20, RecordedDisk::block({5}));                 // this block was a hole
+  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // the next block
+  put(0, RecordedDisk::block({0}));                       // same as the old content
+  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes written over zeroes
   EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
 }
 
@@ -93,7 +93,8 @@ TEST_F(CopiedState, StopsAtTheFirstError) {
   EXPECT_EQ(calls, 1U);
 }
 
-/// The plugin's content of a used disk is recognised by dumps, and stale data for the oracle.
+/// The content that the plugin serves for a used disk must be recognisable by dumps. The oracle
+/// treats it as stale data.
 TEST(UsedDisk, HoldsContentThatADumpRecognises) {
   std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
   media::read_prior_bytes(77, served);
@@ -104,7 +105,7 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// The content that fsck of a file system without a journal must see, and its changes.
+/// Tests the content that fsck of a file system without a journal must see, and changes to it.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
@@ -128,8 +129,8 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// A checker's copy would have to hold the whole disk. Content that it left unchanged is not a
-/// change.
+/// Copies for other checks omit the previous content, because they would have to hold the whole
+/// disk. Omitted content does not count as a change.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

@@ -1,5 +1,5 @@
-// An NBD client next to the guest's (stage_copy.h). To copy, it queries block status, then reads
-// allocated ranges.
+// Copies a stage with a separate NBD client (stage_copy.h). Queries the block status, then reads
+// only allocated ranges.
 #include "harness/explorer/guests/stage_copy.h"
 
 #include <libnbd.h>
@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
-constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // per request; below the limit of NBD
+constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // per request; less than NBD's limit
 constexpr std::uint32_t kHole =
     1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
 
@@ -43,7 +43,8 @@ struct StageCopier::Connection {
   Result<std::vector<Range>> allocated() const;
 };
 
-/// Returns ascending ranges. The server may report less than requested.
+/// Returns the allocated ranges in ascending order. The server may describe a shorter range than
+/// requested.
 Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   struct Seen {
     std::vector<Range> ranges;

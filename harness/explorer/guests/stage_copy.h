@@ -22,18 +22,18 @@ namespace headcrash::explorer {
 
 class StageCopier {
  public:
-  /// Connects at once. The stage must have a state.
+  /// Connects to the server. The stage must hold a state.
   static Result<StageCopier> connect(const std::filesystem::path& socket,
                                      const std::string& export_name);
   StageCopier(StageCopier&&) noexcept;
   StageCopier& operator=(StageCopier&&) noexcept;
   ~StageCopier();
 
-  /// Returns a sparse copy, without parts known to be zeroes.
+  /// Returns a sparse copy of the stage. Regions known to be zeroes remain holes.
   Result<base::Descriptor> copy();
-  /// Writes the changes of `copy` to the stage. `copy` was made of all of `image`
-  /// (Unwritten::as_on_the_disk), which the stage still holds. After an error, the stage holds a
-  /// mixture of both.
+  /// Writes the changes in `copy` to the stage. `copy` must be a copy of the whole `image`
+  /// (Unwritten::as_on_the_disk), and the stage must still hold `image`. After an error, the stage
+  /// holds a mixture of both.
   Result<void> change(const states::StateImage& image, const base::Descriptor& copy);
 
  private:

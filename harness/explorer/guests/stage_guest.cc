@@ -1,4 +1,4 @@
-// A guest on a stage (stage_guest.h).
+// Controls a guest that is attached to a stage (stage_guest.h).
 #include "harness/explorer/guests/stage_guest.h"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 namespace headcrash::explorer {
 namespace {
 
-// Requests of a killed guest complete in the server shortly after. Until then the stage cannot be
-// switched.
+// After a guest was killed, its requests complete in the server shortly afterwards. The stage
+// cannot be switched until then.
 constexpr int kSwitchTries = 40;
 constexpr const char* kDoesNotStart = "does not start";  // plugin/servers/nbd/CONTROL.md, "machine"
 constexpr std::chrono::milliseconds kSwitchPause{25};
@@ -33,7 +33,7 @@ struct StageGuest::State {
   bool write_through = false;               // set by set_write_through()
   bool log_writes_back = false;             // only the data disk is write-through
   bool recorded = false;                    // requests to the stage are recorded
-  std::optional<run::DiskIdentity> unseen;  // loaded, but not yet verified by the guest
+  std::optional<run::DiskIdentity> unseen;  // a loaded disk that the guest has not verified yet
   std::size_t restores = 0;
   std::string log;  // kernel log since load()
   std::optional<StageCopier> copier;
@@ -46,8 +46,8 @@ struct StageGuest::State {
     guest.reset();
     trusted = mounted = write_through = false;
   }
-  /// Sends a request. Without a guest (load() has failed or was never called), or after a failure,
-  /// it returns an error.
+  /// Sends a request to the guest. Returns an error if a request has failed since the last load(),
+  /// or if there is no guest.
   template <typename Question>
   auto ask(const Question& question) -> decltype(question(*session)) {
     if (!session || !trusted)
@@ -56,7 +56,7 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
-  /// A failed connection is not used again.
+  /// Sends a request over the copier's connection. After a failure, the connection is closed.
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
@@ -138,7 +138,8 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
                                                       const std::filesystem::path& scratch) {
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
-  // An export without a state has no size and cannot be attached.
+  // The server must export a disk before a guest can attach it, and an export without a state has
+  // no size.
   TRY(server.load(guest->empty_disks()));
   TRY(guest->state_->restore());
   return guest;
@@ -176,7 +177,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// A guest in an unknown mode is not used again.
+/// After a failure the guest's mode is unknown, so the guest is discarded.
 run::Step<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   const bool has_log = state_->options.log_bytes != 0;
   const auto done = exec(
@@ -249,7 +250,7 @@ run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<
       [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
-/// A kernel that has reported a crash receives no further requests.
+/// Inspects the file system. After the kernel has reported a crash, no further request is sent.
 run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
                                                const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);

@@ -25,38 +25,41 @@ struct StageGuestOptions {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
-  std::uint64_t log_bytes = 0;  ///< size of a disk for the log; 0 if none
+  std::uint64_t log_bytes = 0;  ///< size of a separate disk for the log; 0 if there is none
   std::filesystem::path cache;  ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// Aborts requests to the guest at once; must outlive the guest.
+  /// Set to true to abort pending requests to the guest at once. Must outlive the guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
 
 class StageGuest {
  public:
-  /// Starts a guest. The server must outlive it. `scratch` is an existing folder for this guest.
-  /// Fails only on errors that a retry would not avoid.
+  /// Starts a guest. The server must outlive the guest. `scratch` is an existing folder for this
+  /// guest only. Fails only for errors that would recur on a retry.
   static Result<std::unique_ptr<StageGuest>> start(device::StateServer& server, std::size_t stage,
                                                    const StageGuestOptions& options,
                                                    const std::filesystem::path& scratch);
   ~StageGuest();
 
   /// Loads a state. The next request verifies that the guest sees it. Restores a fresh guest first
-  /// if requested, or if the last one is not trusted. `load.stage` and `load.machine` are
-  /// overwritten with this guest's. A machine that does not start is the verdict `unmountable`.
+  /// if `fresh_guest` is true or the current guest is not trusted. `load.stage` and `load.machine`
+  /// are replaced with those of this guest. If the machine does not start, the verdict is
+  /// `unmountable`.
   run::Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
-  /// Sets the machine from the next load() on. Its size must equal that of the guest's disk.
+  /// Sets the machine for the following calls of load(). Its size must equal that of the guest's
+  /// disk.
   void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 
-  /// Sets the cache mode that the guest's kernel assumes: it sends flushes only to write-back
-  /// disks. A fresh guest assumes write-back. Without SetDisks::all, a log's disk is unchanged.
+  /// Sets the cache mode that the guest's kernel assumes. The kernel sends flushes only to
+  /// write-back disks. A fresh guest assumes write-back. SetDisks::data leaves the disk of the log
+  /// unchanged.
   enum class SetDisks { all, data };
   run::Step<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
 
-  // The following have the contracts of GuestSession. After a failure, the next load() restores a
-  // fresh guest.
+  // The following functions are those of GuestSession. After one has failed, the next load()
+  // restores a fresh guest.
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   run::Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   run::Step<void> unmount();
@@ -70,22 +73,23 @@ class StageGuest {
   run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
                                      const run::InspectOptions& options);
 
-  /// Recovers and mounts as a boot does. If the kernel cannot replay or refuses, the adapter's
-  /// replay command runs first. Returns false if the kernel refused, with its error in `why`. `log`
-  /// receives the commands and their output.
+  /// Recovers and mounts the file system as a boot does. If the kernel cannot replay the log or
+  /// refuses to mount, the adapter's replay command runs first. Returns false if the kernel
+  /// refused, and stores its error in `why`. Appends the commands and their output to `log`.
   run::Step<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
                                     std::string& log);
 
   /// Copies the current content of the stage, which must not be mounted.
   Result<base::Descriptor> copy_stage();
-  /// Writes the differences between `copy`, a copy of the whole disk, and `image`, the loaded
-  /// state, to the stage. Must precede the first request after load(). After an error the state
-  /// must be loaded again.
+  /// Writes the differences between `copy` and `image` to the stage. `image` is the loaded state,
+  /// and `copy` is a changed copy of the whole disk. Call it before the first request after load().
+  /// After an error, the state must be loaded again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;
-  device::StageLoad empty_disks() const;  ///< loads empty disks of the sizes that the guest sees
+  /// Request that loads empty disks of the sizes that the guest assumes.
+  device::StageLoad empty_disks() const;
   std::optional<std::string> damage_message()
       const;                     ///< the file system's messages about damage since load()
   std::size_t restores() const;  ///< number of guests used so far

@@ -1,6 +1,6 @@
 #pragma once
-// The hardware above the media of crash states: none (a stage is the medium itself), or an array,
-// which first recovers as at power-on.
+// The hardware between a guest and the media of a crash state. Without hardware, the guest uses the
+// medium directly. An array first recovers as at power-on.
 //
 //   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: seen by the guest
 //
@@ -13,15 +13,17 @@
 namespace headcrash::explorer {
 
 struct StageMachine {
-  std::string profile;              ///< stack (plugin/profiles/stack.h); empty for the bare medium
-  std::vector<std::string> faults;  ///< from the workload on (plugin/model/faults/faults.h)
+  std::string profile;  ///< stack (plugin/profiles/stack.h); empty to use the medium directly
+  /// Faults injected when the workload starts (plugin/model/faults/faults.h).
+  std::vector<std::string> faults;
   std::vector<std::string> faults_after_cut;  ///< additional faults when the power returns
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }
-  std::string name() const;  ///< Returns "stage", or the profile's name; the stem if it is a path.
+  /// "stage", or the profile's name; the stem of the file if the profile is a path.
+  std::string name() const;
   std::vector<std::string> faults_in_recovery() const;
-  /// Returns the options for `explore` and `replay`, each preceded by a blank.
+  /// Returns the options for `explore` and `replay`. Each option follows a blank.
   std::string as_options() const;
 };
 

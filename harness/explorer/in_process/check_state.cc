@@ -1,4 +1,4 @@
-// The timed steps of a check, and the verdict from their results (check_state.h).
+// Runs the steps of a check, measures their times, and derives the verdict (check_state.h).
 #include "harness/explorer/in_process/check_state.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kFindingsMax =
-    2000;  // limit of the first check; with more, the state is checked again without a limit
+    // Limit for the first check; if it is exceeded, the state is checked again without a limit.
+    2000;
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
@@ -99,7 +100,7 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
   return findings;
 }
 
-/// Combines the findings of the first check and of the oracle into one verdict.
+/// Derives the verdict from the findings of the first check and of the oracle.
 void StateChecker::judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                                   StateOutcome& outcome) const {
   oracle::Recovery recovery;
@@ -151,7 +152,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   const adapters::CheckOptions looking{
       .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
   auto first = fsck_->check(*disk_, looking);
-  if (first && first->more_findings > 0) {  // there may be a forbidden one among them
+  if (first && first->more_findings > 0) {  // a forbidden finding may be among the omitted ones
     auto all = looking;
     all.findings_max = std::numeric_limits<std::size_t>::max();
     first = fsck_->check(*disk_, all);

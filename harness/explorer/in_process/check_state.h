@@ -54,15 +54,18 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;  ///< of the oracle, and forbidden ones of fsck
+  /// Findings of the oracle, and findings of fsck that the scheme forbids.
+  std::vector<oracle::Finding> findings;
   std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings of the first check
   std::optional<std::size_t> persisted;
-  bool was_clean = false;  ///< the disk claims to be clean
-  /// Findings remain, because FileSystemType::repairs_damage() is false.
+  bool was_clean = false;  ///< the superblock claims a clean unmount
+  /// True if findings remain although FileSystemType::repairs_damage() is false, so no repair was
+  /// tried.
   bool left_unrepaired = false;
 };
 
-/// Returns true if the scheme's rules were kept: no more than its residue, and all synced data.
+/// Returns true if the state keeps the rules of the scheme: fsck found only permitted residue, and
+/// all synced data exists.
 inline bool keeps_rules(const StateOutcome& outcome) {
   return oracle::keeps_promises(outcome.judgement.verdict);
 }
@@ -72,38 +75,39 @@ std::string difference(const StateOutcome& one, const StateOutcome& other);
 
 enum class CheckMode : std::uint8_t { plain, quick };
 
-/// Facts about a state from its run.
+/// Facts about the run that a state belongs to.
 struct StateFacts {
-  std::optional<std::size_t> persisted;  ///< last point reported before the cut
-  /// Set if nothing was pending or in flight: residue is then a finding, and these are the file
-  /// system's counts.
+  std::optional<std::size_t> persisted;  ///< the last persistence point reported before the cut
+  /// Counts of the file system. Set only if nothing was pending or in flight at the cut; any
+  /// residue is then a finding.
   std::optional<adapters::Counters> settled = {};
-  Unmount unmount = Unmount::none;  ///< state of an unmount before the cut; a disk that then claims
-                                    ///< to be clean must be clean
-  std::uint64_t cut = 0;            ///< event number
-  std::span<const KeptSnapshot> snapshots = {};  ///< snapshots of the run, which must outlive this
+  /// How an unmount before the cut ended; a disk that claims to be clean after it must be clean.
+  Unmount unmount = Unmount::none;
+  std::uint64_t cut = 0;                         ///< event number
+  std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object
 };
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
 class StateChecker {
  public:
-  /// Creates a checker; call it after the disk's begin_run(). All arguments must outlive it. Fails
+  /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. Fails
   /// if the oracle cannot follow the operations.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::span<const workload::Operation> operations,
       const std::vector<workload::FailedOperation>& failed_operations);
 
-  /// Checks the state that the disk shows. The repair changes the disk.
+  /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// Returns the counters of the system's other recovery over all states; empty without one.
+  /// Returns the counters of the system's other recovery, summed over all states. Empty if the
+  /// system has no other recovery.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
   }
 
  private:
-  /// Must not be moved, because it refers to its own members.
+  /// Owns the objects that judge. Must not be moved, because members refer to each other.
   struct Judging {
     Judging(const adapters::FileSystemType& type, const StateDisk& disk, oracle::Oracle its_oracle)
         : oracle(std::move(its_oracle)),

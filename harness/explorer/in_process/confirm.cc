@@ -1,4 +1,5 @@
-// Runs the workload again and checks the states with the names of those that failed (confirm.h).
+// Runs the workload again, and checks the states that have the names of the failed states
+// (confirm.h).
 #include "harness/explorer/in_process/confirm.h"
 
 #include <fmt/format.h>

@@ -1,16 +1,16 @@
 #pragma once
 // Confirms failures. The workload is recorded again on another disk, and a fresh checker checks
 // each failed state in full. A failure is confirmed if the new run has the same state, byte for
-// byte, and the same outcome. For the first confirmed failure, it searches for the fewest lost
-// writes that still fail in the same way, within the driver's rules.
+// byte, and the same outcome. For the first confirmed failure, the fewest lost writes are searched
+// that cause the same failure and that the driver's rules permit.
 
 #include "harness/explorer/in_process/exploration.h"
 
 namespace headcrash::in_process {
 
 enum class Minimise : std::uint8_t { first, none };
-/// Confirms the failures in a result of DiskExplorer::explore() with the same arguments. Replaces
-/// `recording`. Fails like explore().
+/// Confirms the failures in a result of DiskExplorer::explore(). The other arguments must equal
+/// those of explore(). Replaces `recording`. Fails for the same reasons as explore().
 Result<void> confirm_failures(const FormattedDisk& formatted,
                               const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,

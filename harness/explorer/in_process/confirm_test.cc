@@ -1,4 +1,5 @@
-// Failures are confirmed in a separate run and minimised, and rejected if they do not recur.
+// Tests that failures are confirmed by a separate run and minimised, and that failures which do not
+// recur are rejected.
 #include "harness/explorer/in_process/confirm.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Checks states one by one (exploration.h).
+// Checks all states of a run, one after the other (exploration.h).
 #include "harness/explorer/in_process/exploration.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,9 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kAlwaysAudited =
-    2048;  // sectors of a disk that is audited with each check; larger ones only with full checks
+    // Largest disk, in sectors, that is audited after each check; larger disks only after full
+    // checks.
+    2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
@@ -25,7 +27,7 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // The content of the disk at some cut may also be a state of the enumerator.
+  // The enumerator may also have generated this state.
   if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
       result.failures.end())
     return;
@@ -49,8 +51,8 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// Checks a state incrementally, and in full for failures and a share of all states. Returns an
-  /// Error if the results differ.
+  /// Checks a state incrementally. Failures, and a share of all states, are also checked in full.
+  /// Returns an error if the two results differ.
   Result<StateOutcome> examine(const states::FoundState& found) {
     base::Stopwatch watch;
     const auto step = [&](StepKind kind) {
@@ -60,7 +62,7 @@ class Examination {
     disk_.show(found.state);
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
-    watch.lap();  // the checker reports the times of its steps
+    watch.lap();  // discards the time, because the checker reports the times of its steps
     if (disk_.sectors() <= kAlwaysAudited) {
       TRY(audit(found, outcome));
       step(StepKind::verify);
@@ -81,7 +83,7 @@ class Examination {
   }
 
  private:
-  /// Audits the disk after fsck.
+  /// Audits the image after fsck.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -106,7 +108,7 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the content of the disk at a cut, regardless of writes in flight.
+/// Checks the actual content of the disk at a cut, whatever was in flight.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
@@ -189,7 +191,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
     if (!outcome) return forward_error(outcome);
     count(result, *outcome);
     keep(*std::move(outcome), *found, state_watch.ms(), options, result);
-    watch.lap();  // the examination reports the times of its steps
+    watch.lap();  // discards the time, because the examination reports the times of its steps
   }
   result.recovery = checker.recovery_counts();
   for (states::Coverage& one : explorer.coverage()) {
@@ -206,8 +208,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Damages the content of the disk after the unmount. If the unmount failed or left findings, a
-/// state has shown it.
+/// Damages the image that the unmount left. Does nothing if the unmount failed or a state has
+/// failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
@@ -227,7 +229,7 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
                                           const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
-  const auto image = run->image(parsed, 0);  // returns an error if there is no such state
+  const auto image = run->image(parsed, 0);  // fails if there is no such state
   if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "is of a run without media, and " + state + " is a state of media",

@@ -24,64 +24,71 @@
 
 namespace headcrash::in_process {
 
-/// Images derived from the one that an unmount leaves.
+/// Options for images that are damaged on purpose. They are derived from the image after a clean
+/// unmount.
 struct DamageOptions {
-  std::uint64_t seed = 1;  ///< seed of the first image; each next one has the next seed
+  /// Seed of the first image; the seed increases by 1 for each further image.
+  std::uint64_t seed = 1;
   std::uint64_t images = 12;
 };
 
 struct ExplorationOptions {
   std::vector<states::Strategy> strategies{states::Strategy::lose_all, states::Strategy::prefix,
                                            states::Strategy::reorder, states::Strategy::torn};
-  std::uint64_t budget = 1000;  ///< number of distinct states, including forbidden ones
+  /// Number of distinct states, including those that the driver's rules forbid.
+  std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  /// Omit cuts before this point is persistent (a workload's set-up).
+  /// Omit cuts before this operation is persistent, so that the set-up of a workload is not
+  /// explored.
   std::uint64_t from_operation = 0;
   std::size_t failures_kept = 20;  ///< failures stored in full; further ones are counted
   /// Share of states without failure that are also checked in full; 1 for all.
   std::uint64_t verify_one_in = 20;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
-  /// Set to true if an error means that a checker, a second run or the lab contradicts itself.
-  /// Other errors concern the host.
+  /// Set to true if the error is a contradiction: within a checker, between two runs, or within the
+  /// lab. Other errors are caused by the host.
   bool* contradicted = nullptr;
 };
 
 struct ExploredState {
-  std::string state;  ///< name in the recording
+  std::string state;  ///< name of the state in the recording
   states::Strategy strategy = states::Strategy::prefix;
   std::uint64_t digest = 0;
   double wall_ms = 0;
   StateOutcome outcome;
-  // confirm.h
+  // The following members are set by confirm_failures() (confirm.h).
   bool confirmed = false;
-  std::string disagreement;     ///< result of the repeated run
-  std::string minimised_state;  ///< with the fewest lost writes; empty if not tried
+  std::string disagreement;  ///< the different result of the second run, if not confirmed
+  /// The failing state with the fewest lost writes; empty if not searched.
+  std::string minimised_state;
 };
 
-/// The use of a strategy's states.
+/// How many states of a strategy were checked.
 struct StrategyCoverage {
   states::Coverage found;
   std::uint64_t checked = 0,
-                forbidden = 0;  ///< distinct; others were omitted by an interruption
+                forbidden = 0;  ///< distinct states; an interruption omits the remaining states
 };
 
 struct ExplorationResult {
   RecordedRun run;
   std::vector<StrategyCoverage> coverage;
   std::uint64_t generated = 0;  ///< distinct states
-  std::uint64_t forbidden = 0;  ///< of these, forbidden by the driver's rules
+  std::uint64_t forbidden = 0;  ///< generated states that the driver's rules forbid
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;     ///< of the checked ones, in full
-  std::uint64_t settled = 0;      ///< checked in addition, with nothing pending
-  std::uint64_t informative = 0;  ///< checked in addition, for a run with faults
+  std::uint64_t verified = 0;  ///< checked states that were also checked in full
+  std::uint64_t settled = 0;   ///< states checked in addition because nothing was pending
+  /// States checked in addition because faults make them informative.
+  std::uint64_t informative = 0;
   /// Number of states in which the first check found each kind.
   std::map<adapters::FindingKind, std::uint64_t> found;
   std::map<oracle::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
   adapters::DamageCounts damage;
-  adapters::Counters recovery;  ///< of the system's other recovery (StateChecker::recovery_counts)
+  /// Counters of the system's other recovery (StateChecker::recovery_counts).
+  adapters::Counters recovery;
   StepTimes step_ms = {};
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;
 };
@@ -95,15 +102,15 @@ class DiskExplorer {
         fsck_(formatted.type->checker()),
         audit_(formatted.type->audit()) {}
 
-  /// Explores a system of the disk's type. Replaces `recording`. Fails like record_run(), or if the
-  /// oracle cannot follow the list.
+  /// Explores a system that uses the disk's type. Replaces `recording`. Fails if record_run() fails
+  /// or the oracle cannot follow the list.
   Result<ExplorationResult> explore(const adapters::SystemUnderTest& system,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
-  /// Checks one state of a recording that explore() or record_run() made of these operations. The
-  /// state is from `recorded`, or from the same run made again.
+  /// Checks one state of a recording that explore() or record_run() made of these operations.
+  /// `recorded` is that run, or a repetition of it.
   Result<ExploredState> check(const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
                               const RecordedRun& recorded, const std::filesystem::path& recording,

@@ -16,7 +16,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::uint64_t kFillBytes = 1 << 20;  // per write
+constexpr std::uint64_t kFillBytes = 1 << 20;  // size of each write that fills the disk
 
 class RecordedBytes final : public model::SectorStore {
  public:
@@ -64,7 +64,7 @@ class RecordedBytes final : public model::SectorStore {
   model::TimeNs now_ = 0;
 };
 
-/// The fill is recorded, too, so that all commands can use states of the recording.
+/// Fills the disk. The fill is recorded, so that all commands can use the states of the recording.
 Result<void> fill(RecordedBytes& store) {
   std::vector<std::byte> piece;
   for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
@@ -75,9 +75,9 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
-/// Changes names only, because a later run must find only its own data or bytes from before mkfs.
-/// The changes are few enough that a journal does not wrap: its first transaction is at the place
-/// of the next mount's.
+/// Creates and removes names. Writes no data, so that a later run finds only its own data or bytes
+/// from before mkfs. There are few enough changes that a journal does not wrap: the first
+/// transaction of these changes is where the next mount writes its first one.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -87,8 +87,9 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// Leaves changes that the next mount discards. Many changes of the root alone give a log pieces as
-/// long as a mount's first write. A final name must never become visible.
+/// Leaves changes in the log that the next mount discards. Many changes of the root directory alone
+/// produce log writes as long as the first one of a mount. None of the final names may ever become
+/// visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

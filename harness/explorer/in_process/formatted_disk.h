@@ -1,7 +1,8 @@
 #pragma once
 // An empty file system, new or used, on a disk filled with bytes from before mkfs
-// (workload/stamp.h). Its formatting is recorded once, and recordings of runs are based on it. All
-// other commands can therefore use their states (extract, recording, serve).
+// (workload/stamp.h). The formatting is recorded once, and recordings of runs use it as their base.
+// The commands that read recordings (extract, recording, serve) can therefore use states of these
+// runs.
 
 #include <filesystem>
 #include <memory>
@@ -16,19 +17,20 @@ namespace headcrash::in_process {
 
 struct FormattedDisk {
   const adapters::FileSystemType* type = nullptr;
-  std::vector<std::byte> bytes;  ///< of all devices, one after another
+  std::vector<std::byte> bytes;  ///< content of all devices, one after the other
   std::uint64_t log_at = 0;      ///< first sector of the second device; 0 if none
   std::filesystem::path recording;
-  std::string state;                                  ///< its last state
+  std::string state;                                  ///< the last state of the recording
   std::shared_ptr<const states::RunHistory> history;  ///< the recording
 
   std::uint64_t sectors() const;
 };
 
-/// Formats a disk. Replaces an existing recording. With LabDisk::used_by, that system mounts it,
-/// creates and removes some directories, which leave traces (transactions of an older mount,
-/// previously used inodes), and unmounts. With LabDisk::cut, the power is cut after changes that it
-/// does not keep. Fails if mkfs rejects the options or the folder is unwritable.
+/// Formats a disk. Replaces an existing recording. With LabDisk::used_by, that system then mounts
+/// the disk, creates and removes directories, and unmounts. This leaves traces on the disk, for
+/// example old transactions in the log and used inodes. With LabDisk::cut, the power is cut after
+/// changes that the system does not keep. Fails if mkfs rejects the options or the folder cannot be
+/// written.
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
                                   const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);

@@ -1,5 +1,5 @@
-// I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in the
-// environment sets the number of seeds per scheme, HEADCRASH_IO_ERRORS_FROM the first seed. A
+// Tests I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in
+// the environment sets the number of seeds per scheme, HEADCRASH_IO_ERRORS_FROM the first seed. A
 // failure prints both, the faults and the operations.
 #include "harness/explorer/in_process/io_errors.h"
 
@@ -27,7 +27,8 @@ struct Sums {
   std::uint64_t runs = 0, hit = 0, failed_syncs = 0, ended = 0, unmounted = 0, states = 0;
 };
 
-/// Most controls keep no rule after a cut, but are consistent after an unmount.
+/// Returns true for a failure after the unmount. Most controls keep no rule after a cut, but all
+/// are consistent after an unmount.
 bool is_of_an_unmount(const ExploredState& failure, const RecordedRun& run) {
   const auto state = states::parse_crash_state(failure.state);
   const Unmount unmount = state ? run.unmounted_at(*state) : Unmount::none;
@@ -45,8 +46,8 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   void SetUp() override {
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
-    // The journal exists from the start, so that faults can target it. Schemes without a journal do
-    // not use it.
+    // Schemes without a journal get one, too, so that faults can target its area. They do not use
+    // it.
     const bool has_features = disk.mkfs.contains("fast-check") ||
                               disk.mkfs.contains("bmap-cache") ||
                               disk.mkfs.contains("external-journal");
@@ -124,7 +125,8 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
   }
 }
 
-/// The recording contains the effects of failed writes: at its end it shows the medium's content.
+/// The recording contains the effects of failed writes, so its last state must equal the content of
+/// the medium.
 TEST_P(IoErrors, ARecordingContainsTheEffectsOfFailedWrites) {
   std::uint64_t failed = 0;
   for (std::uint64_t seed = 1; seed <= std::min(seeds(), kIoErrorSeeds); ++seed) {

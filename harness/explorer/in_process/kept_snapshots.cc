@@ -6,7 +6,7 @@
 namespace headcrash::in_process {
 namespace {
 
-/// FNV-1a.
+/// Computes FNV-1a.
 class Digest {
  public:
   void bytes(std::span<const std::byte> more) {

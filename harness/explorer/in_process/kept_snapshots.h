@@ -1,6 +1,7 @@
 #pragma once
-// Snapshots that a run creates and drops: the content of each at its creation, and the cuts at
-// which it must have this content. For systems with SystemDescription::keeps_snapshots.
+// The snapshots that a run creates and drops, for systems with SystemDescription::keeps_snapshots.
+// For each snapshot, holds its content at creation, and the cuts at which it must have this
+// content.
 
 #include <cstdint>
 #include <limits>
@@ -16,8 +17,8 @@ namespace headcrash::in_process {
 struct KeptSnapshot {
   std::string name;
   std::uint64_t tree = 0;        ///< digest_of_snapshot() at its creation
-  std::uint64_t from_event = 0;  ///< first cut at which it is kept
-  /// end of these cuts, exclusive
+  std::uint64_t from_event = 0;  ///< first cut at which the snapshot must exist
+  /// The cut at which the snapshot need no longer exist.
   std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();
   bool is_kept_at(std::uint64_t cut) const { return cut >= from_event && cut < to_event; }
 };
@@ -26,7 +27,7 @@ struct KeptSnapshot {
 /// be read.
 Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
                                          const model::SectorStore& store, const std::string& name);
-/// Returns a finding for each snapshot that must be kept at the cut and has changed.
+/// Returns a finding for each snapshot that must exist at the cut but is missing or has changed.
 std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& type,
                                              const model::SectorStore& store,
                                              std::span<const KeptSnapshot> snapshots,

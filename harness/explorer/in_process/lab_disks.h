@@ -1,7 +1,6 @@
 #pragma once
 // The disks of the in-process lab, by name. The disk determines which errors a workload can expose:
-// blocks are reused if there are few, indirect blocks are needed if blocks are small, and a log
-// wraps if it is as short as possible.
+// few blocks are reused soon, small blocks require indirect blocks, and a short log wraps.
 //
 //   plain  about 16 MiB, with the defaults of mkfs
 //   tiny   some hundred blocks: space is reused soon
@@ -22,9 +21,9 @@ namespace headcrash::in_process {
 inline constexpr std::string_view kPlainDisk = "plain";
 inline constexpr std::array<std::string_view, 4> kLabDisks{kPlainDisk, "tiny", "deep", "used"};
 
-/// Errors list all names.
+/// Fails for an unknown name. The error lists all names.
 Result<void> check_lab_disk_name(std::string_view name);
-/// Fails for an unknown name, or if the system has no such disk.
+/// Returns a disk by its name. Fails for an unknown name, or if the system has no such disk.
 Result<adapters::LabDisk> find_lab_disk(std::string_view name,
                                         const adapters::SystemUnderTest& system);
 

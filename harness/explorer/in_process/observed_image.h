@@ -1,6 +1,6 @@
 #pragma once
-// Converts an image to a tree for the oracle. Its reader shares no code with the mounted file
-// system (adapters::ImageReader).
+// Converts an image to a tree for the oracle. The reader (adapters::ImageReader) shares no code
+// with the file system.
 
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace headcrash::in_process {
 
-/// Observes the states of one run. The content of a sector written by the run is examined once,
-/// since recognising stamps costs as much as everything else here.
+/// Observes the states of one run. Each written sector is classified only once, since recognising
+/// stamps costs as much as the remaining work.
 class Observer {
  public:
   /// `type` and `disk` must outlive this object.
@@ -23,11 +23,11 @@ class Observer {
            const oracle::Aspects& aspects = {})
       : type_(&type), disk_(&disk), aspects_(aspects), known_(disk.written_sectors()) {}
 
-  /// Returns all objects except the root. Fails if the image is invalid although a check found
-  /// nothing.
+  /// Returns all objects except the root. Fails if the image is invalid although fsck reported no
+  /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// Describes one object. `data`, if not null, receives the sectors of its content, which the
-  /// reader does not read.
+  /// Describes one object. If `data` is not null, it receives the numbers of the sectors that hold
+  /// the object's content. The reader does not read these sectors.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);
@@ -40,7 +40,7 @@ class Observer {
 
   const adapters::FileSystemType* type_;
   const StateDisk* disk_;
-  oracle::Aspects aspects_;  ///< aspects of inodes to observe; others are not judged
+  oracle::Aspects aspects_;  ///< inode fields to observe; others are not judged
   std::vector<std::optional<workload::BlockContent>> known_;
 };
 

@@ -1,4 +1,4 @@
-// Replays the driver's rules on the requests pending at a cut (order_rules.h).
+// Applies the driver's rules to the requests that were pending at a cut (order_rules.h).
 #include "harness/explorer/in_process/order_rules.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace {
 
 using Kind = os::DiskOrder::Kind;
 
-enum class Fate : std::uint8_t { free, kept, torn, lost };  // free: not a write, complete or not
+// Free: any request that is not an unflushed write.
+enum class Fate : std::uint8_t { free, kept, torn, lost };
 
 }  // namespace
 
@@ -37,7 +38,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // A state with all or none of the unflushed writes is always possible.
+  // A state that contains all or none of the unflushed writes is always possible.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);
@@ -75,7 +76,7 @@ bool OrderRules::allow(const states::CrashState& state) const {
     kept -= fate == Fate::kept ? 1 : 0;
     order.complete(id, os::DiskOrder::Outcome::done, changes);
   }
-  // A disk writes one request at a time.
+  // A disk processes one request at a time.
   return kept == 0 && state.torn.size() <= 1 && torn == state.torn.size();
 }
 

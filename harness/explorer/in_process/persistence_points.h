@@ -25,7 +25,7 @@ class PersistencePoints {
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// Returns the event after the mark of the first point from this operation on.
+  /// Returns the event after the first mark of a point whose operation is not before `operation`.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

@@ -1,4 +1,4 @@
-// Collects events until the end of the run (queue_recorder.h).
+// Collects the events of a run and writes them at its end (queue_recorder.h).
 #include "harness/explorer/in_process/queue_recorder.h"
 
 #include <algorithm>

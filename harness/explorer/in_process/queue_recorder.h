@@ -2,16 +2,16 @@
 // Records the requests and completions of the driver's queue, as a recording and as rules
 // (order_rules.h).
 //
-// A failed write is recorded with the content that it left: the medium's content in its place at
-// completion, which is then durable. In states before completion it is in flight like any other
-// write, with the content that it left.
+// A failed write is recorded with the content that its range of the medium has at completion, which
+// is then durable. In crash states before completion, the write is in flight like any other write,
+// with the same content.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
 //   recorded   SUBMIT 7: write lba 100, 4 sectors  N N o o ... ACK 7
 //
-// The remaining content is unknown when the write is issued, so events stay in memory until the end
-// of the run.
+// The content after a failure is unknown when the write is issued, so all events stay in memory
+// until the end of the run.
 
 #include <cstdint>
 #include <map>
@@ -28,7 +28,7 @@ namespace headcrash::in_process {
 
 class QueueRecorder final : public os::DiskTracer {
  public:
-  /// All arguments must outlive this object. The queue's disk writes to `medium`.
+  /// All arguments must outlive this object. `medium` is the disk to which the queue writes.
   QueueRecorder(os::Executor& executor, OrderRules& rules, const StateDisk& medium)
       : executor_(executor), rules_(rules), medium_(medium) {}
 
@@ -36,15 +36,16 @@ class QueueRecorder final : public os::DiskTracer {
               const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
   void mark(std::string text);
-  /// Wakes fibers that wait for the next completion of the disk.
+  /// Returns the queue of fibers that wait for the disk's next completion.
   os::WaitQueue& answered() { return answered_; }
 
   std::uint64_t events() const { return events_.size(); }
   bool idle() const { return under_way_ == 0; }
-  /// Returns cuts directly before and after the completion of each failed request, including reads.
+  /// Returns the cuts directly before and directly after the completion of each failed request,
+  /// including failed reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Writes all events so far. The writer keeps its errors.
+  /// Writes all events recorded so far. The writer stores its errors.
   void write_to(record::RecordingWriter& writer) const;
 
  private:
@@ -63,7 +64,7 @@ class QueueRecorder final : public os::DiskTracer {
   OrderRules& rules_;
   const StateDisk& medium_;
   std::vector<Event> events_;
-  std::map<os::RequestId, std::size_t> writes_under_way_;  ///< their SUBMIT events
+  std::map<os::RequestId, std::size_t> writes_under_way_;  ///< id to the SUBMIT event of the write
   std::vector<std::uint64_t> failed_at_;
   std::size_t under_way_ = 0;
   os::WaitQueue answered_{executor_};

@@ -1,9 +1,9 @@
-// Random histories of all operations under schemes that keep their rules. No operation fails, and
-// all crash states are permitted. The tree after the last sync equals that of a perfect file system
-// (the oracle then permits no other). By default each scheme runs one seed, from which disk, order,
-// cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the environment sets the
-// number of seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts
-// the systems to that type; each seed then runs one of them.
+// Tests random histories of all operations under schemes that keep their rules. No operation fails,
+// and all crash states are permitted. The tree after the last sync equals that of a perfect file
+// system (the oracle then permits no other). By default each scheme runs one seed, from which disk,
+// order, cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the environment
+// sets the number of seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs
+// restricts the systems to that type; each seed then runs one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kStates = 150;
 
-/// Returns an empty text for all types.
+/// Returns the type to which the test is restricted, or an empty string for all types.
 std::string_view only_type() {
   const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
   return type == nullptr ? std::string_view() : type;
@@ -38,8 +38,8 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// All parameters of a seed are drawn. Seeds alternate among schemes, so no parameter may be tied
-/// to one scheme.
+/// Runs one seed. The seed determines all parameters. Seeds alternate between schemes, so
+/// parameters must not depend on properties of the seed that are tied to one scheme.
 void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);
@@ -85,7 +85,7 @@ TEST(RandomHistories, AreFreeOfFindings) {
   for (std::uint64_t seed = first; seed < end; ++seed) {
     expect_without_a_flaw(explorers, *systems.at(seed % systems.size()), seed,
                           folder.path() / "run.hcrec");
-    // progress of a long run
+    // Shows the progress of a long run.
     if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;
   }
 }

@@ -1,4 +1,5 @@
-// Runs a small operating system with a mounted file system and its users (record_run.h).
+// Runs the users of a workload on a mounted file system inside a small operating system
+// (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <fmt/format.h>
@@ -23,16 +24,16 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// For shuffled runs: on a slow disk, many requests are queued at each choice.
+/// Latencies of shuffled runs. On a slow disk, the driver chooses among many queued requests.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
-/// A sweep takes a minute, and a removal under soft updates needs five: name, count, inode, maps,
-/// and summary.
+/// Time that all daemons need to finish. A sweep takes a minute, and a removal under soft updates
+/// needs five sweeps: name, link count, inode, bitmaps and summary.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
-constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
+constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and the work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
-constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // per run
+constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
 /// Returns costs so high that a time slice ends after a few steps. Several users then interleave
 /// inside operations.
@@ -63,7 +64,7 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
-/// Returns true for operations that only wait for the disk and may be retried after an error.
+/// Returns true for operations that only wait for the disk. After an error they may be retried.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
   return operation.kind == fsync || operation.kind == fdatasync ||
@@ -137,7 +138,7 @@ class Run {
     if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
-    // The power is cut: later requests are not recorded.
+    // Requests after this point are not recorded, as after a power cut.
     system_.queue.trace(nullptr);
     if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
@@ -147,7 +148,8 @@ class Run {
 
   bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
 
-  /// Simulates memory pressure: an operation cannot rely on data cached by its previous step.
+  /// Simulates memory pressure by evicting clean buffers, so that an operation cannot rely on data
+  /// that its previous step has cached.
   void drop_clean_buffers() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
       system_.cache.drop_clean();
@@ -162,7 +164,7 @@ class Run {
     if (recorded_.unmount == Unmount::succeeded) settle();
   }
 
-  /// Detects writes after the unmount.
+  /// Detects writes that follow the unmount.
   void watch_the_rest() {
     executor_.sleep_until(executor_.now() + kAfterUnmount);
     if (recorder_.events() != recorded_.to_event && !recorded_.failure)
@@ -178,7 +180,7 @@ class Run {
                           met.informative.end());
   }
 
-  /// Does nothing if there is no space for a snapshot.
+  /// Creates a snapshot. Does nothing on ENOSPC.
   void make_snapshot(const std::string& name) {
     if (!under_test_.description().keeps_snapshots || !mounted_->snapshots()->make(name)) return;
     const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
@@ -194,14 +196,15 @@ class Run {
     if (kept == recorded_.snapshots.end()) return;
     const std::uint64_t begun = recorder_.events();
     const auto dropped = mounted_->snapshots()->drop(name);
-    if (!dropped && dropped.error().value == EBUSY) return;  // inside a transaction, so it is kept
+    // A transaction is open, so the snapshot is kept.
+    if (!dropped && dropped.error().value == EBUSY) return;
     kept->to_event = begun;
     if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
       recorded_.failure = fmt::format("snapshot {} cannot be dropped: {}", name,
                                       std::strerror(dropped.error().value));
   }
 
-  /// Executes one user's part of the list.
+  /// Executes the operations of one user.
   void work(std::size_t thread) {
     for (std::size_t i = 0; i < operations_.size() && !over(); ++i) {
       if (thread == 0 && i == operations_.size() / 2) make_snapshot("middle");
@@ -213,7 +216,7 @@ class Run {
         pause();
       }
     }
-    // A run that ended early has an open transaction, which no user would commit.
+    // If the run ended early, commits the open transaction, because no user will.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -241,18 +244,19 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // A user that was resting may have been woken before and have continued since.
+      // A user that was waiting may have been woken earlier and have continued since then.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
-      if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
+      // This fiber may have been scheduled late.
+      if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
     failed(number, done.error().value);
     changed_.wake_all();
   }
 
-  /// Also waits until the disk has completed the requests issued by then; a promise about age
-  /// includes this.
+  /// Rests, then waits until the disk has completed all requests issued by then, because a promise
+  /// about age includes this time.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -281,7 +285,7 @@ class Run {
     }
   }
 
-  /// Reports a point in list order.
+  /// Reports a persistence point. Points are reported in list order.
   void tell(std::size_t point) {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
@@ -309,7 +313,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// An open file without a name does not belong to the final tree.
+  /// Marks the run as settled, if nothing is pending. An open file without a name would not be part
+  /// of the final tree, so no file may be open.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
@@ -336,9 +341,9 @@ class Run {
   std::size_t threads_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
-  std::set<std::size_t> untold_;  ///< points neither reported nor skipped
-  std::size_t arrived_ = 0;       ///< at joins, over all users
-  std::size_t resting_ = 0;       ///< number of users that wait for another, or have ended
+  std::set<std::size_t> untold_;  ///< points that are neither reported nor skipped yet
+  std::size_t arrived_ = 0;       ///< users that wait at joins
+  std::size_t resting_ = 0;       ///< users that wait for another user, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
   bool skipped_ = false;  ///< an operation was skipped or partial
   os::WaitQueue changed_{executor_};

@@ -60,17 +60,18 @@
 namespace headcrash::in_process {
 
 struct RunOptions {
-  std::uint64_t seed = 1;                      ///< seed of the pauses
-  std::int64_t pause_ns_max = 20'000'000'000;  ///< maximum between operations; mostly zero
+  std::uint64_t seed = 1;  ///< seed of the pauses
+  /// Maximum pause between operations; most pauses are 0.
+  std::int64_t pause_ns_max = 20'000'000'000;
   std::uint64_t cache_bytes = 4 << 20;
-  /// Selects the order of requests. 0: the elevator, 10 ms per request; otherwise the seed of a
-  /// shuffled order. If odd, several users have a slow processor and interleave inside operations;
-  /// otherwise it costs no time. With 3, 7, 11 ... there are no pauses, so much is pending at once.
-  /// With 2, 6, 10 ... memory is short: clean blocks leave the cache after every completion of the
-  /// disk.
+  /// Selects the order in which requests are served. 0: an elevator, with 10 ms per request.
+  /// Otherwise, the seed of a random order. If odd, and there are several users, system calls cost
+  /// processor time, so that users interleave inside operations. Otherwise they cost none. With 3,
+  /// 7, 11 ... there are no pauses, so many requests are pending at once. With 2, 6, 10 ... memory
+  /// is short: clean blocks are evicted after every completion of the disk.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
-  bool unmount = false;  ///< at the end; always done with faults
+  bool unmount = false;  ///< unmount at the end; always done if there are faults
 };
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
@@ -78,9 +79,9 @@ enum class Unmount : std::uint8_t { none, failed, succeeded };
 /// The effects of faults on a run.
 struct MetFaults {
   std::uint64_t failed_requests = 0;
-  std::uint64_t failed_syncs = 0;              ///< number of fsync and sync calls that returned EIO
-  std::string ended_by;                        ///< the operation that failed; empty if none
-  std::optional<std::uint64_t> first_failure;  ///< the cut directly after it
+  std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO
+  std::string ended_by;  ///< the operation that failed with EIO and ended the run; empty if none
+  std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
   /// Cuts at which the medium's content is most informative: after a failure, after a later
   /// successful sync, and before and after the unmount.
   std::vector<std::uint64_t> informative;
@@ -91,22 +92,22 @@ struct RecordedRun {
   std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
-  /// Cuts at which the file system had nothing pending, with its own counts.
+  /// Cuts at which the file system had nothing pending, and the counts of the file system at each.
   std::map<std::uint64_t, adapters::Counters> settled;
-  std::optional<std::string> failure;  ///< violation of a promise before any cut
-  std::size_t executed = 0;            ///< number of operations of all users
-  Unmount unmount = Unmount::none;     ///< state at the end
+  std::optional<std::string> failure;  ///< a promise that was broken before any cut
+  std::size_t executed = 0;            ///< number of operations executed by all users
+  Unmount unmount = Unmount::none;     ///< how the unmount at the end of the run ended
   MetFaults met;
   std::vector<KeptSnapshot> snapshots;
 
-  /// Returns the file system's counts for the content of the disk at a cut at which nothing was
-  /// pending.
+  /// Returns the counts of the file system at the cut of `state`, if nothing was pending at this
+  /// cut and the state lacks no write.
   std::optional<adapters::Counters> settled_at(const states::CrashState& state) const {
     const auto found = settled.find(state.event);
     if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
     return found->second;
   }
-  /// Returns the state of the unmount at a cut.
+  /// Returns how the unmount had ended at the cut of `state`.
   Unmount unmounted_at(const states::CrashState& state) const {
     return state.event == to_event ? unmount : Unmount::none;
   }

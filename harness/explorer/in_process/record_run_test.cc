@@ -1,4 +1,4 @@
-// Tests orders, users and settled runs (record_run.h).
+// Tests request orders, several users, and settled runs (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <gtest/gtest.h>
@@ -116,7 +116,7 @@ TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
-  // A state with leaked blocks is permitted during the run, but not at a settled cut.
+  // Leaked blocks are permitted during the run, but not at a settled cut.
   EXPECT_GT(result->found.size(), 0U);
 }
 
@@ -150,7 +150,7 @@ TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
   }
 }
 
-/// Reports leaked blocks by the thousand, followed by a finding that no scheme permits.
+/// A checker that reports thousands of leaked blocks, and then a finding that no scheme permits.
 class VerboseChecker : public adapters::ImageChecker {
  public:
   explicit VerboseChecker(adapters::ImageChecker& real) : real_(real) {}

@@ -1,5 +1,5 @@
 // Tests all states of a few workloads under each scheme; the controls must fail.
-// HEADCRASH_SCHEME_WORKLOADS=12 in the environment sets their number;
+// HEADCRASH_SCHEME_WORKLOADS=12 in the environment sets the number of workloads;
 // HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4 selects one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kDiskBytes = 8 << 20;  // of the plain disk
+constexpr std::uint64_t kDiskBytes = 8 << 20;  // size of the plain disk
 constexpr std::uint64_t kWorkloads = 3;
-constexpr std::uint64_t kStatesAtLeast = 8;  ///< per workload
+constexpr std::uint64_t kStatesAtLeast = 8;  ///< minimum per workload
 
 std::uint64_t workloads() {
   return number_from_environment("HEADCRASH_SCHEME_WORKLOADS", kWorkloads);

@@ -1,4 +1,4 @@
-// Compares the flat image with the recording.
+// Compares the states of the flat image with those of the recording.
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
-/// A file system's disk followed by that of its log, at a driver's addresses.
+/// The disk of a file system, followed by the disk of its log. Both use the driver's addresses.
 TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);
@@ -78,7 +78,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
     disk.show((*found)->state);
     ASSERT_TRUE(model::bench::same_bytes(disk.bytes(), expected)) << (*found)->name;
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
-    // The next state undoes changes of a repair.
+    // Changes some sectors as a repair would. Showing the next state must undo these changes.
     ASSERT_TRUE(disk.write(static_cast<std::uint64_t>(states) * 7,
                            std::vector<std::byte>(4096, std::byte{1})));
     ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));

@@ -1,4 +1,4 @@
-// Traverses cached results and reads the rest (tree_cache.h).
+// Returns cached parts of a tree, and rereads the parts whose sources have changed (tree_cache.h).
 #include "harness/explorer/in_process/tree_cache.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-constexpr std::size_t kLookAhead = 64;  // limit of the search for an entry among the previous ones
+// Limit for the search of an entry near its previous position.
+constexpr std::size_t kLookAhead = 64;
 
 }  // namespace
 
@@ -119,7 +120,7 @@ Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
                   fmt::format("is a directory with a second name, '{}'", *next.path), "run fsck");
     if (directory.path != *next.path) {
       directory.known = false;
-      directory.names.clear();  // their paths have changed
+      directory.names.clear();  // the paths of the entries have changed
       directory.path = *next.path;
     }
     TRY(visit(reader, next.number, directory));

@@ -1,5 +1,5 @@
 #pragma once
-// Returns the tree of one state after another, and rereads only changed parts.
+// Returns the trees of successive states, and rereads only what has changed.
 //
 // Every result (a directory's names, an object with its content) is stored with the sectors it was
 // read from and a digest of their content. While the digest is equal, rereading would give the same
@@ -27,15 +27,16 @@ namespace headcrash::in_process {
 
 class TreeCache {
  public:
-  /// All arguments must outlive this object. The judge numbers the names.
+  /// All arguments must outlive this object. `judge` assigns the numbers of lone names.
   TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 
-  /// Returns the tree like Observer::observe(), with digests. Valid until the next call.
+  /// Returns the tree, like Observer::observe(), with digests. The result is valid until the next
+  /// call.
   Result<std::span<const oracle::SeenObject>> observe();
 
  private:
-  /// The sources of a result.
+  /// The sectors from which a result was read.
   struct Sources {
     std::uint64_t place = 0;  ///< place of the inode
     std::vector<std::uint32_t> sectors;
@@ -47,17 +48,17 @@ class TreeCache {
     bool known = false;
     Sources sources;
     oracle::ObservedObject object;
-    oracle::SeenObject seen;  ///< of `object`, once it has its place
+    oracle::SeenObject seen;  ///< refers to `object` once this entry has its final address
   };
   struct KeptDirectory {
     std::string path;
     bool known = false;
     Sources sources;
     std::vector<KeptName> names;
-    std::uint64_t met_in = 0;  ///< number of the last tree that contained it
+    std::uint64_t met_in = 0;  ///< number of the last tree that contains the object
   };
 
-  /// Notes the sectors that are read through it.
+  /// Forwards reads to a store, and records which sectors were read.
   class NotedStore final : public model::SectorStore {
    public:
     explicit NotedStore(const StateDisk& disk) : disk_(&disk) {}

@@ -1,4 +1,4 @@
-// The examiners of minimise.h with real guests, and the steps of a report (failure_report.h).
+// Minimises, confirms and describes a failure with guests (failure_report.h, minimise.h).
 #include "harness/explorer/reproduce/failure_report.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using states::CrashState;
 using std::chrono::steady_clock;
 
-/// A recorded workload and a failing state of it.
+/// A recorded workload and one of its failing states.
 struct Failing {
   RecordedWorkload workload;
   std::shared_ptr<const states::RunHistory> run;
@@ -28,7 +28,7 @@ struct Failing {
   StateOutcome outcome;
 };
 
-/// Returns a relative path if possible, and the complete path otherwise.
+/// Returns the path relative to the current folder if possible, otherwise the absolute path.
 std::string as_typed(const fs::path& path) {
   std::error_code ignored;
   const std::string near = fs::proximate(path, ignored).string();
@@ -57,8 +57,8 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if it fails in the same way. If the check found no damage before, it must find
-  /// none now: otherwise it is another, milder failure.
+  /// Returns true if the state fails in the same way. If the check of the original found no damage
+  /// before the mount, the check must find none now. Otherwise it is a different, milder failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -80,8 +80,8 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                    // of the failure's own recording
-  std::optional<Failing> smaller_;  // the shortest failing workload
+  Failing here_;                    // in the recording of the original failure
+  std::optional<Failing> smaller_;  // the shortest failing workload that was found
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;
 };
@@ -107,7 +107,7 @@ Result<void> FailureReporter::load() {
   return {};
 }
 
-/// Converts a physical state to its losses, which can be minimised.
+/// Replaces a physical state with an equivalent state of lost writes, which can be minimised.
 Result<void> FailureReporter::make_writes_of_physical() {
   if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
   TRY(const auto writes, as_lost_writes(*here_.run, here_.state));
@@ -136,7 +136,7 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
       small.lost, small.minimal ? "minimal" : "the time was over", small.checks));
 }
 
-/// Records the operations and searches for a state that fails in the same way, with the strategy
+/// Records the operations and searches for a state that fails in the same way, using the strategy
 /// that found the failure.
 bool FailureReporter::fails_too(const std::vector<workload::Operation>& operations) {
   const fs::path recording =
@@ -185,7 +185,7 @@ void FailureReporter::minimise_operations() {
   if (!options_.record || of_recovery || workload_.operations.empty() ||
       !failure_.outcome.recovery_of.empty())
     return;
-  // Operations after the next persistence point cannot have begun.
+  // Operations after the first unreported persistence point cannot have begun.
   std::size_t end =
       failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
   while (end < workload_.operations.size() &&

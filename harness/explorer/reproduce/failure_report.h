@@ -19,44 +19,49 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, in the same way as the failed workload.
+/// Records these operations on a fresh file system, under the same conditions as the failed
+/// workload.
 using Recorder = std::function<run::Step<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;
 
-/// Returns a recorder that starts with the formatted disk on which this workload's recording is
-/// based; empty without a base (a trial of a campaign). `options` are those of the workload's disk,
-/// so that its delays recur. `filesystem` must outlive it. Fails if a recording cannot be read.
+/// Returns a recorder that starts with the formatted disk on which the recording of `workload` is
+/// based. The recorder is empty if the recording has no base (a trial of a campaign). `options` are
+/// the disk options of `workload`, so that the same delays recur. `filesystem` must outlive the
+/// recorder. Fails if a recording cannot be read.
 Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
                                const RecordedWorkload& workload, const DiskOptions& options);
 
 struct ReportOptions {
-  Recorder record;                   ///< empty to keep the workload unchanged
+  Recorder record;                   ///< empty to minimise only the state, not the workload
   std::filesystem::path recordings;  ///< existing folder for the recording of a smaller workload
   std::string replay;  ///< "headcrash replay 17 --db x.db", to which --state NAME is appended
-  std::chrono::seconds limit{90};    ///< total time limit
-  std::size_t state_checks = 150;    ///< checks for minimising one state; 0 reports it unchanged
+  std::chrono::seconds limit{90};  ///< total time limit
+  /// Maximum number of checks for minimising one state; 0 to report it unchanged.
+  std::size_t state_checks = 150;
   std::size_t workload_checks = 60;  ///< number of workloads to record
-  std::size_t states_per_workload = 40;  ///< states of the strategy that found the failure
+  /// Maximum number of states for each workload, of the strategy that found the failure.
+  std::size_t states_per_workload = 40;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
 struct FailureReport {
   bool confirmed = false;
-  std::string disagreement;     ///< difference in the repetition, if not confirmed
-  std::string tier;             ///< the strongest tier violated
-  std::string operations;       ///< one per line; the smallest failing set found
-  std::string minimised_state;  ///< state of the failure's own recording
+  /// Difference between the two checks, if the failure was not confirmed.
+  std::string disagreement;
+  std::string tier;        ///< the strongest tier whose promise was broken
+  std::string operations;  ///< the smallest failing list that was found, one operation per line
+  std::string minimised_state;  ///< minimised state in the recording of the original failure
   std::string account;          ///< failure_text.h
-  std::string replay;           ///< the command that shows minimised_state
-  double minimise_ms = 0;       ///< time spent on minimising, without reading and writing
-  /// Recording of the smaller workload, if any, and its failing state.
+  std::string replay;           ///< the command that reproduces minimised_state
+  double minimise_ms = 0;       ///< time spent on minimising, excluding file I/O
+  /// The recording of the smaller workload, if there is one, and its failing state.
   std::optional<std::filesystem::path> recording;
   std::string recording_state;
 };
 
-/// Reports a failure. `workload` is the explored one, also for a state of a recovery. Fails if a
-/// recording can no longer be read.
+/// Reports a failure. `workload` is the explored workload, even if the failing state is of a
+/// recovery. Fails if a recording can no longer be read.
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      const ConfirmedFailure& failure, const ReportOptions& options);

@@ -1,4 +1,4 @@
-// Delta debugging of lost writes and of operations (minimise.h).
+// Implements delta debugging for lost writes and for operations (minimise.h).
 #include "harness/explorer/reproduce/minimise.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 /// Indices of the kept elements, ascending.
 using Chosen = std::vector<std::size_t>;
 
-/// The predicates of the search. `usable` removes elements that cannot exist without omitted ones.
+/// The functions that define a search. `usable` removes elements that require omitted elements.
 struct Predicates {
   std::function<Chosen(const Chosen&)> usable;
   std::function<bool(const Chosen&)> still_fails;
@@ -94,7 +94,7 @@ class DeltaDebugging {
   Predicates predicates_;
   const MinimiseLimits& limits_;
   Chosen current_;
-  std::set<Chosen> asked_;  // at most one entry per check
+  std::set<Chosen> asked_;  // sets that were already checked
   std::size_t checks_ = 0;
   bool stopped_ = false;
 };
@@ -107,7 +107,8 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
   return missing;
 }
 
-/// State names are bounded, so this lists the lost or the kept writes, whichever are fewer.
+/// Returns the state that lacks `missing` writes. The length of a state's name is limited, so the
+/// name lists the lost writes or the kept writes, whichever are fewer.
 states::CrashState with_missing(const states::CrashState& like,
                                 std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {

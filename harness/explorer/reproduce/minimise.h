@@ -12,8 +12,8 @@
 //                     30 31            fails
 //                     30               does not, nor does 31: minimal
 //
-// An examiner decides whether a set still fails, so tests need no guest. The examiners that use
-// guests are in failure_report.cc.
+// The caller supplies a function that decides whether a set still fails, so tests need no guest.
+// failure_report.cc supplies functions that use guests.
 
 #include <cstddef>
 #include <functional>
@@ -30,37 +30,39 @@ namespace headcrash::explorer {
 /// The kind of a failure, which a smaller one must share.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
-  /// Strongest tier among the findings of that kind; nullopt without findings.
+  /// The strongest tier among the findings of that verdict; nullopt without findings.
   std::optional<oracle::Tier> tier;
   bool operator==(const FailureKind&) const = default;
 };
 FailureKind kind_of(const oracle::Judgement& judgement,
                     const std::vector<oracle::Finding>& findings);
-/// Returns true for a finding of the same kind and tier, or, if the failure had none, for the same
-/// verdict.
+/// Returns true if a finding has the verdict and tier of `kind`. If `kind` has no tier, returns
+/// true if the verdicts are equal.
 bool fails_like(const FailureKind& kind, const oracle::Judgement& judgement,
                 const std::vector<oracle::Finding>& findings);
 /// Returns, for example, "lost-synced-data (posix)".
 std::string format(const FailureKind& kind);
-/// Returns true if violating `one` is worse than violating `other`. From strongest: integrity,
+/// Returns true if it is worse to violate `one` than `other`. From strongest to weakest: integrity,
 /// POSIX, documented, de-facto.
 bool stronger(oracle::Tier one, oracle::Tier other);
 
 struct MinimiseLimits {
   std::size_t checks = 200;           ///< maximum calls of the examiner
-  std::function<bool()> out_of_time;  ///< called before each; may be empty
+  std::function<bool()> out_of_time;  ///< called before each check; may be empty
 };
 
 using StateExaminer = std::function<bool(const states::CrashState&)>;
 struct MinimisedState {
   states::CrashState state;
-  std::size_t lost_before = 0, lost = 0;  ///< number of lost or torn writes
+  /// Number of lost or torn writes before and after minimising.
+  std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  bool minimal = false;  ///< no further write can be restored; false if a limit was reached first
+  /// True if no further write can be restored; false if a limit was reached first.
+  bool minimal = false;
 };
-/// Searches for fewer lost or torn writes in the same recording. `unflushed` lists the requests
-/// that no completed flush covers at the cut (RunHistory::unflushed_at), ascending. Returns a state
-/// that is not of base `writes` unchanged.
+/// Searches for a state of the same recording with fewer lost or torn writes that still fails.
+/// `unflushed` lists, in ascending order, the requests that no completed flush covers at the cut
+/// (RunHistory::unflushed_at). A state whose base is not `writes` is returned unchanged.
 MinimisedState minimise_state(const states::CrashState& failing,
                               std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits);
@@ -71,9 +73,9 @@ struct MinimisedWorkload {
   std::size_t checks = 0;
   bool minimal = false;
 };
-/// Searches for fewer operations. Every examined list can be executed: operations on a missing file
-/// or name are omitted, appends are moved to the end of the file, and stamps are renumbered
-/// (harness/workload/draft.h).
+/// Searches for fewer operations that still fail. All examined lists are executable: operations on
+/// missing files or names are omitted, appends start at the end of the file, and stamps are
+/// renumbered (harness/workload/draft.h).
 MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
                                     const WorkloadExaminer& still_fails,
                                     const MinimiseLimits& limits);

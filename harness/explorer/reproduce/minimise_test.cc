@@ -16,7 +16,7 @@ using states::CrashState;
 using workload::Operation;
 using Requests = std::vector<model::RequestId>;
 
-/// Returns the unflushed requests that a state loses or tears.
+/// Returns the unflushed requests that are lost or torn in the state.
 std::set<model::RequestId> missing(const CrashState& state, const Requests& unflushed) {
   std::set<model::RequestId> lost;
   for (const model::RequestId request : unflushed) {
@@ -51,7 +51,8 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     std::set<model::RequestId> cause;
     for (std::uint64_t i = random.below(4); i > 0; --i)
       cause.insert(unflushed[random.below(unflushed.size())]);
-    // Lose-all, or a part of the unflushed writes that includes the cause, in either notation.
+    // Selects lose-all, or a subset of the unflushed writes that includes the cause, in either
+    // notation.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;
@@ -74,7 +75,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
   }
 }
 
-/// Losing one of two is sufficient: either is minimal, both together are not.
+/// The loss of either of two writes is sufficient. Each alone is minimal; both together are not.
 TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
   const Requests unflushed = numbers(1, 12);
   const auto either = [&](const CrashState& state) {
@@ -170,7 +171,7 @@ TEST(MinimiseWorkload, RenumbersStampsAndMovesAppendsToTheEnd) {
             "create g\nappend g 0 512 1 1\nfsync g\n");
 }
 
-/// Random workloads in which a random pair of operations causes the failure.
+/// In random workloads, a random pair of operations causes the failure.
 TEST(MinimiseWorkload, IsMinimalForRandomWorkloads) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// Creates checks by the kinds of expectations (plain_checks.h, oracle/expectation.h).
+// Creates a shell command for each kind of expectation (plain_checks.h, oracle/expectation.h).
 #include "harness/explorer/reproduce/plain_checks.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ using oracle::Expectation;
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The permitted checksums of a block: of stamps, complete or as far as written, with zeroes after
-/// their end (a write may end inside a block), and of zeroes.
+/// The checksums of all contents that a block may have: zeroes, and stamps with zeroes after the
+/// end of the write.
 class PermittedChecksums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {
@@ -29,7 +29,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Adds a block beyond the end of the file, which has no bytes.
+  /// Permits a block beyond the end of the file, which has no bytes.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -75,7 +75,7 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // also the largest number of a shell
 
-/// Returns true if the file may end before the block: another finding gives the permitted size.
+/// Returns true if the file may end before the block, because another finding concerns its size.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
@@ -85,8 +85,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Returns true if blocks may hold another block's version, or parts of two writes, which no
-/// checksum covers.
+/// Returns true if a block may contain the stamp of another block, or parts of two writes.
+/// Checksums do not cover these contents.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =
@@ -118,7 +118,8 @@ std::string block_check(const oracle::Finding& finding, const Expectation& expec
                      quoted(oracle::words(expected)), sums.text());
 }
 
-/// Returns an empty text if no standard tool can check the finding.
+/// Returns the command that checks a finding. Returns an empty string if no standard tool can check
+/// it.
 std::string check_of(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
                      std::span<const Operation> operations, Content content) {
   using Kind = Expectation::Kind;

@@ -12,20 +12,20 @@
 
 namespace headcrash::explorer {
 
-/// The content of the written blocks: stamps (workload/stamp.h), or the version number in each
-/// byte, as in workload.sh.
+/// The content of the blocks that the workload writes: stamps (workload/stamp.h), or the version
+/// number in every byte, as in workload.sh.
 enum class Content : std::uint8_t { stamps, version_bytes };
 
-/// Returns one call of a function of look.sh for each finding, or look_yourself if no standard tool
-/// can check it.
+/// Returns a call of a function of look.sh for each finding. For findings that no standard tool can
+/// check, returns a call of look_yourself.
 std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findings,
                                       std::span<const workload::Operation> operations,
                                       Content content);
 
-/// Returns the first number that the POSIX utility `cksum` prints.
+/// Returns the checksum that the POSIX utility `cksum` prints first.
 std::uint32_t posix_cksum(std::span<const std::byte> data);
 
-/// Quotes a text for a POSIX shell, in single quotes.
+/// Quotes a text for a POSIX shell in single quotes.
 std::string quoted(const std::string& text);
 
 }  // namespace headcrash::explorer

@@ -1,5 +1,5 @@
-// Writes the image and the scripts. A script's head describes the failure, and reproduce.sh is the
-// constant part (reproducer.h).
+// Writes the image and both scripts. The variables at the beginning of a script describe the
+// failure; the remaining part is constant (reproducer.h).
 #include "harness/explorer/reproduce/reproducer.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   return {};
 }
 
-/// Creates a folder for the unfinished result: TARGET.partial, or a numbered one if that exists.
+/// Creates a folder for the unfinished result: TARGET.partial, or a numbered name if that exists.
 Result<fs::path> make_folder_beside(const fs::path& target) {
   std::error_code error;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
@@ -129,7 +129,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "free space or choose another folder");
-  // Writes the whole image, since the recipient needs the previous content of a used disk, too.
+  // Writes the whole disk, because the recipient also needs the previous content of a used disk.
   constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {

@@ -30,32 +30,33 @@ struct ReproducerOf {
   std::vector<oracle::Finding> findings;
   std::vector<workload::Operation> operations;
   std::string account;
-  // The following are for workload.sh.
+  // The following members are used only for workload.sh.
   std::vector<workload::FailedOperation> failed_operations;
   std::optional<std::size_t> persisted;  ///< last persistence point before the cut
-  bool mounted = true;  ///< false if the cut is in the first mount, before operation 0
+  bool mounted = true;                   ///< false if the cut is before the first mount has ended
   std::uint64_t disk_bytes = 0;
   std::string uuid;  ///< for mkfs
 };
 
 struct Reproducer {
   std::filesystem::path image, script, account;
-  std::filesystem::path workload;  ///< empty if it could not be written
+  std::filesystem::path workload;  ///< empty if the script could not be written
   std::string no_workload;         ///< the reason if `workload` is empty
   std::uint64_t image_bytes = 0;   ///< allocated on the host
 };
 
-/// Creates the folder, which must not exist. On failure, nothing remains. Fails for a file system
-/// on two devices or one mounted by a command, for a full disk, and without qemu-img.
+/// Writes a reproducer to a new folder, and removes the folder on failure. Fails if the folder
+/// exists, if the file system uses two devices or is mounted by a command, if the disk is full, or
+/// if qemu-img is missing.
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,
                                     const std::filesystem::path& folder, ImageFormat format);
 
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name);
 
-/// Returns the first error of write_reproducer() that depends only on the file system.
+/// Fails if write_reproducer() would fail for every state of this file system.
 Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem);
 
-/// Writes an image with holes where nothing is known to have been written.
+/// Writes an image in which regions that were never written remain holes.
 Result<void> write_raw_image(const states::StateImage& image, const std::filesystem::path& path);
 
 }  // namespace headcrash::explorer

@@ -53,8 +53,7 @@ TEST(PosixCksum, MatchesTheUtility) {
   }
 }
 
-/// Uses the oracle's own findings: each tree breaks a promise, and the script supports every
-/// finding.
+/// Tests that the script supports the findings of the oracle. Each tree breaks a promise.
 TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
@@ -82,7 +81,7 @@ TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
       {d, s},
       {d, s, file(0, {})},
       {d, s, file(2048, {{.kind = ContentRun::Kind::zero, .blocks = 4}})},
-      {d, s, file(2048, {all})},  // block 1 is of an old version
+      {d, s, file(2048, {all})},  // block 1 contains an old version
       {d,
        wrong,
        counted,
@@ -105,7 +104,7 @@ TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
 }
 
 TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
-  const std::string nothing = " 4294967295";  // cksum's output for no bytes
+  const std::string nothing = " 4294967295";  // output of cksum for an empty input
   const auto check = [](const std::string& expected) {
     return plain_checks(
         {{Verdict::stale_data, Tier::integrity, "f", expected + " in block 9", "other bytes"}},
@@ -145,7 +144,8 @@ TEST(PlainChecks, LeaveTheRestToTheUser) {
       std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
-/// An adapter with harmless commands, for a file system whose files can be read without a mount.
+/// Uses an adapter with harmless commands, for a file system whose files can be read without a
+/// mount.
 class ReproducerTest : public testing::Test {
  protected:
   ReproducerTest() {
@@ -165,7 +165,7 @@ class ReproducerTest : public testing::Test {
             .operations = operations("create f\nwrite f 0 1300 1 1\nfsync f\n"),
             .account = "An account\n\nof \"$(reboot)\" and 'quotes'\n"};
   }
-  /// Returns a disk that holds `text` in sector 8 and nothing else.
+  /// Returns a disk whose only content is `text` in sector 8.
   states::StateImage image(const std::string& text) {
     std::vector<std::byte> sector(512);
     std::memcpy(sector.data(), text.data(), text.size());
@@ -219,7 +219,8 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
 }
 
 TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
-  filesystem_.type = "xfs";  // no debugfs: a check that needs a mount cannot be tested
+  // No tool like debugfs exists, so checks need a mount, which the test cannot do.
+  filesystem_.type = "xfs";
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");
   EXPECT_EQ(ran.code, 125) << ran.output;
@@ -241,7 +242,8 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// Tests the comparing functions on files in a folder, because the script cannot mount in a test.
+/// Tests the functions that compare, on files in a folder, because the script cannot mount in a
+/// test.
 TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
@@ -252,7 +254,7 @@ TEST_F(ReproducerTest, ComparesWithStandardTools) {
           {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
       "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
-  // Uses all functions, then runs the checks in the folder in place of the main part.
+  // Keeps the functions of the script, and replaces its main part by checks in the folder.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
   std::ofstream(folder_ / "checks.sh")

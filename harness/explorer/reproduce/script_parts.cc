@@ -1,4 +1,4 @@
-// The common heads of both scripts (script_parts.h).
+// Creates the beginnings of both scripts (script_parts.h).
 #include "harness/explorer/reproduce/script_parts.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::explorer {
 namespace {
 
-/// Quotes a word of a command; {device} becomes the function's first argument.
+/// Quotes a word of a command. {device} becomes the first argument of the function.
 std::string script_word(const std::string& word) {
   std::string text = quoted(word);
   for (std::size_t at = 0; (at = text.find(kDevicePlace, at)) != std::string::npos;)

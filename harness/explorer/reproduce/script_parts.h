@@ -1,6 +1,6 @@
 #pragma once
-// The common parts of a failure's scripts (reproducer.h, workload_script.h). The head of each
-// describes the failure in variables and functions of a POSIX shell.
+// The common parts of a failure's scripts (reproducer.h, workload_script.h). Each script begins
+// with shell variables and functions that describe the failure.
 
 #include <string>
 #include <string_view>
@@ -10,26 +10,27 @@
 
 namespace headcrash::explorer {
 
-/// Placeholder of the device in an adapter's commands.
+/// Placeholder for the device in an adapter's commands.
 inline constexpr std::string_view kDevicePlace = "{device}";
 
-/// Returns NAME='VALUE'.
+/// Returns the assignment NAME='VALUE'.
 std::string script_setting(std::string_view name, const std::string& value);
 
-/// Returns a function NAME, whose first argument is the device, and NAME_good, its good exit codes.
+/// Returns two shell functions: NAME runs the command on the device in its first argument, and
+/// NAME_good checks its exit code.
 std::string script_command(const std::string& name, const adapters::GuestCommand& command);
 
-/// Returns the command as a user would type it.
+/// Returns the command line as a user would type it.
 std::string in_words(const adapters::GuestCommand& command);
 
 std::string as_comment(const std::string& text);
 
-/// Returns title, file system, and the commands for recovery and check.
+/// Returns the beginning of a script: title, file system, and the commands for recovery and check.
 std::string script_head(const ReproducerOf& of);
 
 std::string checks_function(const std::vector<std::string>& lines);
 
-/// Returns the text of a file of this folder.
+/// Returns the text of a script in this folder, which is embedded in the program.
 std::string embedded_script(std::string_view name);
 
 }  // namespace headcrash::explorer

@@ -21,14 +21,14 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // one digit in a shell; 3 is reserved
+                   kLastDescriptor = 9;  // file descriptors of one digit; 3 is reserved
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {
   return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
 }
 
-/// The open files of the list, by "%NAME", and their descriptors in the shell.
+/// Maps the "%NAME" of each open file to a file descriptor of the shell.
 class Descriptors {
  public:
   std::optional<unsigned> open(const std::string& name) {
@@ -41,7 +41,7 @@ class Descriptors {
     }
     return std::nullopt;
   }
-  /// Returns 0 if it is not open.
+  /// Returns the descriptor, or 0 if the file is not open.
   unsigned find(const std::string& name) const {
     const auto at = open_.find(name);
     return at == open_.end() ? 0 : at->second;
@@ -101,7 +101,7 @@ Result<void> fits_a_byte(const Operation& operation, const std::string& subject)
               fmt::format("its version is not one of 1 to {}, which fit a byte", kLargestByte));
 }
 
-/// Uses xfs_io, which has its own letters.
+/// Returns the command for inode flags. xfs_io uses its own letters for them.
 Result<std::string> flags_command(const Operation& operation, const std::string& subject,
                                   const std::string& path) {
   constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
@@ -119,8 +119,8 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
 
-/// Returns the command for setxattr. The value is hexadecimal, which setfattr accepts for any
-/// bytes; the length of an argument is limited.
+/// Returns the command for setxattr. The value is in hexadecimal, which setfattr accepts for any
+/// bytes. Fails if the argument would be too long.
 Result<std::string> set_attribute(const Operation& operation, const std::string& path,
                                   const std::string& subject) {
   constexpr std::size_t kBytesMost = 60'000;
@@ -205,14 +205,14 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
-      // xfs_io removes its own quotes from the path.
+      // The path has its own quotes for xfs_io, inside the quotes for the shell.
       return fmt::format(
           "io -c {} {}",
           quoted(fmt::format("{} -q \"{}\" {} {} {}",
                              operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
                              operation.offset, operation.target_offset, operation.length)),
           target);
-    case Kind::link:  // through the descriptor if it is open, not the link in /proc
+    case Kind::link:  // for an open file, links the descriptor, not the symbolic link in /proc
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path,
                          target);
     case Kind::remount:
@@ -273,8 +273,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   return fail(subject, "it has no equivalent command");
 }
 
-/// Returns the torn sectors of a write, negative from its end; the script tries this with each
-/// write.
+/// Returns the number of sectors that survive in a torn write, negative if counted from its end.
+/// The script tries this on each write.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
   std::string counts = "1";

@@ -15,9 +15,9 @@
 
 namespace headcrash::explorer {
 
-/// Returns the operations as lines of shell, each with its number, its text and the following mark.
-/// Fails on an operation of a second thread or a transaction, a partial operation, a version that
-/// does not fit a byte, or a seventh open file. Errors name the operation.
+/// Returns the operations as lines of shell. Each line has the operation's number, its text and the
+/// following mark. Fails for operations of a second thread, transactions, partial operations,
+/// versions that do not fit into a byte, and more than six open files. Errors name the operation.
 Result<std::string> operations_in_shell(
     std::span<const workload::Operation> operations,
     std::span<const workload::FailedOperation> failed_operations);

@@ -237,16 +237,16 @@ TEST_F(WorkloadScriptTest, NeedsAWorkload) {
   EXPECT_NE(two.error().message().find("@1 create f"), std::string::npos);
 }
 
-/// Tests its log reader on a known log.
+/// Tests the script's reader of the log with a known log.
 class ReplayLogTest : public WorkloadScriptTest {
  protected:
   ReplayLogTest() {
-    add(0, 2, 0, "A");  // 0: sectors 0, 1
-    add(1, 1, 2, "B");  // 1: sector 1, FUA
+    add(0, 2, 0, "A");  // entry 0: sectors 0, 1
+    add(1, 1, 2, "B");  // entry 1: sector 1, FUA
     add(0, 0, 8, "", "operation-4");
-    add(4, 2, 1, "C");     // 3: FLUSH
-    add(4, 1, 4, "");      // 4: discard
-    put(16, 4, entries_);  // the number of entries
+    add(4, 2, 1, "C");     // entry 3: FLUSH
+    add(4, 1, 4, "");      // entry 4: discard
+    put(16, 4, entries_);  // number of entries
     put(0, 8, 0x6a736677736872);
     put(8, 8, 1);
     put(24, 4, 512);
@@ -268,7 +268,8 @@ class ReplayLogTest : public WorkloadScriptTest {
     if (!content.empty()) log_ += std::string(sectors * 512, content[0]);
     ++entries_;
   }
-  /// Returns the first bytes of the eight sectors after `arguments` of replay_log.
+  /// Replays the log with `arguments` for replay_log, and returns the first byte of each of eight
+  /// sectors.
   std::string replayed(const std::string& arguments) {
     std::ofstream(folder_ / "disk", std::ios::binary) << std::string(8 * 512, '.');
     const std::string text = script(of("create f\nsync\n"));

@@ -15,7 +15,7 @@
 
 namespace headcrash::explorer {
 
-/// One event per millisecond.
+/// Records events at intervals of one millisecond.
 class RecordedDisk {
  public:
   using Data = std::vector<std::byte>;
@@ -37,7 +37,7 @@ class RecordedDisk {
     workload::write_stamps(file, version, offset, data);
     return data;
   }
-  /// Returns a block of 4 KiB that begins with these bytes.
+  /// Returns a 4 KiB block that begins with the bytes `head`.
   static Data block(std::initializer_list<int> head) {
     Data data(4096, std::byte{0x11});
     std::size_t at = 0;

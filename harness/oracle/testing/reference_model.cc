@@ -1,4 +1,4 @@
-// The reference model (reference_model.h).
+// Simulates a file system that loses everything that it has not promised (reference_model.h).
 #include "harness/oracle/testing/reference_model.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool is_of_all(const Operation& operation) {
   }
 }
 
-/// Returns true for a persistence point that covers only a range.
+/// Returns true for a persistence point that covers only a range of a file.
 bool is_of_a_range(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::msync;
 }
@@ -52,8 +52,8 @@ bool changes_content(const Operation& operation) {
          operation.kind == Kind::clone;
 }
 
-/// Returns the position of the block before an operation that moves the rest of the file; nullopt
-/// inside the hole that it created.
+/// Returns the position that the block had before an operation that moves blocks. Returns nullopt
+/// if the block is inside the hole that the operation inserted.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_
   return block - blocks;
 }
 
-/// Returns the size after the operation.
+/// Returns the file size after an operation that moves blocks.
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   if (operation.kind == Kind::collapse) return size - operation.length;
   if (operation.kind == Kind::insert) return size + operation.length;
@@ -75,7 +75,8 @@ std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   return extends ? std::max(size, operation.offset + operation.length) : size;
 }
 
-/// Applies the operation to the block's bytes. A tear keeps only the first of them.
+/// Applies the operation to the content of a block. If the write is torn, only the first `tear`
+/// bytes change.
 void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t tear,
                     std::vector<std::byte>& bytes) {
   const std::uint64_t start = block * kStampBytes, end = start + kStampBytes;
@@ -104,7 +105,7 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates the allocated blocks after an operation on a file of `size` bytes.
+/// Updates the set of allocated blocks after an operation on a file of `size` bytes.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -151,7 +152,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations,
   }
 }
 
-/// Returns true if the covered changes are durable after the operation returns.
+/// Returns true if the operation makes the changes that it covers persistent.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
@@ -249,7 +250,7 @@ void ReferenceModel::learn(std::size_t index, const Operation& operation) {
       files_[*resolve(operation.path)].attributes.insert(operation.attribute);
       files_[*resolve(operation.path)].operations.push_back(index);
       return;
-    case Kind::clone:  // of the file that it changes
+    case Kind::clone:  // refers to the file that the operation changes
       files_[*resolve(operation.target)].operations.push_back(index);
       sources_[index] = *resolve(operation.path);
       return;
@@ -293,7 +294,7 @@ void ReferenceModel::learn_persistence(std::size_t index, const Operation& opera
   persistence_.push_back(std::move(point));
 }
 
-/// Returns the path if no name on it has ever changed.
+/// Returns the names on the path, if none of them has ever changed.
 std::vector<ReferenceModel::Slot> ReferenceModel::new_path(const std::string& path) const {
   std::vector<Slot> slots;
   for (std::string rest = path; !rest.empty();
@@ -313,12 +314,13 @@ bool ReferenceModel::was_persisted(FileId file, const Cut& cut,
                                    const std::function<bool(const Persistence&)>& fits) const {
   return cut.persisted &&
          std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
-           const bool made_before = file <= point.operation;  // 1 + the operation that created it
+           // A file's number is 1 + the operation that created it.
+           const bool made_before = file <= point.operation;
            return point.operation <= *cut.persisted && made_before && fits(point);
          });
 }
 
-/// Applies unordered name writes: changing names are missing or show another file.
+/// Applies writes of unordered names: a name that changes may be missing, or refer to another file.
 void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut,
                               std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::vector<FileId> regular;
@@ -344,7 +346,7 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
 }
 
-/// Returns names whose inode no other file can have.
+/// Returns the names of new synced files, whose inodes no other file can have.
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {
@@ -455,7 +457,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
       size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
     }
     truth = next;
-    // O_SYNC: its end remains unless a later operation truncates it.
+    // An O_SYNC write guarantees its end as a minimum size, until a later operation truncates the
+    // file.
     if (next < at_least) at_least = 0;
     const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
@@ -464,7 +467,7 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
   return std::max(size, at_least);
 }
 
-/// Returns the content of a block after all operations before `end`, which is what a clone copies.
+/// Returns the content of a block after all operations before `end`. A clone copies this content.
 std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block,
                                                     std::size_t end) const {
   std::vector<std::size_t> changes;
@@ -493,8 +496,8 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Goes from the last operation back to the first. Where blocks may or may not have moved, the
-/// earlier block has another position.
+/// Computes the content backwards, from the last operation to the first. If an operation in flight
+/// may or may not have moved the block, earlier operations refer to another position.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -512,7 +515,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     const bool done = kept || by_chance(random, 60);
     if (workload::moves_blocks(operation.kind)) {
       const auto from = moved_from(operation, block);
-      if (!kept && from != block && by_chance(random, 10)) break;  // an intermediate hole
+      // The block is part of a hole in between.
+      if (!kept && from != block && by_chance(random, 10)) break;
       if (!done) continue;
       if (!from) break;
       block = *from;
@@ -542,7 +546,7 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    if (torn) break;  // One tear at most: the head in a dump cannot prove two.
+    if (torn) break;  // at most one tear, because the bytes in a dump cannot prove two
   }
   return bytes;
 }
@@ -659,8 +663,8 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned if a persistence point covers it after its last change, not merely because a
-  // dependency of this file system keeps it.
+  // A name counts as pinned only if a persistence point after its last change covers it. A
+  // dependency that exists only in this simulation does not count.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;
@@ -711,8 +715,8 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // Frees count even if they need not have reached the disk; allocations count only if they must
-  // have.
+  // For a lower bound, frees count even if they may not have reached the disk. Allocations count
+  // only if they must have reached it.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
     return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);

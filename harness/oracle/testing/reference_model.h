@@ -42,11 +42,12 @@ class ReferenceModel {
     std::optional<std::size_t> persisted;
     std::size_t reached = 0;
   };
-  /// Returns a random tree that may be found after the cut.
+  /// Returns a random tree that the cut permits.
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
-  // The following describe state that the cut cannot have changed, for tests that damage it.
-  /// A name that must show this file, or must be absent (its removal is persistent).
+  // The following functions return states that the cut cannot have changed, so that tests can
+  // damage them and expect a finding. A Pinned name must refer to this file, or must be absent
+  // because its removal is persistent.
   struct Pinned {
     std::string path;
     std::optional<FileId> file;
@@ -54,9 +55,10 @@ class ReferenceModel {
   };
   std::vector<Pinned> pinned_names(const Cut& cut) const;
   bool data_is_pinned(FileId file, const Cut& cut) const;
-  /// Returns true if extended attributes, mode and owner cannot have changed.
+  /// Returns true if extended attributes, mode and owner of the file cannot have changed since they
+  /// became persistent.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
-  /// Returns the bytes that fallocate has allocated and made persistent, and that cannot have been
+  /// Returns the number of bytes that fallocate allocated persistently and that cannot have been
   /// freed since.
   std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
@@ -72,7 +74,7 @@ class ReferenceModel {
   struct Content {
     FileType type = FileType::regular;
     std::string target;
-    std::vector<std::size_t> operations;  ///< that change data, size or attributes
+    std::vector<std::size_t> operations;  ///< operations that change data, size or attributes
     std::set<std::string> attributes;
   };
   struct Persistence {
@@ -81,7 +83,7 @@ class ReferenceModel {
     std::optional<FileId> file;
     bool data_only = false;
     std::optional<FileId> directory;
-    std::vector<Slot> slots;  ///< names that are promised to persist
+    std::vector<Slot> slots;  ///< names that the point promises to persist
     std::optional<FileId> links_of;
   };
 
@@ -90,7 +92,8 @@ class ReferenceModel {
     std::size_t operation;
     Change change;
     std::optional<FileId> emptied;
-    bool after_last = false;  ///< waits for the preceding step of the same operation
+    /// Waits for the preceding step of the same operation to be persistent.
+    bool after_last = false;
   };
   std::vector<NameStep> name_steps(std::size_t reached) const;
   std::map<Slot, FileId> ordered_names(const Cut& cut, std::mt19937_64& random) const;
@@ -101,8 +104,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// Returns true if a persistence point known to the cut, after the file's creation, satisfies
-  /// `fits`.
+  /// Returns true if a persistence point that the cut knows, after the creation of the file,
+  /// satisfies `fits`.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,
@@ -124,8 +127,8 @@ class ReferenceModel {
   std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
-  /// Returns the bytes allocated to the file, also beyond its size, after those of its operations
-  /// (by index) that count.
+  /// Returns the number of bytes allocated to the file, including those beyond its size. Considers
+  /// only operations whose index satisfies `counts`.
   std::uint64_t allocated_by(FileId file, const Cut& cut,
                              const std::function<bool(std::size_t)>& counts) const;
   std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;

@@ -30,7 +30,8 @@ std::vector<ReferenceModel::NameStep> ReferenceModel::name_steps(std::size_t rea
       add(one, true);
       add({third, std::nullopt}, true);
     } else {
-      for (std::size_t i = each.changes.size(); i-- > 0;)  // a rename's new name is its last change
+      // The last change of a rename adds its new name.
+      for (std::size_t i = each.changes.size(); i-- > 0;)
         add(each.changes[i], i + 1 < each.changes.size());
     }
   }
@@ -54,8 +55,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
         kept[i] = true;
     }
   }
-  // It is unknown which of two names fsck removes from a directory, so fsync also removes the old
-  // ones.
+  // A directory may have two names, and it is unknown which of them fsck removes. fsync of the
+  // directory therefore also removes the old names.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
@@ -85,7 +86,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   return names;
 }
 
-/// Simulates fsck on directories: of two names one is removed, that of an exchange first.
+/// Simulates fsck: if a directory has two names, removes one. The third name of an exchange is
+/// removed first.
 void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {
@@ -104,7 +106,8 @@ void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileI
   }
 }
 
-/// Finds directories that no name leads to, with their content. fsck breaks cycles of names.
+/// Simulates fsck: moves directories without a name, and their content, to lost+found. Breaks
+/// cycles.
 void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {

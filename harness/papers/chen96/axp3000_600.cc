@@ -1,4 +1,4 @@
-// The machine and its cost table (axp3000_600.h).
+// Configures the machine and its cost table (axp3000_600.h).
 #include "harness/papers/chen96/axp3000_600.h"
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"

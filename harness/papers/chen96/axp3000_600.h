@@ -22,23 +22,23 @@ inline constexpr double kAxpFasterThanI486 = 5;
 
 inline constexpr std::uint64_t kMb = 1'000'000;
 
-/// Stands for an infinite delay in a timed workload: long after its end, but the machine must
+/// Represents an infinite delay. No timed workload lasts as long, but the machine must eventually
 /// become idle.
 inline constexpr os::TimeNs kLongAfter = 500 * model::kSecondNs;
 
-/// Maximum size of a request for adjacent blocks.
+/// Maximum size of a request that is formed from adjacent blocks.
 inline constexpr std::uint32_t kRequestBytes = 64 << 10;
 
-/// Returns the machine with that delay, with interval periodic update.
+/// Returns the machine with that write delay, under interval periodic update.
 Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns,
                                            std::uint32_t request_bytes = kRequestBytes);
 
-/// Returns the machine with any system of the registry, a small disk and little memory, for
-/// frequent measurements of losses.
+/// Returns a machine for loss measurements, with any system of the registry. The disk and memory
+/// are small, so that many measurements are fast.
 Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
                                             const os::SyncerOptions& syncer, std::uint64_t seed);
 
-/// Megabytes of 10^6.
+/// Converts bytes to megabytes of 10^6 bytes.
 inline double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kMb);
 }

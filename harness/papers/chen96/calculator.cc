@@ -27,7 +27,7 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
                             .remark = ours ? "" : "invalid value"});
 }
 
-/// Adds a number and a rule that it equals the paper's within a share.
+/// Adds a number, and a rule that it equals the paper's number within the share `within`.
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);
@@ -52,7 +52,7 @@ std::string text(Figure value) {
   return value ? fmt::format("{:.4g}", *value) : "none";
 }
 
-/// The user's machine and workload.
+/// The machine and workload that the user's parameters describe.
 struct Asked {
   double memory, disk, positioning, writes, set, burst, longest;
   Traffic traffic;
@@ -70,7 +70,7 @@ struct Asked {
     traffic.read_cache = share < 1 ? writes * share / (1 - share) : 0;
     traffic.read_disk = traffic.read_cache * context.parameter("read-misses");
   }
-  /// Returns the error in the parameters; empty if valid.
+  /// Returns the error in the parameters, or an empty string if they are valid.
   static std::string wrong(const Context& context) {
     for (const char* positive : {"memory-mb", "disk-mb-s", "positioning-ms"}) {
       if (context.parameter(positive) <= 0) return fmt::format("{} must be more than 0", positive);
@@ -203,7 +203,7 @@ ClaimAnswer sprite() {
 
 ClaimAnswer long_lifetime() {
   ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
-  // The smallest whole number of megabytes for which rule 3 gives the lifetime.
+  // Searches for the smallest whole number of megabytes with which rule 3 returns the lifetime.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
   while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)
@@ -303,7 +303,8 @@ ClaimAnswer five_megabytes() {
   return answer;
 }
 
-/// Adds a machine's memory divided by the rate of one of its drives, from our profiles.
+/// Adds the delay of equation 1 for a machine: its memory divided by the rate of one of its drives,
+/// from our profiles.
 void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine,
                  double cache_mb, const char* profile) {
   const auto drive = profiles::summarise_profile(profile);

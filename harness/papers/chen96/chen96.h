@@ -14,7 +14,7 @@ std::vector<ClaimAnswer> calculator(Context& context);
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
-// loss.cc: the losses at a cut on that machine, by policy and file system; not a claim of the
+// loss.cc: the losses at a power cut on that machine, by policy and file system. Not a claim of the
 // paper.
 std::vector<ClaimAnswer> loss(Context& context);
 

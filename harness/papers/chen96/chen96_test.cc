@@ -21,7 +21,7 @@ TEST(DelayModel, KeepsTheThreeRules) {
 }
 
 TEST(DelayModel, SharesCacheAndDiskWithReads) {
-  // Half of 100 MB, divided by 5 - 1 MB/s.
+  // Expected: half of 100 MB, divided by 5 - 1 MB/s.
   EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5),
                    12.5);
   EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
@@ -55,7 +55,8 @@ TEST(Calculator, AnswersForTheUsersMachine) {
   EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
 }
 
-/// The paper's printed results follow from its equations, except those about current systems.
+/// All printed results follow from the paper's equations, except for the abstract's range for
+/// current systems.
 TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
@@ -76,7 +77,7 @@ TEST(Calculator, RejectsInvalidParameters) {
   EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
 }
 
-/// Runs each part scaled down: no cell fails, and scale-independent rules hold.
+/// Runs each part scaled down. No cell may fail, and rules that do not depend on scale must hold.
 TEST(Measurements, RunToTheEnd) {
   for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
@@ -99,8 +100,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// Data overwritten after 6 s is written with a delay of 5 s, and not with one of 8 s; data waits
-/// according to the policy.
+/// Data that is overwritten after 6 s is written with a delay of 5 s, but not with a delay of 8 s.
+/// The age of written data follows from the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -112,7 +113,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// Examining the medium shows the loss of a cut at that instant, except for the write in flight.
+/// The loss found by examining the medium must equal the loss of a cut at the same instant, except
+/// for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
@@ -133,7 +135,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      constexpr double kOfOneWrite = 16;  // 64 KiB hold some records, names and blocks
+      // A write of 64 KiB may contain several records, names and blocks.
+      constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
       EXPECT_GT(*seen.cut_lost_changes, 0) << system;
@@ -141,7 +144,7 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   }
 }
 
-/// The policies differ in the age of the loss: zero, about a second, the delay, the interval.
+/// The age of the loss depends on the policy: zero, about a second, the delay, or the interval.
 TEST(Loss, FollowsThePolicy) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {
@@ -160,7 +163,7 @@ TEST(Loss, FollowsThePolicy) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
-/// Broken promises and damage of an unordered file system are detected.
+/// An unordered file system breaks promises and shows damage, which the measurement must detect.
 TEST(Loss, DetectsBrokenPromisesAndDamage) {
   const auto seen = [](const char* type, const char* system) {
     const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,

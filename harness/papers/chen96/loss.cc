@@ -15,9 +15,10 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// The syncer writes its data by age. Other systems measure age from the first change themselves.
+  /// True if the syncer writes data by the age of buffers. Other systems determine the age from the
+  /// first change themselves.
   bool by_buffers = false;
-  bool in_stages = false;  ///< writes wait for others
+  bool in_stages = false;  ///< some writes wait for others
 };
 const std::vector<Mounted>& loss_systems() {
   static const std::vector<Mounted> kSystems{
@@ -33,7 +34,7 @@ std::string full_name(const Mounted& mounted) {
 struct LossPolicy {
   std::string name;
   os::SyncerOptions syncer;
-  Figure delay_s = {};  ///< of interval periodic update
+  Figure delay_s = {};  ///< only for interval periodic update
 };
 const char* const kClassic = "periodic, 30 s";
 const char* const kInterval = "interval, 5 s";
@@ -42,7 +43,8 @@ const char* const kWriteThrough = "write-through";
 constexpr double kFromFirstS = 5;
 
 std::vector<LossPolicy> loss_policies(bool scaled) {
-  constexpr std::uint64_t kDrainBytesPerS = 1'900'000;  // measured: the best value of figure 4 here
+  // Measured: the best value of figure 4 on this machine.
+  constexpr std::uint64_t kDrainBytesPerS = 1'900'000;
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
     cases.push_back(
@@ -95,15 +97,15 @@ Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   return row;
 }
 
-/// Returns a row without numbers if no row has the name.
+/// Returns the row with that name, or an empty row if there is none.
 const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   static const Row kNone;
   const auto found = std::ranges::find(rows, policy, &Row::policy);
   return found == rows.end() ? kNone : *found;
 }
 
-/// Allowance for a tick and the disk time of due data. Soft updates need further ticks: a block
-/// that waits for a write is written at the following tick.
+/// Additional time for a tick and for writing the data that is due. Soft updates need more ticks,
+/// because a block that waits for another write is written at the tick after it.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {
@@ -145,7 +147,7 @@ std::vector<std::string> cells_of(const Row& row) {
   return cells;
 }
 
-/// Runs a measurement and adds its numbers.
+/// Runs a measurement and adds its results to the claim.
 Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
             ClaimAnswer& answer) {
   const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);

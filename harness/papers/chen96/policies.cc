@@ -14,7 +14,8 @@ namespace {
 using os::TimeNs;
 using Policy = os::SyncerOptions::Policy;
 
-/// Readers at random times, and a writer to random blocks, few of which are overwritten soon.
+/// Response times while readers read at random times and a writer writes random blocks, few of
+/// which are overwritten soon.
 struct Response {
   Figure mean_ms, deviation_ms, p99_ms, age_s;
   std::string error;

@@ -13,7 +13,7 @@ using os::TimeNs;
 
 constexpr std::uint64_t kLargeBytes = 120 * kMb;
 
-/// One file is read and another written at the same time, each of 120 MB (rule 2).
+/// Rates while one file of 120 MB is read and another of 120 MB is written (rule 2).
 struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
@@ -34,8 +34,9 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10 MB/s. The
-/// timed workload chen-r3 ends with the reader, which does not finish here with short delays.
+/// Rates of rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10
+/// MB/s. The timed workload chen-r3 cannot be used: it ends with its reader, which does not finish
+/// here if the delay is short.
 struct Lifetime {
   Figure read_mb_s, write_mb_s, disk_write_mb_s;
   std::string error;
@@ -49,7 +50,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   if (options) options->cache_bytes /= scale;
   LoadedMachine machine(options);
   if (machine.good()) machine.make_cold_file("read", large);
-  // The written file exists and is cached, as after earlier rounds.
+  // Creates the file to be written and reads it into the cache, as after earlier rounds.
   machine.run({[&] {
     const auto file = machine.vfs().open("written", {.create = true});
     if (machine.ok(file) && machine.write(*file, 0, rewritten)) machine.ok(machine.vfs().syncfs());
@@ -82,7 +83,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
                    if (!machine.write(*file, at, unit)) return;
                    if (in_time()) written += unit;
                    at = at + unit == rewritten ? 0 : at + unit;
-                   due += turn_ns;  // a late writer catches up
+                   due += turn_ns;  // a writer that is late catches up
                    machine.sleep_until(static_cast<TimeNs>(due));
                  }
                },
@@ -101,7 +102,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
 }
 
 ClaimAnswer rule_1(Context& context) {
-  // Calibrated: 16.3 s in total with infinite delay, 26 compilations.
+  // Calibrated so that 26 compilations take 16.3 s in total with infinite delay.
   constexpr std::uint64_t kCompileMs = 460;
   ClaimAnswer answer{.id = "CH-11",
                      .part = "rules",

@@ -13,7 +13,8 @@ struct Drain {
   std::string error;
 };
 
-/// The time of fsync after `megabytes` have been written to a new file, without any other sync.
+/// Returns the time of fsync after `megabytes` have been written to a new file. There is no other
+/// sync.
 Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
   auto machine = axp3000_600(0, request_bytes);
   if (!machine) return {{}, machine.error().message()};

@@ -2,13 +2,14 @@
 // A used disk: it is filled, and then files are removed and created until its content has been
 // rewritten several times.
 //
-// The used share is that reported by the file system (df). Formats with more metadata, or with
-// whole blocks instead of fragments, thus hold fewer files and are equally full. Sizes are those of
+// The used share is that which the file system reports (df). A format with more metadata, or with
+// whole blocks instead of fragments, is thus equally full with fewer files. Sizes are those of
 // rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below 2 KB (Irlam 1993),
-// none above a megabyte. In contrast to it, a new file differs in size and folder from the removed
-// one, so that holes do not fit. Half of the removed files are among the youngest twentieth, since
-// most files die young (Ousterhout et al. 1985); the others are random. Each file takes a tenth of
-// a second. Contents are zeroes, which cost the host nothing; reads only measure time.
+// none above a megabyte. Unlike there, a new file differs in size and folder from the removed file,
+// so that it does not fit into the hole. Half of the removed files are among the youngest
+// twentieth, since most files die young (Ousterhout et al. 1985); the others are random. Each file
+// takes a tenth of a second. Contents are zeroes, which cost the host nothing; reads are only
+// timed, not verified.
 
 #include <cstdint>
 
@@ -25,11 +26,11 @@ struct AgeingOptions {
 struct AgedDisk {
   double full = 0;          ///< final value
   std::uint64_t files = 0;  ///< number of files that remain
-  double written_over = 0;  ///< bytes written since the disk was full, divided by used bytes
+  double written_over = 0;  ///< bytes written since the disk became full, divided by the used bytes
 };
 
-/// Ages an empty file system; must run on a fiber. Folders are below "aged". Returns ENOSPC if the
-/// share is unreachable.
+/// Ages an empty file system. Must run on a fiber. All folders are below "aged". Returns ENOSPC if
+/// the used share cannot be reached.
 VfsResult<AgedDisk> age(Vfs& vfs, const AgeingOptions& options);
 
 }  // namespace headcrash::experiment::compare

@@ -1,4 +1,4 @@
-// The table of workloads, and running one (columns.h).
+// Lists the workloads and runs them (columns.h).
 #include "harness/papers/comparison/columns.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-/// Returns the results of one run, in the order of kQuantities, over all measured phases; the
-/// responses are those of one phase.
+/// Returns the results of a run in the order of kQuantities. Results cover all measured phases;
+/// response times are those of the phase `phase`.
 std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
                                                  const std::string& phase) {
   double user_s = 0, quiet_s = 0, busy_s = 0, writes = 0, operations = 0;

@@ -2,8 +2,8 @@
 // The compared workloads, and one cell: a system, a machine, a workload and several seeds.
 //
 // Each workload is one of harness/workload/timed, reduced by a factor given in its title, so that
-// twenty systems on three devices take minutes. A different seed changes contents, draws, the
-// disks' angles and the phase of the syncer.
+// twenty systems on three devices take minutes. The seed determines contents, random draws, the
+// initial angles of the disks and the phase of the syncer.
 
 #include <array>
 #include <memory>
@@ -24,13 +24,13 @@ struct Column {
   timed::Arguments arguments = {};
   timed::Arguments scaled = {};  ///< for tests
   std::string phase;             ///< phase whose response times are reported
-  std::string operation;         ///< operation of these responses
+  std::string operation;         ///< operation whose response times are reported
 };
-/// Returns the workloads for a previously empty disk.
+/// Returns the workloads that start on an empty disk.
 const std::vector<Column>& columns();
 /// Returns the column of that name.
 const Column& column(std::string_view name);
-/// Returns smaller workloads for a nearly full disk.
+/// Returns the smaller workloads for a nearly full disk.
 const std::vector<Column>& aged_columns();
 
 enum class Quantity : std::uint8_t { user, quiet, busy, response, response_p99, writes };
@@ -50,8 +50,8 @@ struct Outcome {
   }
 };
 
-/// Measures a cell. `images` holds one image for all seeds, or one for each. Equal arguments give
-/// equal outcomes.
+/// Measures a cell. `images` contains one image for all seeds, or one image per seed. Equal
+/// arguments give equal outcomes.
 Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
                 const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images);

@@ -1,4 +1,4 @@
-// The parts (compare.h).
+// Lists the parts of the comparison (compare.h).
 #include "harness/papers/comparison/compare.h"
 
 #include "harness/papers/comparison/rows.h"

@@ -1,5 +1,6 @@
 #pragma once
-// A table without a paper: all our file systems on one modelled machine with the same workloads.
+// An experiment without a paper: compares all our file systems on one modelled machine under the
+// same workloads.
 //
 // Rows are grouped by the permitted loss at a power cut (rows.h), columns are workloads
 // (columns.h). Each cell runs with several seeds, and statements about two rows hold over the seeds
@@ -9,7 +10,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// Not a paper, so there are no printed numbers.
+/// Returns the experiment. It is not a paper, so there are no printed numbers.
 Paper experiment();
 
 // timed.cc: responses, time until idle, writes per operation.

@@ -35,7 +35,8 @@ TEST(Ranking, UnbeatenAreThoseThatNoOtherBeats) {
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
-/// The lowest mean is too noisy to beat any other, but one of the others beats the last.
+/// The sample with the lowest mean is too noisy to beat any other. However, the second sample beats
+/// the last.
 TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
   const Ranking ranking({&noisy, &second, &third});
@@ -98,7 +99,7 @@ TEST(Ageing, FillsAndTurnsOver) {
   }
 }
 
-/// Three turnovers at nine tenths of the reported space, as required by part aged.
+/// Part `aged` requires three turnovers at nine tenths of the reported space.
 TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   for (const char* its_name : {"LFS", "Netra UFS", "Conventional", "Snapshots"}) {
     const auto row = std::ranges::find(rows(), its_name, &Row::name);
@@ -118,7 +119,7 @@ TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   }
 }
 
-/// Returns true if a machine has dirty blocks after a creation and a write.
+/// Returns true if a machine has dirty blocks directly after a file was created and written.
 bool leaves_dirty(bool synchronous) {
   auto options = machine_with("ufs", "soft-updates-init-cb");
   EXPECT_TRUE(options);
@@ -150,8 +151,8 @@ TEST(SynchronousVfs, ReturnedCallsAreSafe) {
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes data of 30 s: the cut comes while it plans the write, places blocks, and waits for
-/// the disk.
+/// LFS writes data that is 30 s old. The cuts come while it plans this write, places blocks, and
+/// waits for the disk.
 TEST(Recovery, ACutMayHitAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {
@@ -165,7 +166,7 @@ TEST(Recovery, ACutMayHitAFlush) {
   }
 }
 
-/// Its format has the features for the fast check.
+/// The format of Netra UFS includes the features for a fast check.
 TEST(Recovery, NetraIsCheckedFast) {
   const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
   const auto requests = [&](Repair repair) {
@@ -207,7 +208,7 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "numbers of papers must not appear";
 }
 
-/// Each-call systems lose nothing; No Order is caught.
+/// Systems of the group `each call` lose nothing, and No Order's damage is detected.
 TEST(Compare, LossesMatchTheGroups) {
   const ExperimentOutcome outcome = run("loss");
   std::size_t each_call = 0;

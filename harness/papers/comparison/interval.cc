@@ -1,4 +1,4 @@
-// Means, intervals, comparisons (interval.h).
+// Calculates means, intervals and comparisons (interval.h).
 #include "harness/papers/comparison/interval.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// Three digits.
+/// Formats a number with three digits.
 std::string number(double value) {
   const double size = std::abs(value);
   if (size >= 100) return fmt::format("{:.0f}", value);

@@ -1,5 +1,5 @@
-// A server's load on systems with safe calls: LADDIS (../peacock98/laddis_load.h) at one rate after
-// another.
+// Measures a server's load on the systems of the group `each call`: LADDIS
+// (../peacock98/laddis_load.h) at several rates.
 //
 // Requests arrive at a rate regardless of earlier ones, and a reply promises that its changes are
 // on the disk. The front (../peacock98/nfs_front.h) calls the system's fsync, as synchronous_vfs.h
@@ -20,15 +20,16 @@ namespace headcrash::experiment::compare {
 namespace {
 
 constexpr std::array kRates{20., 40., 80., 120.};  ///< requests per second
-/// SPEC SFS 1.1 accepts a rate only up to this mean response.
+/// SPEC SFS 1.1 accepts a rate only if the mean response time is at most this.
 constexpr double kResponseMaxMs = 50;
 constexpr std::size_t kNfsds = 16;
 constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::kSecondNs;
-constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equal to the memory for files
+constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // as large as the memory for files
 
 struct RateOutcome {
-  Sample response_ms, p99_ms, achieved;  ///< one value for each seed that was not saturated
-  bool saturated = false;                ///< with any seed
+  /// One value for each seed with which the server was not saturated.
+  Sample response_ms, p99_ms, achieved;
+  bool saturated = false;  ///< true if the server was saturated with any seed
   std::string error;
   double modelled_s = 0;
 
@@ -40,7 +41,7 @@ struct RateOutcome {
 
 ModelledMachineOptions server_of(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  machine.front = {};  // the NFS server is the front
+  machine.front = {};  // the NFS server calls fsync itself
   return machine;
 }
 

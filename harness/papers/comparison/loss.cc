@@ -1,5 +1,5 @@
-// The loss at a power cut: a user at work, examined at random instants (../loss_run.h), without and
-// with fsync.
+// Measures the loss at a power cut. A user works with and without fsync, and the medium is examined
+// at random instants (../loss_run.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLossDiskBytes = 224 << 20;
 constexpr double kSynced = .25;
-/// Allowance for a tick and the disk time of due data.
+/// Additional time for a tick and for writing the data that is due.
 constexpr double kAfterDelayS = 2.5;
 
 LossAsked asked_of(const Context& context, const Row& row, std::size_t seed) {

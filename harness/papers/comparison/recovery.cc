@@ -31,7 +31,7 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Systems of the other group recover in the same way.
+/// Returns one group of rows, because the same systems in the other group recover in the same way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -49,9 +49,9 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
 
 ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  // With 512 KiB, the number of segments exceeds the format's table.
+  // With segments of 512 KiB, the number of segments would exceed the table of the format.
   if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
-  // A commit of all groups' headers must fit.
+  // The journal must be large enough for a commit of the headers of all groups.
   if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
   return machine;
 }
@@ -71,7 +71,7 @@ double seconds_of_recovery(const Recovery& recovery) {
   return seconds_of(recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
 }
 
-/// Runs one cut and its recovery.
+/// Cuts the power once and measures the recovery.
 LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
                          const std::shared_ptr<const MachineImage>& image, std::size_t seed,
                          Repair repair) {
@@ -98,7 +98,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // already measured as a full check
+        row.first_mount != Repair::fast) {  // otherwise the full check has already been measured
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }
@@ -138,7 +138,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
     made.push_back({.what = what});
     for (const std::size_t number : numbers) made.back().rows.push_back({.row = number});
   }
-  const auto formats = grouped(numbers, &Row::format);  // each with one image
+  const auto formats = grouped(numbers, &Row::format);  // each format needs one image
   std::vector<double> modelled_s(made.size() * formats.size());
   const bool done =
       in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {

@@ -1,4 +1,4 @@
-// The table of systems, and their machine (rows.h).
+// Lists the systems and configures their machine (rows.h).
 #include "harness/papers/comparison/rows.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Its regions use requests of the same size as all systems.
+/// Returns a row for LFS. Regions of the log are written in requests of the same size as those of
+/// other systems.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
   made.system = lfs::system_of(

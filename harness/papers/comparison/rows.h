@@ -34,7 +34,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// The permitted loss at a power cut.
+/// The data that a power cut may lose: anything, changes within the delay, or nothing that a call
+/// has returned.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
 
@@ -43,23 +44,24 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  Repair first_mount = Repair::as_needed;  ///< fastest way to a mount that the format permits
-  std::string lab;  ///< campaign in results/reference that tests it, and its system there
+  /// The fastest recovery up to a mount that the format permits.
+  Repair first_mount = Repair::as_needed;
+  /// Campaign in results/reference that tests the system, and the system's name in it.
+  std::string lab;
 
-  /// Equal for rows with equal images.
+  /// Returns a key that is equal for rows with the same disk format, and thus equal images.
   std::string format() const;
 };
 
-/// Returns all rows in the order of tables. Names are unique only within a group; full_name() is
-/// unique.
+/// Returns all rows in table order. Names are unique only within a group; full_name() is unique.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
-/// Returns the row numbers of a group.
+/// Returns the numbers of the rows in a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups positions in `numbers` by equal keys, in order.
+/// Groups the positions in `numbers` whose rows have equal keys. Keeps their order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// For tests: returns one row of each group and one more.
+/// Returns the numbers of all rows. For tests (scaled), only one row of each group and one more.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };
@@ -69,7 +71,7 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use instead a sweep of 30 s for buffers, and the times of each system's paper.
+  /// Use each system's own times from its paper, and a sweep of 30 s for buffers.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt for the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt for 36 MB

@@ -18,7 +18,7 @@ struct TimedTable {
   std::string name;  ///< "one drive"; "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
   std::vector<Column> columns;
-  /// By row and column, in this order.
+  /// The outcomes by row, then by column.
   std::vector<std::vector<Outcome>> outcomes;
   std::vector<std::string> notes = {};  ///< one per row, for an additional column of the table
 };
@@ -28,14 +28,16 @@ struct RowLoss {
   std::size_t row = 0;
   Sample worst_s, median_s, kb, changes;
   std::uint64_t instants = 0,
-                damaged = 0;  ///< number of examined instants, and of those with forbidden findings
-                              ///< of the check
+                /// Number of examined instants, and number of instants with forbidden fsck
+      /// findings.
+      damaged = 0;
   std::uint64_t promised = 0,
-                broken = 0;  ///< number of changes covered by fsync, and of those missing
+                /// Number of changes covered by fsync, and how many of them are missing.
+      broken = 0;
   std::string error, first_damage;
 };
 
-/// One file system before the cut.
+/// One file system for which recovery is measured, as it is before the cut.
 struct RecoveryCase {
   std::string name;  ///< "10 GB, 10 s of work"
   double gb = 1;
@@ -46,7 +48,7 @@ struct RecoveryCase {
 struct RowRecovery {
   std::size_t row = 0;
   Sample mount_s, mount_cpu_s,
-      consistent_s;  ///< time until mounted, and until the end of a full check
+      consistent_s;  ///< time until the mount, and until the end of a full check
   std::string error;
 };
 struct RecoveryTable {
@@ -54,14 +56,14 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
-/// A used disk or array.
+/// A used disk or array, and its used share.
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
   bool operator<(const AgedOn& other) const {
     return std::pair(device, percent_full) < std::pair(other.device, other.percent_full);
   }
-  std::string name() const;  ///< "RAID-5, aged, 75 % full"; for one drive "aged, 75 % full"
+  std::string name() const;  ///< "RAID-5, aged, 75 % full"; on one drive, "aged, 75 % full"
   std::string id() const;    ///< "aged75-raid5"
 };
 /// All used disks.
@@ -74,7 +76,7 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Returns null if interrupted.
+  /// Return the tables, which are measured on first use. Return null if interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted
@@ -87,7 +89,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Returns the numbers and tables of one claim: `column` of the table, or all columns.
+/// Returns one claim with the numbers and tables for `column`, or for all columns.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

@@ -1,4 +1,4 @@
-// The summary: winners, the cost of durability, losses, and recovery times (summary.h).
+// Summarises the winners, the cost of durability, losses, and recovery times (summary.h).
 #include "harness/papers/comparison/summary.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// Returns all tables of the summary; null elements if interrupted.
+/// Returns all tables that the summary uses. Elements are null if interrupted.
 std::vector<const TimedTable*> all_tables(Context& context) {
   Session& session = Session::of(context);
   std::vector<const TimedTable*> tables;
@@ -80,7 +80,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// Counts for each row how often it beats each of the others.
+/// Counts how often each row beats each other row.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{
@@ -98,7 +98,7 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
   return shown;
 }
 
-/// Compares the best of each group with No Order.
+/// Compares the best system of each group with No Order.
 Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
@@ -127,7 +127,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
   return shown;
 }
 
-/// One line per system: how often it is the best, its loss, and its recovery time.
+/// Returns one line per system: how often it is the best, its loss, and its recovery time.
 Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {

@@ -1,5 +1,5 @@
 #pragma once
-// Determines winners: ranks the cells of several tables in each group.
+// Determines the winners: ranks the cells of several tables within each group.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// One workload on one machine, with the time of each system of a group. The sample of a failed
-/// system is empty.
+/// One workload on one machine, with the times of all systems of a group. A failed system has an
+/// empty sample.
 struct Contest {
   Contest(std::string on, std::string of, std::vector<const Sample*> took)
       : machine(std::move(on)),
@@ -19,18 +19,20 @@ struct Contest {
         samples(std::move(took)),
         ranking(samples) {}
   std::string machine, workload;
-  std::vector<const Sample*> samples;  ///< of each contender, in the same order in all contests
-  Ranking ranking;                     ///< of the samples
+  /// Sample of each contender, in the same order in all contests.
+  std::vector<const Sample*> samples;
+  Ranking ranking;  ///< ranking of the samples
 };
 
-/// Returns the number of contests in which the first beats the second, over the seeds (interval.h).
+/// Returns the number of contests in which contender `first` beats contender `second` over the
+/// seeds (interval.h).
 std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first,
                          std::size_t second);
-/// Returns the number of contests in which no other beats the contender.
+/// Returns the number of contests in which no other contender beats this one.
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
 
-/// Returns user times as multiples of the best, one row per contest, which the report draws as a
-/// heat map (results/db/database.h). `names` are those of the contenders.
+/// Returns the users' times as multiples of the best time, with one row per contest. The report
+/// draws this table as a heat map (results/db/database.h). `names` are those of the contenders.
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability);
 

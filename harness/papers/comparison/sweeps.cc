@@ -1,4 +1,5 @@
-// Sweeps, each declared beforehand: every system at each setting, and its best settings.
+// Measures every system at each setting of a sweep, and finds the best settings. The sweeps were
+// chosen before the measurements.
 //
 // delays   the systems with the times of their papers, and with a common delay of 5, 10 and 30 s.
 // Their
@@ -27,7 +28,7 @@ struct Sweep {
   std::string title;
   std::vector<Setting> settings;
   std::vector<Column> columns;
-  std::vector<std::size_t> numbers;  ///< of rows
+  std::vector<std::size_t> numbers;  ///< rows of the sweep
 };
 
 Sweep of_delays(const Context& context) {

@@ -1,4 +1,4 @@
-// Calls the fsync that belongs to each call (synchronous_vfs.h).
+// Calls fsync after each change (synchronous_vfs.h).
 #include "harness/papers/comparison/synchronous_vfs.h"
 
 namespace headcrash::experiment::compare {

@@ -1,10 +1,10 @@
 #pragma once
-// A file system whose calls return when their changes are safe: O_SYNC for data and "dirsync" for
-// names, as an NFS version 2 server promises.
+// A file system whose calls return only after their changes are persistent: O_SYNC for data and
+// "dirsync" for names, as an NFS version 2 server promises.
 //
-// Each system does so through its own fsync of the file or directory. A journal commits, and
-// waiting calls share commits; a log writes the blocks of the file; an ordered file system writes a
-// few blocks.
+// After each change, the wrapper calls the file system's fsync on the file or directory. A
+// journaling file system then commits, and concurrent calls share a commit. A log-structured file
+// system writes the blocks of the file, and an ordered file system writes a few blocks.
 
 #include <optional>
 #include <string>

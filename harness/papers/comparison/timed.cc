@@ -1,4 +1,4 @@
-// The workloads on each device, and on used disks (session.h).
+// Implements the parts that run the workloads on each device and on used disks (session.h).
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/session.h"
 

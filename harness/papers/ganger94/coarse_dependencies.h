@@ -28,9 +28,10 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    std::uint64_t dependencies = 0;  ///< between two blocks; duplicates are not counted
-    std::uint64_t cycles = 0;        ///< of these, closing a cycle
-    std::uint64_t writes = 0;        ///< writes of metadata blocks
+    /// Number of edges between two blocks; duplicates are not counted.
+    std::uint64_t dependencies = 0;
+    std::uint64_t cycles = 0;  ///< number of these edges that would close a cycle
+    std::uint64_t writes = 0;  ///< writes of metadata blocks
     std::uint64_t writes_put_off = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -57,7 +58,7 @@ class CoarseDependencies : public ufs::NoOrder {
   void forget(const os::BufferKey& key);
   void forget_blocks_of(ufs::InodeNumber number);
 
-  std::set<os::BufferKey> metadata_;  ///< all blocks that have been in the graph
+  std::set<os::BufferKey> metadata_;  ///< all blocks that have ever been in the graph
   std::map<os::BufferKey, std::set<os::BufferKey>> waits_for_;
   Counters counters_;
 };

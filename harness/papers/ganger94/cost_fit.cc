@@ -1,4 +1,4 @@
-// The fit (cost_fit.h): normal equations of the costs in units of their estimates.
+// Fits the costs by normal equations (cost_fit.h). Costs are in units of their estimates.
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <cmath>
@@ -9,13 +9,13 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-/// Solves A * x = b, symmetric and positive semidefinite. Undetermined unknowns become 0.
+/// Solves A * x = b for a symmetric, positive semidefinite A. Undetermined unknowns become 0.
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t unknowns)
       : rows_(unknowns, std::vector<double>(unknowns)), right_(unknowns) {}
 
-  /// Adds an equation: the factors times the unknowns give `value`.
+  /// Adds an equation: the sum of the factors times the unknowns is `value`.
   void add(const std::vector<double>& factors, double value) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       right_[i] += factors[i] * value;
@@ -24,7 +24,8 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    constexpr double kNothing = 1e-9;  // for equations whose factors are at least about 1
+    // Treated as 0, because the factors of equations are at least about 1.
+    constexpr double kNothing = 1e-9;
     const std::size_t count = right_.size();
     std::vector<double> x(count);
     for (std::size_t at = 0; at < count; ++at) {
@@ -55,8 +56,8 @@ class NormalEquations {
 
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread) {
-  // The unknowns are the relative differences of the costs from their estimates, so an undetermined
-  // one is 0.
+  // The unknowns are the relative differences between the costs and their estimates, so an
+  // undetermined cost keeps its estimate.
   NormalEquations equations(costs.size());
   for (const PrintedTime& time : times) {
     invariant(time.counts.size() == costs.size(), "a printed time has a count for each cost");

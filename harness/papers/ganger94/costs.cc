@@ -1,5 +1,6 @@
-// The components of the printed CPU times of tables 1 and 2: the count of each cost in our runs,
-// and the costs that fit all times together (cost_fit.h). The source of the table in ncr3433.h.
+// Determines the components of the printed CPU times in tables 1 and 2: the count of each cost in
+// our runs, and the costs that fit all times together (cost_fit.h). The table in ncr3433.h comes
+// from this part.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +21,14 @@ using os::Cost;
 constexpr double kUs = 1e-6;
 constexpr double kBytesPerKib = 1024, kThousand = 1000;
 
-/// An i486 at 33 MHz has 33 cycles per microsecond.
+/// The costs to fit, with their estimates in microseconds. An i486 at 33 MHz executes 33 cycles per
+/// microsecond.
 constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False: no estimate; it includes the work of the program that uses the name.
+  /// False if there is no estimate, because the cost includes work of the program that uses the
+  /// name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
@@ -46,7 +49,7 @@ constexpr struct {
      true},  // a structure made, listed, and freed; 1 300 cycles
 };
 
-/// A printed CPU time, and the cell that repeats it.
+/// A printed CPU time, and the cell that reproduces it.
 struct CpuTime {
   std::string name;
   double paper_s = 0;

@@ -49,8 +49,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
   return bars;
 }
 
-/// Adds the meanings on machines that differ from the paper's, with one execution each, to find the
-/// cause of a deviation.
+/// Adds the same bars for machines that differ from the paper's, with one execution each. They show
+/// possible causes of a deviation.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -81,7 +81,7 @@ void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name,
   answer.tables.push_back(std::move(table));
 }
 
-/// Section 3.3 without reading and writing data: only names and inodes.
+/// The workload of section 3.3 without file data, so that only names and inodes are changed.
 const timed::Arguments kNamesOnly{{"users", 4}, {"files", 2000}};
 
 std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
@@ -120,7 +120,8 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// For the four bars plain, -NR, -CB and both: either one alone brings less than half of both.
+/// Adds the rule that -NR or -CB alone gains less than half of what both together gain. `values`
+/// are the bars plain, -NR, -CB and both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,
            "-NR and -CB together are the fastest, and either one alone saves less than half of it",
@@ -132,7 +133,8 @@ void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
 
 constexpr std::initializer_list<const char*> kWithBypass = {"Part-NR", "Back-NR", "Full-NR"};
 
-/// Requires a difference of at least a hundredth, since equal times show nothing.
+/// Adds the rule that a weaker order is faster. Differences must be at least 1 %, because equal
+/// times prove nothing.
 void add_stricter_is_faster(ClaimAnswer& answer, const char* when,
                             const std::vector<Named>& values) {
   add_rule(
@@ -160,7 +162,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // "This trend" has no exception for -NR.
+  // The paper's "this trend" makes no exception for -NR.
   add_falling(elapsed, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(
@@ -192,7 +194,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_stricter_is_faster(elapsed, "as freshly copied",
                          column(bars, "remove", elapsed_of, kWithBypass));
-  // Reads from the disk if the tree were not cached.
+  // If the tree is not cached, the removal reads from the disk.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},
@@ -290,7 +292,7 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
-  // When the memory for copies is exhausted, the disk's speed of writing decides.
+  // If the memory for copies is exhausted, the time depends on the disk's write rate.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
     UfsSetup setup = chains_setup(kind, true);

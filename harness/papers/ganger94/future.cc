@@ -1,5 +1,5 @@
-// Section 7: the authors' planned comparison. A write-ahead log with a commit for each change or
-// for many, and NVRAM below synchronous writes, compared with soft updates.
+// Section 7: the comparison that the authors planned. Compares soft updates with a write-ahead log
+// (with one commit per change, or one for many changes), and with NVRAM below synchronous writes.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
@@ -18,7 +18,7 @@ double seconds_waited(const PhaseOutcome& phase) {
 
 struct Candidate {
   std::string name;
-  std::optional<UfsSetup> setup;  ///< nullopt if not built
+  std::optional<UfsSetup> setup;  ///< nullopt if the scheme does not exist
 };
 
 UfsSetup nvram_setup() {
@@ -28,7 +28,7 @@ UfsSetup nvram_setup() {
   return setup;
 }
 
-/// Returns the journals among the variants of the file system, by their names there.
+/// Returns the variants of the file system that use a journal, by name.
 std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {

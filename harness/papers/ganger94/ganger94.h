@@ -49,31 +49,35 @@ struct UfsSetup {
     return ModelledMachine::start(setup().machine);
   }
 };
-/// Returns the file system mounted on such a machine.
+/// Returns the ufs mounted on a machine that was started from a UfsSetup.
 ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
-/// Returns the variant of that name in scheme_variants.h, which must exist.
+/// Returns the setup for a variant in scheme_variants.h. The variant must exist.
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
-/// "Each datum is an average of several independent executions": our number of them. The
-/// throughputs of figures 5 and 6 are sums over thousands of files, so one is sufficient.
+/// Number of executions per cell. The paper says "Each datum is an average of several independent
+/// executions". For figures 5 and 6 a single execution is sufficient, because their throughputs are
+/// sums over thousands of files.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
-/// Returns the cell with the number of executions of its workload, whichever part uses it.
+/// Returns the cell. The number of executions depends only on the workload, so all parts share the
+/// cell.
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 
-/// Andrew: 276.6 s of table 3, without order, over 26 compilations.
+/// CPU time of a compilation in the Andrew benchmark: 276.6 s without order in table 3, divided by
+/// 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Sdet: an estimate of the CPU time of a computing command; the paper prints no times.
+/// Estimated CPU time of a computing command in Sdet. The paper prints no times.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Number of scripts per Sdet stream. They take some minutes, several times the syncer's delay of
-/// 30 to 60 s.
+/// Number of scripts per Sdet stream. A stream takes some minutes, several times the syncer's delay
+/// of 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
-/// Returns the usual setup: only Soft Updates initializes.
+/// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.
 UfsSetup usual(ComparedScheme scheme);
-/// Returns Scheduler Flag with a meaning of its flag, with or without -NR and -CB.
+/// Returns Scheduler Flag with that meaning of the flag, with or without -NR (`reads_bypass`) and
+/// -CB (`block_copy`).
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 
@@ -83,7 +87,7 @@ std::vector<ClaimAnswer> figure_2(Context& context);
 std::vector<ClaimAnswer> figure_3(Context& context);
 std::vector<ClaimAnswer> figure_4(Context& context);
 std::vector<ClaimAnswer> chains(Context& context);
-// tables.cc
+// tables.cc: tables 1 to 3.
 std::vector<ClaimAnswer> table_1(Context& context);
 std::vector<ClaimAnswer> table_2(Context& context);
 std::vector<ClaimAnswer> table_3(Context& context);
@@ -103,7 +107,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context);
 std::vector<ClaimAnswer> work_items(Context& context);
 // future.cc: section 7.
 std::vector<ClaimAnswer> future_work(Context& context);
-// probes.cc, too: explanations of single numbers.
+// probes.cc: explanations of single numbers.
 std::vector<ClaimAnswer> counterfactuals(Context& context);
 
 }  // namespace headcrash::experiment::ganger94

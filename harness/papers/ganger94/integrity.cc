@@ -16,10 +16,10 @@ namespace headcrash::experiment::ganger94 {
 namespace {
 
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
-constexpr std::uint64_t kSampleSeed = 5;  // of the workloads that are cut
+constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads whose power is cut
 
-/// Returns false for schemes of other papers. They need a disk with their features (Netra's, a
-/// separate log device), and their controls break other rules.
+/// Returns true for schemes of this paper. Those of other papers need disks with certain features
+/// (Netra's, or a separate log device), and their controls break other rules.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();
@@ -68,7 +68,7 @@ class WriteWatch : public os::DiskTracer {
 };
 
 struct Freed {
-  Figure seconds;  ///< from the write of the inode's block to free space
+  Figure seconds;  ///< from the write of the inode's block until the space is free
   std::string remark;
 };
 
@@ -89,7 +89,7 @@ Freed probe_free_after_write() {
     const auto file = fs.open("old", {.create = true, .exclusive = true});
     if (!file || !fs.pwrite(*file, 0, data) || !fs.close(*file) || !fs.syncfs()) return;
     const auto& geometry = fs.volume().geometry;
-    // The only file has the inode after the root's.
+    // The file is the only one, so it has the inode after the root's.
     const auto place = geometry.place_of(ufs::kRootInode + 1);
     watch = std::make_unique<WriteWatch>(fs.volume().lba(place.block),
                                          geometry.block_bytes() / ufs::kSectorBytes);
@@ -109,7 +109,7 @@ Freed probe_free_after_write() {
   return freed;
 }
 
-/// The counters of a graph recorded while a workload runs.
+/// The counters of a dependency graph that was recorded during a workload.
 struct Drawn {
   std::optional<CoarseDependencies::Counters> seen;
   std::string remark;
@@ -178,8 +178,8 @@ std::vector<ClaimAnswer> integrity(Context& context) {
                          system->control() ? "is caught" : "no state breaks a rule"),
              values,
              [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
-    // The paper has no journal, and does not state the effect of its settings (5 s, BSD's last
-    // write).
+    // The paper has no journal, and it does not describe the effect of the settings used here (5 s,
+    // BSD's last write).
     if (std::string_view(system->name()).starts_with("journal")) mark_ours(answer);
   }
   return {answer};

@@ -1,4 +1,4 @@
-// The compared schemes, and the list of parts (ganger94.h).
+// Configures the compared schemes, and lists the parts (ganger94.h).
 #include <fmt/format.h>
 
 #include "fs-adapters/ufs/core/file_system.h"
@@ -79,7 +79,7 @@ UfsSetup ufs_setup(const char* variant) {
 
 namespace {
 
-/// Uses the paper's last write.
+/// Returns a setup with the last write of a series as in the paper.
 UfsSetup paper_setup(const char* variant) {
   UfsSetup setup = ufs_setup(variant);
   setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -1,4 +1,4 @@
-// Tables 1 to 3, with the paper's numbers as printed.
+// Compares our numbers with tables 1 to 3 of the paper.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -51,7 +51,8 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Returns why one of them has no number; empty if all have one.
+  /// Returns the reason why one of the cells has no number. Returns an empty string if all have
+  /// numbers.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;
@@ -141,7 +142,7 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   }
 }
 
-/// Adds the same percentages on other machines.
+/// Adds the same percentages for other machines.
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;
@@ -180,7 +181,8 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
       "twice, by Soft Updates too.");
 }
 
-/// The effect of memory on removals. The paper does not state its size, so this tabulates several.
+/// Measures how the memory size affects removals. The paper does not state its memory size, so
+/// several sizes are tabulated.
 class MemorySweep {
  public:
   MemorySweep(Cells& cells, std::uint32_t executions, std::string name, std::string title)
@@ -192,7 +194,7 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// `change` sets the memory and the name of a setup.
+  /// Adds a memory size. `change` sets the memory size and the name of a setup.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
@@ -234,7 +236,7 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
       "Conventional's), by the room for copies of metadata");
   for (const double megabytes : kSizes) {
     copies.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
-      // Conventional makes no copies.
+      // Conventional copies no blocks, so the limit does not affect it.
       if (megabytes == 9.6 || !setup.scheme.block_copy) return setup;
       setup.name += fmt::format(" (copies in {:g} MiB)", megabytes);
       setup.machine.copies_bytes = bytes_of(megabytes);
@@ -258,7 +260,7 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
       "kernel gave is not known, and the tables show what follows from it: no one size meets GP-05, GP-12 and GP-21.");
 }
 
-/// Adds the number of Chains' requests on other machines.
+/// Adds the number of requests of Chains on other machines.
 void add_requests_of_chains(ClaimAnswer& answer, Cells& cells) {
   const struct {
     const char* name;
@@ -436,7 +438,8 @@ timed::Arguments andrew_arguments(const Cells& cells) {
   return {{"compile-cpu-ms", kCompileCpuMs}, {"programs", 1}};
 }
 
-/// Adds the compile phase's gain by the number of compiler passes with intermediate files.
+/// Adds the gain in the compile phase, depending on how many compiler passes write intermediate
+/// files.
 void add_passes(ClaimAnswer& gain, Cells& cells) {
   for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{4}, std::int64_t{12}}) {
     timed::Arguments arguments = andrew_arguments(cells);
@@ -455,7 +458,7 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
       "paper's is not known. Counterfactual rows: other numbers of files, and no programs started.");
 }
 
-/// As printed.
+/// Table 3 as printed.
 constexpr struct {
   ComparedScheme scheme;
   const char* name;
@@ -468,7 +471,7 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds phase 2 with copied files read from the disk instead of the cache.
+/// Adds phase 2 for the case that the copied files are read from the disk, not from the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

@@ -1,5 +1,5 @@
-// Figures 5 and 6, throughput by users, and the abstract's statements on all benchmarks. The
-// figures' curves have no printed values.
+// Figures 5 and 6: throughput by number of users. Also the abstract's statements about all
+// benchmarks. The paper does not print the values of the figures.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -38,7 +38,7 @@ double scripts_per_hour(const PhaseOutcome& phase) {
   return phase.operations_per_s() * kSecondsPerHour;
 }
 
-/// Throughput of each scheme for each number of users.
+/// The throughput of each scheme by number of users.
 class Curves {
  public:
   using Of = double (*)(const PhaseOutcome&);
@@ -97,7 +97,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
   });
 }
 
-/// Adds the gain of Chains' users with more memory for delayed writes.
+/// Adds the gain of Chains if there is more memory for delayed writes.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
     UfsSetup setup = usual(ComparedScheme::chains);
@@ -115,7 +115,7 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
       "authors' kernel gave is not known.");
 }
 
-/// Adds the largest differences on machines that the paper may have used.
+/// Adds the largest differences between schemes on other machines that the paper may have used.
 void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const timed::Arguments four{{"users", 4}}, eight{{"users", 8}};
   const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };

@@ -1,5 +1,5 @@
-// Relations between the paper's numbers: sums without runs. PK-20 (section 6.4), PK-16, PK-17,
-// PK-05.
+// Compares numbers of the paper with each other, without running anything: PK-20 (section 6.4),
+// PK-16, PK-17, PK-05.
 #include <cmath>
 #include <utility>
 
@@ -56,7 +56,7 @@ ClaimAnswer shares() {
   add_rule(answer, "none of them is 30 times faster",
            {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with > 100. / 30; });
-  // A group has about 16 MB.
+  // A cylinder group has about 16 MB.
   const double groups = 44. * 1024 / 16, of_a_group_ms = 42e3 / groups,
                small_s = 5. * 1024 / 16 * of_a_group_ms / 1e3;
   add_row(answer, "42 s over the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});

@@ -12,7 +12,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// UFS, soft updates in its place, and the commercial product.
+/// Returns UFS, UFS with soft updates, and the commercial product.
 std::array<ServerChoice, 3> servers_of(Presto presto) {
   const ServerChoice ufs{.raid = Raid::raid5, .presto = presto, .tuning = Tuning::ufs};
   ServerChoice soft = ufs, sold = ufs;
@@ -56,7 +56,7 @@ ClaimAnswer busy_map(Context& context) {
   const double most = context.scaled ? 20 : context.parameter("most-per-s");
   for (const std::uint64_t gib : {std::uint64_t{5}, std::uint64_t{44}}) {
     std::vector<Cut> cuts;
-    // A larger set does not fit 5 GB.
+    // A larger file set would not fit on 5 GB.
     const double highest = gib == 5 ? std::min(most / 2, 600.) : most / 2;
     for (const double load : {0., most / 24, highest})
       for (const bool map : {false, true}) {

@@ -1,4 +1,4 @@
-// Explanations of numbers that differ from the paper's, changing one thing at a time.
+// Tests explanations for numbers that differ from the paper's, by changing one parameter at a time.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -15,7 +15,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// One tuning's knee, unchanged and with each change.
+/// The knee of one tuning, for the unchanged server and for each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -71,8 +71,8 @@ Knees sold_on_raid5_presto() {
            {"each mark is a write of its own", alone}}};
 }
 
-/// The bmap cache costs an indirect block for each append beyond 96 KiB, whose write takes four or
-/// six I/Os on RAID-5.
+/// Varies the share of appends. With the bmap cache, each append beyond 96 KiB also writes an
+/// indirect block, which takes four or six I/Os on RAID-5.
 Knees bmap_by_appends() {
   const ServerChoice with{
       .raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
@@ -89,7 +89,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// The number of requests that share a commit.
+/// Varies the number of nfsds, and with it the number of requests that share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -120,7 +120,7 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// A check without repairs, by the number of headers to read.
+/// Measures a check that repairs nothing, depending on the number of group headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -141,7 +141,8 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// Adds the recovery time after a cut at this load with each change, and optionally its requests.
+/// Adds the recovery time after a cut at this load for each change, and optionally the number of
+/// requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;
@@ -163,7 +164,8 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
   }
 }
 
-/// The check of UFS reads all inodes of each group, a megabyte; varies the length of its requests.
+/// Varies the length of requests in the full check of UFS, which reads all inodes of each group (a
+/// megabyte).
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
@@ -193,7 +195,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// The components of a response, at the load of PK-15 and PK-18.
+/// Measures the components of a response time, at the load of PK-15 and PK-18.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",
@@ -212,7 +214,7 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // A client of 1998 has its own processor and driver: five milliseconds for 8 KiB.
+    // The processor and driver of a client of 1998 also take time: five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times as slow", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -223,7 +225,7 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// VxFS at 600 ops/s on 5 GB, by the size of the replayed log.
+/// Measures the recovery of VxFS at 600 ops/s on 5 GB, depending on the size of the replayed log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -236,7 +238,8 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Fast fsck without Presto at 600 ops/s on 5 GB, by the amount of reads and their sizes.
+/// Measures fast fsck without Presto at 600 ops/s on 5 GB, depending on the amount and size of
+/// reads.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",
@@ -256,8 +259,8 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// At 1 500 ops/s, the writes of a second reach the NVRAM in less than a tenth of it, so a share of
-/// 40 % changes nothing. Near the drives' limit and without NVRAM, it may matter.
+/// Compares the tunings near the drives' limit and without NVRAM. At 1 500 ops/s, the writes of a
+/// second fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

@@ -1,4 +1,4 @@
-// Load, cut, recovery, and the promises of replies (crash.h).
+// Runs the load, cuts the power, recovers the server, and checks the promises of replies (crash.h).
 #include "harness/papers/peacock98/crash.h"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 //
 // The paper cuts the power 5 minutes into the second of two runs of 10 minutes. Here the file set
 // is on the disk before model time begins, and the cut follows after a while of load (parameter
-// `crash-seconds`). Busy marks and log contents depend on the last flusher rounds, not on the
-// minutes before.
+// `crash-seconds`). This is sufficient, because busy marks and the content of the log depend only
+// on the last few rounds of the flusher.
 //
 // UFS and bmap are checked in full, fast fsck by its busy marks, and VxFS replays its log at mount.
 
@@ -19,19 +19,20 @@ namespace headcrash::experiment::peacock98 {
 
 struct CrashOutcome {
   std::string error;                              ///< empty on success
-  double elapsed_s = 0, cpu_s = 0, drives_s = 0;  ///< of repair and mount
+  double elapsed_s = 0, cpu_s = 0, drives_s = 0;  ///< totals of repair and mount
   std::uint64_t requests = 0, findings = 0;
-  std::uint64_t broken = 0;  ///< number of broken promises of replies
+  std::uint64_t broken = 0;  ///< number of promises made by replies that were broken
   std::string first_broken;
   bool saturated = false;   ///< the load exceeded the server's capacity
-  double served_per_s = 0;  ///< achieved rate
+  double served_per_s = 0;  ///< rate of replies before the cut
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// Runs a server, cuts its power and recovers it. `set_per_s` is the load for which the file set is
-/// sized; nullopt for the given load. `operations_per_s` 0 mounts and cuts at once. Thread-safe.
+/// Runs a server, cuts its power and recovers the server. `set_per_s` is the rate for which the
+/// file set is sized; nullopt for `operations_per_s`. If `operations_per_s` is 0, the power is cut
+/// directly after the mount. Thread-safe.
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
                    double operations_per_s, std::uint64_t seed,
                    std::optional<double> set_per_s = {});
@@ -42,7 +43,7 @@ struct Cut {
   std::uint64_t seed = 1;
 };
 
-/// Calls crash() for each, two at a time. Returns nullopt if interrupted.
+/// Calls crash() for each element, two at a time. Returns nullopt if interrupted.
 std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts);
 
 /// Returns the parameters that crash() reads.

@@ -1,4 +1,4 @@
-// Doubling, then bisection (curve.h).
+// Searches for the knee by doubling the load and then by bisection (curve.h).
 #include "harness/papers/peacock98/curve.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    if (!each.sustained) break;  // a sustained load above an unsustained one is chance
+    // A sustained load above one that is not sustained is a coincidence.
+    if (!each.sustained) break;
     best = &each;
   }
   return best;

@@ -1,12 +1,13 @@
 #pragma once
-// A response curve over offered load, and its knee.
+// The response times of a server by offered load, and the knee of this curve.
 //
-// LADDIS raises the load in steps and reports the highest throughput whose mean response is at most
-// 50 ms (the limit of SFS 1.1; see Sun's documents of SPEC SFS 2.0 and Robinson, LISA 1999). The
-// paper prints figures of merit at 61.7 and 94.2 ms, so its runs did not stop there; the highest
-// throughput is also given.
+// LADDIS raises the load in steps and reports the highest throughput with a mean response time of
+// at most 50 ms (the limit of SFS 1.1; see Sun's documents of SPEC SFS 2.0 and Robinson, LISA
+// 1999). The paper prints figures of merit at 61.7 and 94.2 ms, so its runs did not stop at this
+// limit; the highest throughput is therefore also given.
 //
-// Loads are doubled until one is not sustained, and then bisected. Cells have no predefined loads.
+// Loads are doubled until one is not sustained, and then bisected, so there is no predefined list
+// of loads.
 
 #include <functional>
 #include <vector>
@@ -20,11 +21,11 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  /// Maximum distance of the knee below the lowest load that is not sustained, as a share of this
-  /// load.
+  /// The search ends when the knee is at most this far below the lowest load that is not sustained,
+  /// as a share of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
-  double sustained = .95;  ///< minimum ratio of replies to arrivals
+  double sustained = .95;  ///< minimum ratio of replies to arrivals of a sustained load
 };
 
 struct CurvePoint {
@@ -35,15 +36,16 @@ struct CurvePoint {
 
 struct Curve {
   std::string error;
-  std::vector<CurvePoint> points;  ///< by load
-  /// Returns the highest sustained load; null if none was sustained.
+  std::vector<CurvePoint> points;  ///< in ascending order of load
+  /// Returns the point with the highest sustained load, or null if no load was sustained.
   const CurvePoint* knee() const;
   Figure knee_per_s() const;
   Figure knee_ms() const;
-  Figure highest_per_s() const;  ///< achieved at any load, within the limits or not
+  /// Highest rate of replies at any load, including loads that are not sustained.
+  Figure highest_per_s() const;
 };
 
-/// `measure` runs one load. It is called once for each load.
+/// Searches for the knee. `measure` runs one load and is called once for each load.
 Curve curve_of(const CurveOptions& options, const std::function<LaddisOutcome(double)>& measure);
 
 }  // namespace headcrash::experiment::peacock98

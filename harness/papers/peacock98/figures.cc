@@ -1,4 +1,4 @@
-// Figures 2 to 6: response over throughput, with each tuning, on each array (section 6.2).
+// Figures 2 to 6: response time by throughput, for each tuning on each array (section 6.2).
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// For a missing ratio; its rows give the reason.
+/// Reason for a missing ratio. The rows give the details.
 constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not built";
 
 /// A printed point of a curve.
@@ -17,7 +17,7 @@ struct Printed {
   double per_s = 0, ms = 0;
 };
 
-/// Adds the knee, its response, and the highest throughput.
+/// Adds the knee, its response time, and the highest throughput of a curve.
 void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
                std::optional<Printed> printed) {
   const std::string remark =
@@ -42,7 +42,7 @@ struct Curves {
   }
   Figure knee(Tuning tuning) const { return of(tuning).knee_per_s(); }
   Figure highest(Tuning tuning) const { return of(tuning).highest_per_s(); }
-  /// Returns the mean response at a point of the curve within 15 % of a load.
+  /// Returns the mean response time at the point of the curve that is within 15 % of a load.
   Figure ms_near(Tuning tuning, double per_s) const {
     const CurvePoint* best = nullptr;
     for (const CurvePoint& each : of(tuning).points) {

@@ -1,4 +1,4 @@
-// The set, the requests, and their results (laddis_load.h).
+// Creates the file set, issues the requests, and collects their results (laddis_load.h).
 #include "harness/papers/peacock98/laddis_load.h"
 
 #include <fmt/format.h>
@@ -23,11 +23,13 @@ using timed::laddis_load::kUsedShare;
 
 constexpr std::uint64_t kFileBytes = kFileKib << 10, kFileBlocks = kFileBytes / kTransferBytes;
 constexpr double kSecondsThatWait = 2;
-constexpr std::uint64_t kFilesBetweenSyncs = 2;  ///< per process; fits kImageCacheBytes
+/// Per process, so that dirty blocks fit in kImageCacheBytes.
+constexpr std::uint64_t kFilesBetweenSyncs = 2;
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
-constexpr std::uint32_t kModes = 0200;  ///< number of modes of set_attributes, from 0400
+/// Number of different modes that set_attributes uses, from 0400 on.
+constexpr std::uint32_t kModes = 0200;
 
-/// The beginning of each block written by a request.
+/// The first bytes of each block that a request writes.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -35,7 +37,7 @@ struct Stamp {
 }  // namespace
 
 struct LaddisLoad::Written {
-  std::uint64_t slot = 0, version = 0;  ///< a block's number, or kModeSlot
+  std::uint64_t slot = 0, version = 0;  ///< `slot` is the number of a block, or kModeSlot
   TimeNs arrived_at = 0, replied_at = 0;
 };
 
@@ -80,7 +82,7 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits dirty blocks, because a full cache searches long for one to write.
+    // Limits the number of dirty blocks, because a full cache searches long for a block to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -127,7 +129,7 @@ void LaddisLoad::fail_with(const char* what, int error) {
   stops_ = true;
 }
 
-/// Looks up the handles of a process's files, and reads their data into memory.
+/// Looks up the handles of a process's files, and reads the files' data into memory.
 void LaddisLoad::find(std::uint64_t process) {
   Vfs& vfs = machine_.vfs();
   const auto handle_of = [&](const std::string& path) -> std::string {
@@ -254,7 +256,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Uses the initial size of the file: an append that arrived later may still be pending.
+      // Uses the file's initial size, because an append that arrived earlier may still be pending.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;
@@ -337,7 +339,8 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
 }
 
 void LaddisLoad::take_snapshot(bool begins) {
-  // Not a braced list assigned to the conditional: g++ 12 loses `this` there.
+  // Assigned in two steps, because g++ 12 loses `this` if a braced list is assigned to the
+  // conditional expression.
   Snapshot& snapshot = begins ? before_ : after_;
   snapshot.drives = machine_.device_counters();
   snapshot.array =
@@ -402,14 +405,14 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// For a slot that holds `found`: an earlier write, answered before another arrived, may have been
-/// overwritten.
+/// Returns the broken promises. A slot contains some version `found`; an earlier write may have
+/// been overwritten if it was answered before a later write arrived.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    TimeNs until = 0;  // time of its reply; nullopt if from before the load
+    TimeNs until = 0;  // time of the reply; nullopt if the write preceded the load
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;

@@ -29,15 +29,16 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for a given rate of requests. An image may hold a larger set than a run uses: a run
-/// uses the first files of each process.
+/// The files for a given rate of requests. An image may contain a larger set than a run uses: each
+/// process then uses its first files.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
-  std::uint64_t used_of_process() const;  ///< a fifth, at least one
-  /// Returns the number in the process of a used file: one in five, spread over the set.
+  std::uint64_t used_of_process() const;  ///< a fifth of the files, at least one
+  /// Returns the number, among all files of the process, of its used file `used`. One in five files
+  /// is used, spread evenly.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -45,7 +46,7 @@ struct FileSet {
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
   std::string link(std::uint64_t process, std::uint64_t number) const;
-  /// Creates the set with zeroes, except the first `files_there` of each process. For
+  /// Creates the set with zeroes. The first `files_there` files of each process already exist. For
   /// ModelledMachineOptions::populate and populate_with_zeroes.
   VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {},
                        std::uint64_t files_there = 0) const;
@@ -56,56 +57,57 @@ struct LaddisOptions {
   os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< load before the measurement
   os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< 600 s in the paper
   NfsFrontOptions front = {};
-  /// Network time per KiB of a request or reply: 100 Mbit/s. Added to each response; there is no
-  /// queue for the network.
+  /// Time on the network per KiB of a request or reply, for 100 Mbit/s. Added to each response
+  /// time; there is no contention for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Amount of used data read before the load begins, so that a short run has the memory state of a
-  /// long one.
+  /// Amount of used data that is read before the load begins, so that the cache in a short run has
+  /// the content that it has in a long run.
   std::uint64_t read_before_bytes = 700ULL << 20;
-  /// Only these kinds, in percent; all 0 for LADDIS's mix.
+  /// Percentages of request kinds; all 0 to use LADDIS's mix.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
-  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of writes
-  bool keeps_history = false;  ///< for broken_promises(); needs memory for each write
-  /// When the server is saturated, drop requests that arrive while too many wait. Otherwise the
-  /// load ends.
+  /// Percentage of writes that append.
+  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
+  bool keeps_history = false;  ///< required for broken_promises(); needs memory for each write
+  /// If the server is saturated, drop requests while too many are waiting. If false, the load ends
+  /// at saturation.
   bool goes_on = false;
 };
 
 struct LaddisOutcome {
   std::string error;  ///< empty on success
   bool saturated = false;
-  double offered_per_s = 0, achieved_per_s = 0;  ///< of requests, and of replies
-  double arrived_per_s = 0;                      ///< drawn rate
+  double offered_per_s = 0, achieved_per_s = 0;  ///< rates of requests and of replies
+  double arrived_per_s = 0;                      ///< rate of the drawn arrivals
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;
   std::uint64_t requests = 0, writes = 0, creates = 0,
-                removes = 0;  ///< measured requests that were answered
+                removes = 0;  ///< measured requests that were answered, by kind
   NfsCounters front;
-  model::DeviceCounters drives;  ///< during the measurement
+  model::DeviceCounters drives;  ///< counters during the measurement
   model::ArrayCounters array;
   std::vector<WriteHits> hits;           ///< of the NVRAM above devices, by kind of block
-  double cpu_busy = 0, drives_busy = 0;  ///< shares; of all drives together
+  double cpu_busy = 0, drives_busy = 0;  ///< busy shares; `drives_busy` is the mean over all drives
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// A run of one server: call begin() and then run_out(), or run_and_cut(), recover the machine, and
-/// call broken_promises().
+/// One run of a server. Call begin() and run_out(). Alternatively, call begin(), run_and_cut(),
+/// recover the machine, and call broken_promises().
 class LaddisLoad {
  public:
-  /// The machine must have a file system with the set.
+  /// The file system mounted on the machine must contain the file set.
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the requests; returns when the load has begun. Errors
-  /// are in the outcome.
+  /// Reads data, looks up handles, and starts the load. Returns true when the load has begun. An
+  /// error is stored in the outcome.
   bool begin();
-  /// Runs to the end of the measurement and the last reply.
+  /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
-  /// Runs for `for_ns` of load, then cuts the power.
+  /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Describes the promises of replies that the recovered machine breaks; empty without
+  /// Describes each promise of a reply that the recovered machine breaks. Empty without
   /// keeps_history.
   std::vector<std::string> broken_promises();
 
@@ -114,7 +116,7 @@ class LaddisLoad {
   struct Written;  ///< one write in the history of a block
   struct Made;     ///< a created file
   void fail_with(const char* what, int error);
-  std::uint64_t folders_of_process() const;  ///< with used files
+  std::uint64_t folders_of_process() const;  ///< number of folders that contain used files
   std::uint64_t links_of_process() const;
   std::size_t folder_of(std::uint64_t process, std::uint64_t file) const;
   void find(std::uint64_t process);

@@ -1,4 +1,4 @@
-// Requests, their calls and their replies (nfs_front.h).
+// Queues requests, executes their calls, and sends replies (nfs_front.h).
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <fmt/format.h>
@@ -115,8 +115,8 @@ void NfsFront::write_and_commit(NfsRequest request) {
   reply(request, done);
 }
 
-/// Data that arrives while the first nfsd waits is in the file before its fsync begins. Later data
-/// has a new first nfsd.
+/// Gathers writes to one file. Data that arrives while the first nfsd waits is in the file before
+/// its fsync begins. Data that arrives later is committed by another nfsd.
 void NfsFront::gather(NfsRequest request) {
   const auto written = with_open(vfs_, request.object, {}, [&](FileHandle handle) {
     return vfs_.pwrite(handle, request.offset, request.data);

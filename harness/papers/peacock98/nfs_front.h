@@ -11,8 +11,8 @@
 // the directory, as does this one.
 //
 // Write gathering (Juszczak 1994, "Improving the Write Performance of an NFS Server") is optional.
-// An nfsd that has written to the file leaves the reply to the first one that did so, which waits a
-// little for others, makes the file stable once, and replies to all. The paper's server has none.
+// The first nfsd that writes to a file waits a little for further writes to the same file, then
+// calls fsync once and replies to all of these writes. The paper's server does not gather writes.
 //
 // Handles are paths that begin with an inode (vfs.h), like those of the kernel's nfsd from
 // fh_to_vp.
@@ -36,42 +36,43 @@ using NfsKind = timed::laddis_load::Kind;
 
 struct NfsRequest {
   NfsKind kind = NfsKind::lookup;
-  std::string object;     ///< handle of the file, link or directory concerned
-  std::string directory;  ///< handle; `name` is a name in it
+  std::string object;     ///< handle of the file, link or directory
+  std::string directory;  ///< handle of the directory that contains `name`
   std::string name;
   std::uint64_t offset = 0;          ///< read, write
   std::uint32_t bytes = 0;           ///< read
   std::vector<std::byte> data = {};  ///< write
   std::uint32_t mode = 0644;         ///< create, set_attributes
-  std::uint64_t tag = 0;             ///< the client's, returned in the reply
+  std::uint64_t tag = 0;             ///< chosen by the client and returned in the reply
   os::TimeNs arrived_at = 0;         ///< set by submit()
 };
 
-/// A reply: 0 or an errno, and the bytes of a read (valid during the call).
+/// A reply: an errno, or 0 and the bytes of a read. The bytes are valid during the call.
 struct NfsReply {
   int error = 0;
   std::span<const std::byte> data = {};
 };
 
 struct NfsFrontOptions {
-  /// Number of threads. The paper does not print it. In Solaris 2.5.1 the init script starts nfsd
-  /// with 16, and servers for LADDIS use more. This is an assumption, varied in a counterfactual.
+  /// Number of nfsd threads. The paper does not print it. In Solaris 2.5.1 the init script starts
+  /// 16 nfsds, and LADDIS servers use more, so this is an assumption. A counterfactual varies it.
   std::size_t nfsds = 64;
-  /// CPU time of RPC, XDR, UDP and driver for a request and its reply, without the file system's
-  /// calls.
+  /// CPU time for a request and its reply in RPC, XDR, UDP and the driver. Excludes calls of the
+  /// file system.
   os::TimeNs request_cpu_ns = 0;
   bool gathers = false;
-  /// Juszczak's server waits 8 ms on Ethernet and 5 ms on FDDI, from memory.
+  /// Time that an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and 5 ms
+  /// on FDDI (from memory, not verified).
   os::TimeNs gather_ns = 8 * model::kMillisecondNs;
-  /// Maximum queue length. Further requests are dropped, as with a full socket buffer; the client
-  /// must count them.
+  /// Maximum length of the queue. Further requests are dropped, as with a full socket buffer. The
+  /// client must count dropped requests.
   std::size_t queue_max = 1 << 16;
 };
 
 struct NfsCounters {
   std::uint64_t replies = 0, errors = 0, dropped = 0;
   std::uint64_t commits = 0;   ///< fsyncs of written files
-  std::uint64_t gathered = 0;  ///< writes whose reply another nfsd has sent
+  std::uint64_t gathered = 0;  ///< number of writes whose reply another nfsd sent
   std::size_t queued_most = 0;
   std::size_t busy_most = 0;  ///< maximum number of active nfsds
 };
@@ -80,20 +81,21 @@ class NfsFront {
  public:
   using Client = std::function<void(const NfsRequest&, const NfsReply&)>;
 
-  /// Executor, file system and client must outlive this object. `client` is called on an nfsd's
-  /// fiber and must not wait.
+  /// Executor, file system and client must outlive this object. `client` is called on the fiber of
+  /// an nfsd and must not block.
   NfsFront(os::Executor& executor, Vfs& vfs, const NfsFrontOptions& options, Client client);
   NfsFront(const NfsFront&) = delete;
   NfsFront& operator=(const NfsFront&) = delete;
 
-  /// Starts the nfsds as users of the executor. The executor ends when they have: after close(), or
-  /// when it is halted.
+  /// Starts the nfsds as users of the executor. The executor ends when all nfsds have ended, after
+  /// close() or when the executor is halted.
   void start();
-  /// Callable from a fiber or a handler; does not wait. Returns false if the queue is full.
+  /// Queues a request. May be called on a fiber or in a handler, and does not block. Returns false
+  /// if the queue is full.
   bool submit(NfsRequest request);
-  /// Announces that no more requests will come: the nfsds end when the queue is empty.
+  /// Announces that no more requests will come. The nfsds end when the queue is empty.
   void close();
-  /// Does the same as close(), and drops queued requests.
+  /// Like close(), but drops the queued requests.
   void abort();
 
   const NfsCounters& counters() const { return counters_; }
@@ -101,7 +103,7 @@ class NfsFront {
 
  private:
   struct Gathering {
-    std::vector<NfsRequest> written;  ///< their data are in the file
+    std::vector<NfsRequest> written;  ///< requests whose data has been written to the file
   };
   void serve();
   void answer(NfsRequest request);

@@ -1,4 +1,4 @@
-// The front: queueing, gathering, and replies whose promises survive a cut.
+// Tests queueing, write gathering, and that promises of replies survive a power cut.
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ struct Answered {
   os::TimeNs after_ns;
 };
 
-/// Writes of the same file that arrive together.
+/// Writes to one file that arrive at the same time.
 struct Burst {
   std::vector<Answered> answers;
   NfsCounters counters;
@@ -83,7 +83,7 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   }
   EXPECT_EQ(each.counters.commits, 8U);
   EXPECT_EQ(each.counters.gathered, 0U);
-  // A write whose block must be read first may miss the first round.
+  // A write that must read its block first may be too late for the first commit.
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);
@@ -110,7 +110,7 @@ TEST(NfsFront, AnErrorIsAReply) {
   EXPECT_EQ(front.counters().errors, 2U);
 }
 
-/// Clients do not wait for a slow server: the rate is unchanged, and requests queue.
+/// Clients do not wait for a slow server. Requests arrive at the same rate and queue.
 TEST(LaddisLoad, IsAnOpenLoop) {
   LaddisOptions quick = load_of(15, 10), slow = quick;
   slow.front.request_cpu_ns = 50 * model::kMillisecondNs;
@@ -129,15 +129,17 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // Twice the server's capacity.
+  // This is twice the server's capacity.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// A cut under overload comes while the server is busy, not after it has become idle.
+/// If the load exceeds the capacity, the cut must come while the server is busy, not after it has
+/// become idle.
 TEST(LaddisLoad, ContinuesWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
-  options.front.request_cpu_ns = 50 * model::kMillisecondNs;  // at most 20 per second
+  // Limits the server to 20 requests per second.
+  options.front.request_cpu_ns = 50 * model::kMillisecondNs;
   const auto replies = [&](bool goes_on) {
     options.goes_on = goes_on;
     const auto machine = small_server("conventional-bsd", options.operations_per_s);
@@ -176,7 +178,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
     };
     if (mix == Mix::creates) {
       set(NfsKind::create, 100);
-    } else {  // more requests that change data
+    } else {  // other mixes contain more requests that change data
       set(NfsKind::write, 40);
       set(NfsKind::create, 25);
       set(NfsKind::remove, 15);
@@ -207,7 +209,7 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Without the fsyncs of others, which would share a journal's commit.
+  // Tests creates alone, because fsyncs of other requests would share a commit of the journal.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

@@ -12,7 +12,8 @@ namespace headcrash::experiment::peacock98 {
 
 Paper paper();
 
-/// Returns the servers whose curves a part shows, for Session::prepare(); empty for none.
+/// Returns the servers whose curves a part shows, for Session::prepare(). Empty if the part shows
+/// no curves.
 std::vector<ServerChoice> curves_of(const std::string& part);
 std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto);
 std::vector<ServerChoice> curves_of_presto();
@@ -20,7 +21,7 @@ std::vector<ServerChoice> curves_of_batching();
 std::vector<ServerChoice> curves_of_causes();
 std::vector<ServerChoice> curves_of_soft_updates();
 
-// Each part is in a file of its name or subject. Section 6.2, LADDIS (figures.cc):
+// Each part is in the file named after the part or its subject. Section 6.2, LADDIS (figures.cc):
 std::vector<ClaimAnswer> raid0(Context& context);         // PK-09
 std::vector<ClaimAnswer> raid0_presto(Context& context);  // PK-09
 std::vector<ClaimAnswer> raid5(Context& context);         // PK-07
@@ -33,10 +34,10 @@ std::vector<ClaimAnswer> mkfs(Context& context);    // PK-21
 std::vector<ClaimAnswer> recovery(Context& context);  // PK-13, PK-17
 std::vector<ClaimAnswer> flusher(Context& context);   // PK-14
 std::vector<ClaimAnswer> table1(Context& context);    // PK-16
-// By the size of the file system (sizes.cc); not in the paper:
+// Dependence on the size of the file system (sizes.cc); not in the paper:
 std::vector<ClaimAnswer> sizes(Context& context);
 std::vector<Parameter> sizes_parameters();
-// Single loads, or a knee (single_loads.cc):
+// Measurements at single loads, or of a knee (single_loads.cc):
 std::vector<ClaimAnswer> tunings(Context& context);   // PK-15, PK-22
 std::vector<ClaimAnswer> stripes(Context& context);   // PK-04
 std::vector<ClaimAnswer> hits(Context& context);      // PK-11
@@ -44,9 +45,9 @@ std::vector<ClaimAnswer> repeated(Context& context);  // PK-10
 std::vector<ClaimAnswer> batching(Context& context);  // PK-12, PK-19
 std::vector<ClaimAnswer> small(Context& context);     // PK-18
 std::vector<ClaimAnswer> gathering(Context& context);
-// Sums of printed numbers:
+// Sums of printed numbers (arithmetic.cc):
 std::vector<ClaimAnswer> arithmetic(Context& context);  // PK-20, PK-05, PK-17
-// Not in the paper:
+// Questions that are not in the paper:
 std::vector<ClaimAnswer> causes(Context& context);
 std::vector<ClaimAnswer> beyond(Context& context);
 

@@ -1,4 +1,4 @@
-// Tests the knee, and each part scaled down.
+// Tests the search for the knee, and runs each part scaled down.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// A server with one queue, by the formula.
+/// Calculates the response time of a server with a single queue.
 LaddisOutcome queue_of(double capacity_per_s, double load) {
   LaddisOutcome outcome{.offered_per_s = load,
                         .achieved_per_s = std::min(load, capacity_per_s),
@@ -29,7 +29,7 @@ TEST(Curve, FindsTheKnee) {
     return queue_of(1000, load);
   });
   ASSERT_TRUE(curve.error.empty());
-  // 50 ms are reached at 980 of 1000.
+  // The response time reaches 50 ms at 980 of 1000 requests per second.
   EXPECT_LE(*curve.knee_per_s(), 980);
   EXPECT_GE(*curve.knee_per_s(), 980 * .95);
   EXPECT_LE(*curve.knee_ms(), kResponseLimitMs);
@@ -77,7 +77,7 @@ TEST(Session, MachinesWithManyRequestsUseTheMemoryAlone) {
   auto large = ask(kMany);
   one.reset();
   EXPECT_EQ(large.wait_for(kAWhile), std::future_status::timeout);
-  auto later = ask(kFew);  // must not overtake
+  auto later = ask(kFew);  // must not overtake the waiting thread
   EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
   beside.reset();
   Session::Turn alone = large.get();

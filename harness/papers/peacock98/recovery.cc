@@ -1,4 +1,5 @@
-// Figures 7 and 8, table 1: recovery after a cut at each load with each tuning (sections 6.3, 6.4).
+// Figures 7 and 8 and table 1: recovery after a cut, for each load and each tuning (sections 6.3,
+// 6.4).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -171,7 +172,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
       .id = "PK-14",
       .part = "flusher",
       .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
-  // Includes loads with only some busy groups.
+  // The lowest load makes only some groups busy.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)
     loads = {highest / 24, highest / 8, highest / 2, highest};

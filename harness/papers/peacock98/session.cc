@@ -1,4 +1,4 @@
-// The points and curves of one run (session.h).
+// Measures the points and curves of a run (session.h).
 #include "harness/papers/peacock98/session.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// 300 MB of pages written by a load: 15 % of its requests write, mostly new pages.
+/// This number of requests writes 300 MB of pages: 15 % of requests write, mostly to new pages.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -54,7 +54,8 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.choice.size_bytes = kGib;
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  // On part of the drives, the next larger set may leave too little space for the load's additions.
+  // If only a part of each drive is used, the next larger file set may leave too little space for
+  // what the load adds.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

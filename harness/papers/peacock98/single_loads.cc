@@ -22,7 +22,7 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// Figure 9's curves at one load, and fsflush on.
+/// Returns the curves of figure 9 at one load, and the case in which fsflush is on.
 std::vector<Load> loads_of_tunings() {
   const ServerChoice usual{
       .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};

@@ -30,7 +30,7 @@ constexpr std::array kRows{
     Row{"VxFS/VxLD, log on a device of its own", Tuning::vxld, Repair::as_needed},
     Row{"bmap + fast fsck with a map of busy groups", Tuning::bmap_fast_fsck, Repair::fast, true}};
 
-/// Without `bytes`, uses the whole drives.
+/// Measures the recovery on a file system of `bytes`, or on the whole drives without `bytes`.
 Recovered recovered(Context& context, const Row& row, std::optional<std::uint64_t> bytes) {
   const auto options = machine_of({.raid = Raid::raid0,
                                    .presto = Presto::both,

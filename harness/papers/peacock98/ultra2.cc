@@ -1,4 +1,4 @@
-// The machine and its file systems (ultra2.h).
+// Configures the machine and its file systems (ultra2.h).
 #include "harness/papers/peacock98/ultra2.h"
 
 #include <fmt/format.h>
@@ -64,8 +64,8 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   return variant;
 }
 
-/// Returns the server that creates the image of this one. Soft updates share format and allocation
-/// of UFS.
+/// Returns the server that creates the image for `choice`. Soft updates have the same format and
+/// allocation as UFS.
 ServerChoice maker_of(ServerChoice choice) {
   choice.presto = Presto::none;
   if (choice.scheme == "soft-updates") choice.scheme.clear();
@@ -74,8 +74,8 @@ ServerChoice maker_of(ServerChoice choice) {
 
 using Image = std::shared_ptr<const MachineImage>;
 
-/// Creates an image with the set for this rate of requests by extending one with that for `there`;
-/// null and 0 without one.
+/// Creates an image with the file set for the rate `set`. Extends the image `grown_from`, which has
+/// the set for the rate `there`; without such an image these are null and 0.
 Result<Image> make(const ServerChoice& choice, double set, Image grown_from, double there) {
   TRY(auto maker, machine_of(maker_of(choice)));
   maker.image = std::move(grown_from);

@@ -79,62 +79,66 @@ struct ServerChoice {
   Raid raid = Raid::raid0;
   Presto presto = Presto::none;
   Tuning tuning = Tuning::ufs;
-  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for whole drives
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;  ///< fast fsck: fsflush is also on
-  std::string scheme = {};      ///< if not empty, another scheme of ufs (scheme_variants.h)
-  bool busy_map = false;        ///< for fast fsck; considered by the paper only
-  // For counterfactuals.
-  bool marks_alone = false;               ///< fast fsck: each inode's mark is a separate write
-  bool drives_in_order = false;           ///< no elevator: first come, first served
-  double processor = 1;                   ///< relative speed
+  bool flushes_by_age = false;  ///< only with fast fsck: fsflush is also on
+  /// If not empty, another scheme of ufs, by its name in scheme_variants.h.
+  std::string scheme = {};
+  bool busy_map = false;  ///< only with fast fsck; the paper considers it but does not implement it
+  // The following members are for counterfactuals.
+  bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
+  /// Drives serve requests in the order of arrival, without an elevator.
+  bool drives_in_order = false;
+  double processor = 1;                   ///< speed relative to the assumed processor
   std::optional<std::size_t> nfsds = {};  ///< nullopt for the parameter's value
   std::string group_size = "16M";
-  std::uint32_t check_sectors = kClusterSectors;  ///< maximum size of a request of fsck and mkfs
-  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of the load's writes
-  std::string log_size = "0";  ///< of VxFS; "0" for mkfs' default
+  std::uint32_t check_sectors = kClusterSectors;  ///< maximum size of a request of fsck or mkfs
+  /// Percentage of the load's writes that append.
+  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
+  std::string log_size = "0";  ///< size of the log of VxFS; "0" for mkfs' default
 };
 
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 
-/// Returns, for example, "RAID-5, Presto; fast fsck".
+/// Returns the name of the server, for example "RAID-5, Presto; fast fsck".
 std::string name(const ServerChoice& choice);
-/// Fails if the system is not built (Cell::kNotBuilt).
+/// Returns the options of the machine. Fails with Cell::kNotBuilt if the system does not exist.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on that processor.
+/// Returns the CPU time of a request on the processor of `choice`.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
-/// Returns a key of drives and format: machines with equal keys start with the same image.
+/// Returns a key for drives and format. Machines with equal keys can start with the same image.
 std::string image_of(const ServerChoice& choice);
 
-/// Images of file systems with a set, each created once for all machines with the same drives and
-/// format, and kept while they fit in kKeptBytes. Thread-safe: a caller that needs an image which
-/// another thread is creating waits for it. A set is for the next of a few loads (kSets), and a run
-/// uses its share. Each set extends the one for the load before, so that equal sets are equal
-/// images regardless of earlier requests.
+/// The images of file systems with file sets. Each image is created once for all machines with the
+/// same drives and format, and kept while all images fit in kKeptBytes. Thread-safe: if another
+/// thread is creating the image, callers wait for it. The size of a set is rounded up to that for
+/// one of a few loads (kSets), and a run uses only the part that it needs. Each set extends the
+/// previous one, so that equal sets have equal images whatever was requested before.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options with an image whose set suits at least this rate of requests; 0
-  /// for an empty file system. With `exactly`, for exactly this rate. Fails if not built, or like
-  /// mkfs or the file system.
+  /// Returns the machine's options with an image whose file set suffices for this rate of requests;
+  /// 0 for an empty file system. With `exactly`, the set is for exactly this rate. Fails if the
+  /// system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 
  private:
   static constexpr std::uint64_t kKeptBytes = 640 * kMib;
   using Image = std::shared_ptr<const MachineImage>;
-  /// Returns the image with the set for this rate of requests; 0 without a set.
+  /// Returns the image with the file set for the rate `set`, or with an empty file system for 0.
   Result<Image> get(const ServerChoice& choice, double set);
   struct Kept {
     std::string key;
-    Image image;  ///< null while being created
+    Image image;  ///< null while a thread is creating the image
   };
-  /// Returns null if the caller must create the image, and then call keep() or give_up().
+  /// Returns the image. Returns null if the caller must create the image and then call keep() or
+  /// give_up().
   Image find(const std::string& key);
   void keep(const std::string& key, Image image);
   void give_up(const std::string& key);
-  /// In memory, including the images that kept ones extend.
+  /// Returns the size in memory of the kept images, including images that they extend.
   std::uint64_t bytes_kept() const;
 
   std::mutex mutex_;

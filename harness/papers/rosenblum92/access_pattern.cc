@@ -1,4 +1,4 @@
-// The generators of file accesses (access_pattern.h).
+// Generates file accesses (access_pattern.h).
 #include "harness/papers/rosenblum92/access_pattern.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ constexpr unsigned kTableBits = 12;
 constexpr unsigned kFractionBits = 20;
 constexpr double kLn10 = 2.302585092994046;
 
-/// Returns -ln(1 - x) for 0 <= x <= 1/2, using only additions, products and quotients, so that it
-/// is equal on every host.
+/// Returns -ln(1 - x) for 0 <= x <= 1/2. Uses only addition, multiplication and division, so the
+/// result is the same on every host.
 double minus_log_one_minus(double x) {
   double sum = 0, power = x;
   for (int k = 1; k <= 60; ++k) {
@@ -28,7 +28,7 @@ double minus_log_one_minus(double x) {
   return sum;
 }
 
-/// Returns a uniform number below `bound` from the 32 low bits of `bits`.
+/// Converts the 32 low bits of `bits` to a uniform number below `bound`.
 std::uint32_t scaled(std::uint64_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>(((bits & 0xffffffffU) * bound) >> 32);
 }

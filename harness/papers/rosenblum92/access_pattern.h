@@ -46,17 +46,18 @@ inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind
 inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
                                                    .mean = kMeanAsNamed};
 
-/// Equal seeds give equal sequences on every host.
+/// Generates the sequence of files to overwrite. Equal seeds give equal sequences on every host.
 class AccessGenerator {
  public:
-  /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold have a file.
+  /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold contain a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// Returns the next `out.size()` files, each below `files`.
+  /// Fills `out` with the next files, each a number below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Files below it are hot: the hot group, the files with 90 % of the references of an exponential
-  /// pattern, or half of the files for a uniform pattern.
+  /// Returns the limit below which files are hot. Hot files are the hot group, or the files that
+  /// receive 90 % of the references of an exponential pattern, or half of the files of a uniform
+  /// pattern.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
  private:
@@ -65,9 +66,10 @@ class AccessGenerator {
   AccessPattern pattern_;
   std::uint32_t files_;
   std::uint32_t hot_limit_ = 0;
-  std::uint64_t hot_threshold_ = 0;  ///< of 32 random bits
-  double median_ = 0;                ///< in files
-  std::vector<double> inverse_;      ///< of the truncated exponential below the median, in files
+  std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
+  double median_ = 0;                ///< median of the exponential distribution, as a file number
+  /// Inverse of the truncated exponential distribution below the median, as file numbers.
+  std::vector<double> inverse_;
   Random random_;
 };
 

@@ -1,4 +1,4 @@
-// The load that ages a file system (ageing.h).
+// Generates the load that ages a file system (ageing.h).
 #include "harness/papers/rosenblum92/ageing.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,7 @@ constexpr std::int64_t kBetweenFilesNs = 1000;
 constexpr std::uint64_t kSyncedAtOnce = 4 << 20;
 constexpr std::uint64_t kWriteBytes = 64 << 10;
 
-/// Returns the distance from the mean in standard deviations below which the given share of all
-/// values lies.
+/// Returns the quantile of the standard normal distribution for `share`.
 double normal_quantile(double share) {
   double low = -9, high = 9;
   constexpr int kHalvings = 40;
@@ -32,8 +31,8 @@ double normal_quantile(double share) {
   return (low + high) / 2;
 }
 
-/// Returns sizes at the midpoints of equal shares of the distribution, one per file; the mean is
-/// `file_bytes`.
+/// Returns one size per file: the midpoints of equal shares of the distribution, scaled so that the
+/// mean is `file_bytes`.
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
@@ -100,14 +99,15 @@ AgeingOptions ageing_of(const ProductionDisk& disk) {
 
 Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_of(options)) {
   Random random(options.seed);
-  // Shuffles the sizes (Fisher and Yates).
+  // Shuffles the sizes (Fisher-Yates).
   for (std::size_t i = sizes_.size(); i > 1; --i) std::swap(sizes_[i - 1], sizes_[random.below(i)]);
   const double written_each_time = 1 - options.in_place * (1 - options.blocks_in_place);
   mean_lifetime_hours_ =
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life in progress at some moment is more likely a long one, and the moment is uniform in it.
+  // A life that is in progress at a random moment is likely to be a long one, and the moment is
+  // uniformly distributed within it.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -132,12 +132,13 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  constexpr std::uint32_t kGroup = 1U << 31;  // separates these draws from those of a file
+  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from those of a file
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
 
-/// Runs the load without a file system until it has written the required amount.
+/// Scales all times: simulates the load without a file system to determine how much it writes in
+/// the given period.
 void Ageing::stretch() {
   const double wanted = options_.bytes_per_hour * options_.hours;
   Deaths deaths = deaths_;
@@ -200,7 +201,7 @@ std::uint64_t Ageing::sparse_offset(std::uint32_t file, std::uint64_t block) con
 
 namespace {
 
-/// All written data is zeroes: only its placement matters here.
+/// All written data is zeroes, because only its placement matters.
 std::span<const std::byte> zeroes(std::uint64_t bytes) {
   static const std::vector<std::byte> kZeroes(kWriteBytes);
   return std::span(kZeroes).first(bytes);
@@ -239,7 +240,8 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  constexpr std::uint32_t kName = 1U << 30;  // separates these draws from those of its blocks
+  // Distinguishes these draws from those of the file's blocks.
+  constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;
   if (!keeps_name) TRY(vfs.unlink(path(number)));

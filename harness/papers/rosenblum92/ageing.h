@@ -55,32 +55,35 @@ const ProductionDisk& production_disk(const std::string& name);
 
 struct AgeingOptions {
   double bytes_in_use = 0, file_bytes = 0, bytes_per_hour = 0;
-  double size_spread = 2.2, lifetime_spread = 3.4;  ///< standard deviations of the logarithms
+  /// Standard deviations of the logarithms of size and lifetime.
+  double size_spread = 2.2, lifetime_spread = 3.4;
   std::uint64_t file_bytes_max = 16 << 20;
-  double overwritten = .5;  ///< share of the ends of lives after which a file keeps its name
-  std::uint32_t files_together = 1;  ///< number of files of a folder with the same lives
+  /// Share of lives after whose end a file is rewritten under the same name.
+  double overwritten = .5;
+  std::uint32_t files_together = 1;  ///< number of files in a folder that have the same lives
   std::uint32_t files_per_folder = 20;
   double busy_share = 1;  ///< share of each hour in which all changes happen
-  /// One in this number of a file's blocks exists. Above 1, files are written block by block in
+  /// One in this number of a file's blocks exists. If above 1, files are written block by block in
   /// random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;  ///< share of the ends of lives after which blocks are rewritten in place
-  double blocks_in_place = .5;  ///< probability for each block
+  double in_place = 0;          ///< share of lives after whose end blocks are rewritten in place
+  double blocks_in_place = .5;  ///< probability that a block is then rewritten
   std::uint32_t block_bytes = 4096;
-  double hours = 0;  ///< period in which `bytes_per_hour` is exactly the mean; 0 for no scaling
+  /// Period in which the load writes exactly the mean rate; 0 to not scale times.
+  double hours = 0;
   std::uint64_t seed = 1;
 };
-/// Returns options with the values of the table.
+/// Returns options with the values that the tables print for `disk`.
 AgeingOptions ageing_of(const ProductionDisk& disk);
 
 class Ageing {
  public:
   explicit Ageing(const AgeingOptions& options);
 
-  /// Creates all files on an empty file system, the oldest first. Must run on a fiber.
+  /// Creates all files on an empty file system, starting with the oldest. Must run on a fiber.
   VfsResult<void> populate(Vfs& vfs) const;
-  /// Performs users' work until the given time; the clock starts at 0. Must run on a fiber; may be
-  /// called repeatedly.
+  /// Performs the users' changes until the model time `until`. The clock starts at 0. Must run on a
+  /// fiber. May be called repeatedly.
   VfsResult<void> run_until(Vfs& vfs, os::Executor& executor, os::TimeNs until);
 
   std::size_t files() const { return sizes_.size(); }
@@ -90,18 +93,18 @@ class Ageing {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// The end of a life of one file, or of files with the same lives.
+  /// The end of a life of one file, or of a group of files with the same lives.
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< number of lives that have ended by then
+    std::uint32_t life;  ///< number of lives that have ended, including this one
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }
   };
   using Deaths = std::priority_queue<Death, std::vector<Death>, std::greater<>>;
 
-  /// Returns the draws for one life; independent of the order of calls.
+  /// Returns the random draws for one life. The result does not depend on the order of calls.
   Random drawn(std::uint32_t number, std::uint32_t life) const;
   double lifetime(std::uint32_t group, std::uint32_t life) const;
   Death next(const Death& death) const {
@@ -113,7 +116,8 @@ class Ageing {
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
-  std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;  ///< first, end
+  /// First file, and end of the range.
+  std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;
 
   std::string path(std::uint32_t file) const;
   os::TimeNs model_time(double hours) const;
@@ -128,7 +132,7 @@ class Ageing {
 
   AgeingOptions options_;
   std::vector<std::uint64_t> sizes_;
-  std::vector<std::uint32_t> by_age_;  ///< groups, the oldest first
+  std::vector<std::uint32_t> by_age_;  ///< groups, starting with the oldest
   Deaths deaths_;
   double mean_lifetime_hours_ = 0, median_lifetime_hours_ = 0;
   std::uint64_t bytes_written_ = 0;

@@ -1,5 +1,4 @@
-// The load that ages a file system, and its evaluation, on small disks (ageing.h,
-// production_run.h).
+// Tests the ageing load and its evaluation on small disks (ageing.h, production_run.h).
 #include "harness/papers/rosenblum92/ageing.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +37,8 @@ TEST(Ageing, SizesHaveTheMeanAndMostFilesAreSmall) {
         << disk.name;
     std::ranges::sort(sizes);
     EXPECT_LE(sizes.back(), options.file_bytes_max);
-    // The mean of a log-normal is exp(spread^2 / 2) times its median; the cap reduces the mean.
+    // The mean of a log-normal distribution is exp(spread^2 / 2) times its median. The limit on
+    // sizes reduces the mean.
     const double ratio = options.file_bytes / static_cast<double>(sizes[sizes.size() / 2]);
     EXPECT_GT(ratio, 6) << disk.name;
     EXPECT_LT(ratio, 12) << disk.name;
@@ -53,7 +53,7 @@ TEST(Ageing, AZeroSpreadGivesOneSize) {
 }
 
 TEST(Ageing, StartsInTheSteadyState) {
-  // With the lives of new files at the start, most data on the disk would be rewritten at once.
+  // If initial files had the lives of new files, most data on the disk would be rewritten at once.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);
@@ -80,12 +80,13 @@ TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps the used space, and writes the amounts of the table; there are few files here.
+  // The load keeps the used space constant and writes the amounts of the table. Differences remain
+  // because there are few files here.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
-  // Users' data is in the log, except data that died in the cache.
+  // The log contains the users' data, except data that died in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
   // Compares the log's count of live data with the reader's.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
@@ -146,7 +147,7 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // Blocks that die independently leave fewer empty segments.
+  // If blocks die independently of each other, fewer segments become empty.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;

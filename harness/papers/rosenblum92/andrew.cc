@@ -9,10 +9,10 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr std::array kAndrewPhases{"make-folders", "copy", "stat", "scan", "compile"};
-/// For each of the 70 files: an estimate, so that the last phase takes "over 70 %" of the total. No
-/// time is printed.
+/// CPU time to compile one of the 70 files. The dissertation prints no time; this estimate makes
+/// the last phase take "over 70 %" of the total.
 constexpr std::int64_t kCompileCpuMs = 700;
-/// Preprocessor, compiler, assembler, each with a file for the next one.
+/// Preprocessor, compiler and assembler. Each writes a file for the next.
 constexpr std::int64_t kCompilePasses = 3;
 
 timed::Arguments arguments(bool scaled, std::int64_t compile_ms) {

@@ -51,7 +51,8 @@ ClaimAnswer two_groups() {
   return answer;
 }
 
-/// Table 6-3: share of empty segments among the cleaned ones; u of the others; the write cost.
+/// A row of table 6-3: the share of empty segments among the cleaned segments, the utilization of
+/// the other cleaned segments, and the write cost.
 struct ProductionRow {
   const char* name;
   double empty, u, cost;
@@ -96,7 +97,8 @@ ClaimAnswer amdahl() {
       .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)"};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
-  // Values that would give the printed numbers: t + c / 100 = 154.8 and t + c / 1000 = 120.5.
+  // The times that would result in the printed numbers, from t + c / 100 = 154.8 and t + c / 1000 =
+  // 120.5.
   const double implied_cpu_s = (154.8 - 120.5) / (1.0 / 100 - 1.0 / 1000),
                implied_disk_s = 154.8 - implied_cpu_s / 100;
   answer.numbers = {{"100 times", "elapsed", "s", 154.8, time_s(100), ""},

@@ -1,5 +1,5 @@
-// Later additions to the dissertation's cleaner, compared on the same simulator and patterns. No
-// claim of the paper is judged.
+// Compares later additions to the dissertation's cleaner on the same simulator and patterns. Judges
+// no claim of the dissertation.
 //
 // Uses a quarter of the dissertation's files, since some variants are slow to simulate; the cost of
 // cost-benefit is the same within 4 %. All variants have the age since a segment's last write, a
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::uint32_t kFiles = 131072;
 constexpr double kBurstOfFreeSpace = .25;
-constexpr double kWins = .98;  ///< less than 2 % is not a win
+constexpr double kWins = .98;  ///< a gain of less than 2 % does not count
 
 struct Variant {
   std::string name;
   SimulatorOptions options;
-  bool foreground = false;  ///< cost for waiting users only
+  bool foreground = false;  ///< use the cost for waiting users only
 };
 
 Positioning each_run() {
@@ -31,8 +31,8 @@ Positioning each_run() {
   return positioning;
 }
 
-/// Bursts of writes that fill a quarter of the free space, and idle times long enough for the
-/// cleaner to reclaim this space.
+/// Sets bursts of writes that fill a quarter of the free space, and idle times in which the cleaner
+/// can reclaim this space.
 void idle_after_bursts(SimulatorOptions& options, double utilization) {
   const double free_files = options.files * (1 / utilization - 1);
   const auto burst = static_cast<std::uint32_t>(kBurstOfFreeSpace * free_files);
@@ -83,7 +83,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
   };
   const std::size_t plain = all.size();
   for (std::size_t i = 0; i < plain;
-       ++i) {  // the same with the other assumption about the cost of dead slots
+       ++i) {  // once more under the other assumption about the cost of dead slots
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
     other.name += "; an access a run";
@@ -115,8 +115,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// Returns true for variants that a file system could implement: it does not know the heat, and its
-/// disk passes over live slots where that is cheaper.
+/// Returns true for variants that a file system could implement. A file system does not know how
+/// hot data is, and its disk passes over live slots where that is cheaper.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of chapters 2 to 4 and 6: experiments on the machine of prototype.h.
+// The parts about chapters 2 to 4 and 6, which run on the machine of prototype.h.
 
 #include "harness/papers/paper.h"
 

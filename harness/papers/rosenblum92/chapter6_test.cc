@@ -1,4 +1,5 @@
-// The parts of chapters 4 and 6, scaled down: every claim is answered, reproducibly.
+// Runs the parts of chapters 4 and 6 scaled down. Every claim is answered, and answers are
+// reproducible.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"

@@ -1,4 +1,4 @@
-// Users' writes, and runs until the cost is stable (cleaning_simulator.h).
+// Simulates writes of users, and runs until the cost is stable (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <algorithm>
@@ -204,12 +204,13 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
   }
 }
 
-/// Puts `files` into the slots from `log.next` on. REQUIRES: there are enough before `log.end`.
+/// Writes `files` to consecutive slots from `log.next` on. REQUIRES: there are enough slots before
+/// `log.end`.
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // Marks all slots first: a file that is written twice in this run dies in a slot that is already
-  // live.
+  // Marks all slots live before the old slots are cleared, because a file that is written twice in
+  // this run dies in one of these slots.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;
@@ -240,8 +241,9 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-/// Log 0 has the hottest files. By interval: log i has files whose last life was below files * 4^i
-/// / 4^(logs - 2); the last threshold is the mean interval of all files.
+/// Returns the log for a file. Log 0 gets the hottest files. With `by_interval`, log i gets files
+/// that were last rewritten within files * 4^i / 4^(logs - 2) writes; the last threshold is the
+/// mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;
   if (options_.separation == WriteSeparation::known) {

@@ -13,9 +13,9 @@
 // A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner
 // need not look up `where_` for dead slots; that array has 2 MB and dominates the running time.
 //
-// In addition to the chapter there are variants of the placement of new data (WriteSeparation), of
-// reclaiming space (SpaceReuse) and of its time (idle cleaning); the README of
-// results/reference/rosenblum92 compares them.
+// Beyond the chapter, there are variants of where new data is placed (WriteSeparation), how space
+// is reclaimed (SpaceReuse), and when (idle cleaning). The README of results/reference/rosenblum92
+// compares them.
 //
 // Everything runs in virtual time (a write is a tick) on the calling thread; equal seeds give equal
 // counts.
@@ -38,71 +38,71 @@ enum class CleanedData : std::uint8_t {
   own_log,     ///< the cleaner has a separate open segment
 };
 
-/// The reference point of a segment's age, in cost-benefit selection.
+/// The event from which a segment's age is counted in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  /// last modification of any file in it (section 5.4), unaffected by cleaning
+  /// The last modification of any file in the segment (section 5.4). Cleaning does not change it.
   youngest_file,
   last_write,  ///< last write to the segment, by a user or the cleaner
 };
 
-/// Use of several open segments for new data.
+/// How new data is divided among several open segments.
 enum class WriteSeparation : std::uint8_t {
   none,
-  by_interval,  ///< by the time since the file was last written, which the writer knows
-  known,        ///< by the file's true rate, which no writer knows; an upper bound for separation
+  by_interval,  ///< by the time since the file was last written, which a real writer knows
+  known,        ///< by the file's true write rate, which no real writer knows; an upper bound
 };
 
-/// The way to make space when no segment is clean.
+/// How space is obtained when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
-  cleaning,  ///< a pass of the cleaner, as in the dissertation
-  /// a pass that writes live data into dead slots of the fullest segments (Matthews 1997)
+  cleaning,  ///< the cleaner runs a pass, as in the dissertation
+  /// A pass writes live data into dead slots of the fullest segments (Matthews 1997).
   plugging,
-  adaptive_plugging,  ///< the cheaper of both per freed slot
-  /// new data goes into the dead slots of a segment (slack-space recycling, as in F2FS)
+  adaptive_plugging,  ///< cleaning or plugging, whichever is cheaper per freed slot
+  /// New data is written into the dead slots of a segment (slack-space recycling, as in F2FS).
   recycling,
-  adaptive_recycling  ///< the cheaper of cleaning and recycling
+  adaptive_recycling  ///< cleaning or recycling, whichever is cheaper
 };
 
-/// Costs of the disk in addition to transfers, in units of the transfer time of one block. All 0 is
-/// the assumption of equation 1: seeks and rotational latency are negligible.
+/// Costs of the disk in addition to transfers, in units of the time to transfer one block. Equation
+/// 1 assumes that all are 0, that is, that seeks and rotational latency are negligible.
 struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one revolution
-  double request = 0;     ///< overhead between two requests, while the disk rotates
-  /// Write each run of dead slots with a separate access. Otherwise use the cheaper of this and one
-  /// pass over the segment. A pass moves over live slots, and loses a revolution where these are
-  /// shorter than `request`.
+  double request = 0;     ///< overhead between two requests, during which the disk rotates
+  /// Write each run of dead slots with a separate access. If false, use the cheaper of this and one
+  /// pass over the segment. A pass moves over live slots, and loses a revolution where a range of
+  /// live slots takes less time than `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
 };
 
-/// Returns a Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms per access (table 4-1), 3,600 rpm, 5
-/// ms between requests (section 4.4.2).
+/// Returns the costs of a Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms per access (table 4-1),
+/// 3,600 rpm, 5 ms between requests (section 4.4.2).
 Positioning wren_iv();
 
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  double utilization = .75;  ///< of the disk; above 0, below 1
+  double utilization = .75;  ///< share of the disk in use; above 0, below 1
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;
   lfs::WriteBackOrder order = lfs::WriteBackOrder::as_read;
   std::uint32_t files_cleaned_at_once = 2560;
   CleanedData cleaned_data = CleanedData::shares_log;
   SegmentAge segment_age = SegmentAge::youngest_file;
-  /// Clean segments reserved for the cleaner. The dissertation mentions none.
+  /// Number of clean segments reserved for the cleaner. The dissertation mentions none.
   std::uint32_t reserved_segments = 0;
   std::uint64_t seed = 1;
   bool histograms = false;
 
-  // Not in the dissertation.
+  // The following options are not in the dissertation.
   WriteSeparation separation = WriteSeparation::none;
-  std::uint32_t logs = 1;  ///< open segments for new data
+  std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
-  Positioning positioning;  ///< used for the decisions of adaptive reuse
-  /// After this number of writes the disk is idle until `idle_clean_until` segments are clean.
-  /// nullopt: never idle.
+  Positioning positioning;  ///< used to decide between the methods of adaptive reuse
+  /// After this number of writes, the disk is idle until `idle_clean_until` segments are clean.
+  /// nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -110,37 +110,41 @@ struct SimulatorOptions {
 };
 
 struct SimulatorCounts {
-  std::uint64_t written = 0;           ///< files, by users
-  std::uint64_t passes = 0;            ///< of the cleaner
+  std::uint64_t written = 0;           ///< number of files written by users
+  std::uint64_t passes = 0;            ///< number of passes of the cleaner
   std::uint64_t segments_cleaned = 0;  ///< including empty ones
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
-  std::uint64_t segments_opened = 0;     ///< clean segments opened for writing
-  std::uint64_t segments_plugged = 0;    ///< segments whose dead slots were written
-  std::uint64_t files_plugged = 0;       ///< of `written` or `files_copied`: those into dead slots
-  std::uint64_t runs_plugged = 0;        ///< of dead slots
-  std::uint64_t passes_over = 0;         ///< segments whose dead slots were written in one pass
-  std::uint64_t accesses_to_runs = 0;    ///< runs written with a separate access
-  std::uint64_t slots_passed = 0;        ///< live slots between two such runs
-  std::uint64_t revolutions_lost = 0;    ///< live ranges between runs that were too short
-  std::uint64_t idle_segments_read = 0;  ///< of `segments_read`: those while the disk was idle
+  std::uint64_t segments_opened = 0;   ///< clean segments opened for writing
+  std::uint64_t segments_plugged = 0;  ///< segments whose dead slots were written
+  /// Files in `written` or `files_copied` that went into dead slots.
+  std::uint64_t files_plugged = 0;
+  std::uint64_t runs_plugged = 0;      ///< number of written runs of dead slots
+  std::uint64_t passes_over = 0;       ///< segments whose dead slots were written in one pass
+  std::uint64_t accesses_to_runs = 0;  ///< runs written with a separate access
+  std::uint64_t slots_passed = 0;      ///< live slots between two such runs
+  std::uint64_t revolutions_lost = 0;  ///< live ranges between runs that were too short
+  /// Segments in `segments_read` that were read while the disk was idle.
+  std::uint64_t idle_segments_read = 0;
   std::uint64_t idle_files_copied = 0;
 
   SimulatorCounts operator-(const SimulatorCounts& earlier) const;
 };
 
-/// Equation 1: blocks moved divided by blocks of new data. REQUIRES: something was written.
+/// Returns the write cost of equation 1: blocks moved divided by blocks of new data. REQUIRES:
+/// something was written.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Returns the write cost with `positioning`; equal to the above if that is 0 and nothing was
-/// plugged.
+/// Returns the write cost including `positioning`. Equals the function above if all costs of
+/// `positioning` are 0 and nothing was plugged.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment,
                   const Positioning& positioning);
-/// Returns the cost for waiting users, without work in idle time.
+/// Returns the write cost without work in idle time, which users do not wait for.
 double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Returns the mean utilization of cleaned segments, including empty ones: u of the dissertation.
+/// Returns the mean utilization of cleaned segments, including empty segments. The dissertation
+/// calls it u.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Numbers of segments by utilization. Bin i of kBins begins at i / kBins; the last one includes
+/// Number of segments by utilization. Bin i of kBins begins at i / kBins. The last bin includes
 /// full segments.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
@@ -149,17 +153,17 @@ struct UtilizationHistogram {
   void add(std::uint32_t live, std::uint32_t files_per_segment);
   std::uint64_t total() const;
   double share(std::size_t bin) const;
-  double mean() const;  ///< of the bins' midpoints
+  double mean() const;  ///< mean of the midpoints of the bins
 };
 
 class CleaningSimulator {
  public:
-  /// Places all files in segments that are as full as possible, in the order of their numbers;
-  /// other segments are clean. REQUIRES: 0 < utilization < 1, at least one file per segment, space
-  /// for all logs.
+  /// Places all files in the order of their numbers in segments that are as full as possible. All
+  /// other segments are clean. REQUIRES: 0 < utilization < 1, at least one file per segment, and
+  /// space for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
-  /// Overwrites `files` files, and cleans whenever no segment is clean.
+  /// Overwrites `files` files. Cleans whenever no segment is clean.
   void write(std::uint64_t files);
 
   const SimulatorCounts& counts() const { return counts_; }
@@ -167,16 +171,16 @@ class CleaningSimulator {
   std::uint32_t segments() const { return static_cast<std::uint32_t>(usage_.size()); }
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
-  /// Returns the utilizations at the start of each pass (figures 5-4 and 5-5), and those of the
-  /// cleaned segments, separately for segments with mostly hot and mostly cold files. Requires
-  /// `histograms`.
+  /// Returns the utilizations of all segments at the start of each pass (figures 5-4 and 5-5), and
+  /// the utilizations of cleaned segments, separately for segments with mostly hot and mostly cold
+  /// files. Requires `histograms`.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Verifies that every file is in one live slot and that all counts agree. Stops the program if
-  /// not; for tests.
+  /// Verifies that every file is in one live slot and that all counts agree. Aborts otherwise. For
+  /// tests.
   void verify() const;
 
  private:
@@ -185,19 +189,19 @@ class CleaningSimulator {
     std::uint32_t live = 0;
     std::uint32_t youngest = 0;  ///< time of the last modification
     State state = State::clean;
-    std::uint8_t log = 0;  ///< log that opened it
+    std::uint8_t log = 0;  ///< the log that opened the segment
   };
   /// An open segment: the next slot, and the end of the run of consecutive writable slots.
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    bool plugging = false;  ///< writes dead slots of a segment; `end` is their end
+    bool plugging = false;  ///< writes dead slots of a segment; `end` is the end of these slots
   };
   struct PlugCounts {
     std::uint64_t holes = 0, runs = 0, passed = 0, short_passed = 0;
   };
 
-  // cleaning_simulator.cc: users' writes
+  // cleaning_simulator.cc: writes of users.
   std::span<const std::uint32_t> next_files(std::uint64_t most);
   void write_batch(std::span<const std::uint32_t> files);
   void write_separated(std::span<const std::uint32_t> files);
@@ -213,7 +217,7 @@ class CleaningSimulator {
   void set_live(std::uint32_t slot) { live_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
   void set_live(std::uint32_t first, std::uint32_t end);
 
-  // simulator_cleaner.cc: reclaiming space
+  // simulator_cleaner.cc: reclaims space.
   void make_room(std::uint32_t log);
   void clean_while_idle();
   void find_candidates();
@@ -224,7 +228,7 @@ class CleaningSimulator {
   void record_utilizations();
   void record_victim(const lfs::Candidate& victim);
 
-  // simulator_plugging.cc: dead slots of segments with live data
+  // simulator_plugging.cc: reuses dead slots of segments with live data.
   PlugCounts plug_counts(std::uint32_t segment) const;
   double pass_over_time(const PlugCounts& counts) const;
   double plug_time(const PlugCounts& counts) const;
@@ -244,19 +248,19 @@ class CleaningSimulator {
   bool keeps_times_ = true;
   std::uint64_t until_idle_ = 0;
 
-  /// Files to be written, drawn one batch ahead, so that their `where_` entries are in the
-  /// processor's cache.
+  /// The next files to write. They are drawn one batch ahead, so that their `where_` entries are in
+  /// the processor's cache when they are needed.
   static constexpr std::size_t kBatch = 128;
   std::array<std::uint32_t, kBatch> batch_{}, batch_after_{};
-  std::size_t drawn_used_ = kBatch;  ///< of `batch_`
+  std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Slot -> last modification of the file when it was placed there.
+  /// By slot: last modification of the file when it was placed there.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
   std::deque<std::uint32_t> clean_;
-  std::vector<Log> logs_;  ///< the last one is the cleaner's, if separate
+  std::vector<Log> logs_;  ///< the last one is the cleaner's, if it has a separate log
   std::uint32_t cleaners_log_ = 0;
 
   lfs::SegmentSelector selector_, recycling_selector_;
@@ -268,22 +272,22 @@ class CleaningSimulator {
   UtilizationHistogram at_cleaning_, hot_cleaned_, cold_cleaned_;
 };
 
-/// A run until the write cost is stable.
+/// The result of a run that continues until the write cost is stable.
 struct StableCost {
-  SimulatorCounts counts;  ///< of the evaluated part
-  double cost = 0;         ///< the metric of equation 1
-  double u = 0;            ///< of the cleaned segments
-  double spread = 0;       ///< of the cost between the evaluated windows: (highest - lowest) / mean
-  std::uint64_t written = 0;  ///< total
-  bool stable = false;        ///< otherwise the limit on the run was reached first
+  SimulatorCounts counts;  ///< counts of the evaluated part of the run
+  double cost = 0;         ///< write cost of equation 1
+  double u = 0;            ///< mean utilization of the cleaned segments
+  double spread = 0;  ///< spread of the cost over the evaluated windows: (highest - lowest) / mean
+  std::uint64_t written = 0;  ///< total number of writes
+  bool stable = false;        ///< false if the limit of the run was reached first
 };
 struct StabilityOptions {
-  double window_turnovers = 2;  ///< writes of a window, as a multiple of the number of files
+  double window_turnovers = 2;  ///< writes in a window, as a multiple of the number of files
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
   double tolerance =
-      /// Stable if the means of the last quarter of the windows and of the quarter before differ by
-      /// less.
+      /// The cost is stable if the mean of the last quarter of the windows and that of the previous
+      /// quarter differ by less than this share.
       .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});

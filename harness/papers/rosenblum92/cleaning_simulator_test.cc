@@ -1,4 +1,4 @@
-// The simulator of chapter 5, on small disks (cleaning_simulator.h).
+// Tests the simulator of chapter 5 on small disks (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
   return write_cost(counts_of(options, turnovers), options.files_per_segment);
 }
 
-/// A simple implementation of the same rules: a list of files for each segment, with every segment
-/// examined and sorted in each pass. No clean segment is reserved, cleaned data shares the log, and
-/// a segment's age is that of its youngest file.
+/// A simple implementation of the same rules. It keeps a list of files for each segment, and
+/// examines and sorts all segments in each pass. No clean segment is reserved, cleaned data shares
+/// the log, and the age of a segment is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)
@@ -52,7 +52,7 @@ class PlainSimulator {
     clean_.pop_front();
   }
   void write(std::uint64_t files) {
-    // Draws as the simulator does, which may stop inside a batch: the sequence is the same.
+    // The simulator may stop inside a batch, but the sequence of draws is the same.
     std::vector<std::uint32_t> drawn(files);
     generator_.next(drawn);
     for (const std::uint32_t file : drawn) {
@@ -276,7 +276,7 @@ TEST(CleaningSimulator, RunsUntilTheCostIsStable) {
 }
 
 TEST(CleaningSimulator, WriteCostIsBlocksMovedOverNewBlocks) {
-  // 10 segments of 100 read, 300 files copied, 700 written: (1000 + 300 + 700) / 700
+  // 10 segments of 100 files read, 300 files copied, 700 written: (1000 + 300 + 700) / 700.
   const SimulatorCounts counts{
       .written = 700, .segments_cleaned = 12, .segments_read = 10, .files_copied = 300};
   EXPECT_DOUBLE_EQ(write_cost(counts, 100), 2000.0 / 700);

@@ -103,7 +103,8 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Runs that vary what the text leaves open and thus the number of figure 5-7.
+/// Returns runs at 95 % that vary what the text leaves open, and that thus change the number in
+/// figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())

@@ -1,5 +1,5 @@
-// LFS-40 and LFS-43: writes with additional costs: parity on an array (section 3.1.2.1), and a log
-// in addition to the data (section 2.5.3).
+// LFS-40 and LFS-43: additional costs of writes: parity on an array (section 3.1.2.1), and a log in
+// addition to the data (section 2.5.3).
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/probe_files.h"
@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* kArray = "raid5-5";
 constexpr std::uint64_t kStripeSectors =
-    4 * 128;  ///< four of the five members have data, 64 KiB each
+    4 * 128;  ///< four of the five members hold data, 64 KiB per stripe
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 constexpr std::uint32_t kUnalignedBytes =
-    64 << 10;  ///< an unaligned first segment begins at a multiple of this
+    64 << 10;  ///< the first segment begins at a multiple of this
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
 /// Returns the setup with the array as its disk, and segments of 1 MB, four stripes each (section
@@ -29,7 +29,7 @@ UfsSetup on_array(UfsSetup setup) {
   return setup;
 }
 
-/// Requests of an array's members.
+/// Requests to the members of an array.
 struct MemberRequests {
   Figure reads, writes;
   std::string remark;  ///< the reason if there are no numbers
@@ -41,7 +41,7 @@ MemberRequests between(const model::DeviceCounters& before, const model::DeviceC
           {}};
 }
 
-/// Writes `sectors` from `from_sector` of a stripe on to the bare array.
+/// Writes `sectors` sectors to the bare array, beginning at sector `from_sector` of a stripe.
 MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   const auto machine = ModelledMachine::start(on_array(LfsSetup{}).setup().machine);
   if (!machine) return {{}, {}, machine.error().message()};
@@ -50,7 +50,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
     const std::vector<std::byte> data(std::size_t{sectors} * model::kSectorBytes, std::byte{1});
-    // The first write may mark the array as in use.
+    // The first write may make the array mark itself in use, so it is not counted.
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
@@ -60,7 +60,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests of work on a file system until all its data has been written.
+/// Counts the requests that the work on a file system causes, until all its data has been written.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);
@@ -158,12 +158,12 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  Figure kilobytes_per_busy_s;  ///< while the disk is busy, until all data is in place
+  Figure kilobytes_per_busy_s;  ///< per second of disk activity, until all data is in place
   Figure written_for_each_byte;
   std::string remark;
 };
 
-/// Writes megabytes in succession; each begins when the last one is durable.
+/// Writes one megabyte after the other. Each write begins when the previous one is durable.
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
   const auto file = vfs.open("large", {.create = true, .exclusive = true});
@@ -183,7 +183,7 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
   setup.scheme.mount.allocation.gap_blocks = 0;
   ModelledMachineOptions options = setup.setup().machine;
   options.mkfs["group-size"] =
-      "32M";  // a log is in one cylinder group, and those of 16 cylinders are too small
+      "32M";  // a log must fit into one cylinder group, and groups of 16 cylinders are too small
   const auto machine = ModelledMachine::start(options);
   if (!machine) return {{}, {}, machine.error().message()};
   const std::uint64_t bytes = (scaled ? 4U : 100U) * kMegabyte;

@@ -1,4 +1,5 @@
-// LFS-11 to LFS-15: the write cost, and its value with the greedy policy (figures 5-1 to 5-4).
+// LFS-11 to LFS-15: formulas for the write cost, and the write cost of the greedy policy (figures
+// 5-1 to 5-4).
 #include <algorithm>
 
 #include "harness/papers/judge.h"

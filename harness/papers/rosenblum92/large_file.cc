@@ -50,7 +50,7 @@ ClaimAnswer five_phases(Cells& cells) {
   for (const Cell* cell : all) add_bandwidths(answer, *cell);
   const auto written = of_all(all, kLargeFilePhases[kWrite]);
   add_falling(answer, "sequential write: LFS > SunOS > OFS", written);
-  // A block of 4 KB per revolution of 16.7 ms.
+  // 240 KB/s is one block of 4 KB per revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB a revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
   add_equal(answer, "sequential read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRead]),
@@ -67,7 +67,7 @@ ClaimAnswer five_phases(Cells& cells) {
       "sequential read of what was written at random: LFS is slowest by far (half of SunOS)", again,
       [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
 
-  // Sprite with SunOS's block size, and SunOS without its gap.
+  // Adds Sprite LFS with the block size of SunOS, and SunOS without its gap.
   LfsSetup large_blocks;
   large_blocks.name += ", blocks of 8 KB";
   large_blocks.mkfs.block_bytes = 8192;

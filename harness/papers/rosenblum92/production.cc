@@ -18,7 +18,7 @@ constexpr const char* kUser6 = "/user6";
 constexpr os::TimeNs kMinute = 60 * model::kSecondNs;
 
 struct ProducedRun {
-  std::string disk, variant;  ///< empty for the tables' values
+  std::string disk, variant;  ///< `variant` is empty for the values of the tables
   ProductionOptions options;
   ProductionRun run = {};
 
@@ -32,7 +32,7 @@ class Runs {
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
-    // Variants for costs above and below the printed ones.
+    // Adds variants whose costs are above and below the printed costs.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
@@ -101,7 +101,7 @@ class Runs {
   std::deque<ProducedRun> runs_;
 };
 
-/// Returns a number if the run was successful.
+/// Returns `value` if the run was successful, otherwise nullopt.
 Figure figure(const ProductionRun& run, double value) {
   return run.good() ? Figure(value) : std::nullopt;
 }
@@ -272,7 +272,7 @@ ClaimAnswer distribution(const Runs& runs) {
   return answer;
 }
 
-/// A row of table 6-4, in percent.
+/// A row of table 6-4, in per cent.
 struct Printed {
   const char *disk, *printed_as;
   BlockBytes live, log;
@@ -280,7 +280,7 @@ struct Printed {
 const std::array<Printed, 3>& table_6_4() {
   static const std::array<Printed, 3> kTable{
       {{kUser6, "/user6", {72.5, .9, .1, .1, 0, .6, 0}, {85.7, 1.8, 2.5, 7.2, 2.1, .6, 0}},
-       // Printed as 1.1, which would make the column sum 101.0.
+       // The first row is printed with 1.1, although its column then sums to 101.0.
        {"/src/kernel", "/kernel", {80.0, 1.1, .1, .1, 0, .3, 0}, {90.8, 1.5, 1.1, 5.3, 1.0, .3, 0}},
        {"/swap1", "/swap1", {37.7, .5, 0, .1, 0, .4, 0}, {85.1, 4.3, 3.1, 4.6, 1.8, .6, 0}}}};
   return kTable;
@@ -294,7 +294,7 @@ double sum(const BlockBytes& bytes) {
   for (const double each : bytes) all += each;
   return all;
 }
-/// Share of the log, in percent.
+/// Returns the metadata's share of the log, in per cent.
 double metadata(const ProductionRun& run) {
   return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage),
                  run.log_bytes);
@@ -368,14 +368,14 @@ ClaimAnswer block_types(const Runs& runs) {
   return answer;
 }
 
-/// Users' bytes per second of disk activity, divided by the disk's maximum, for the same load on
-/// SunOS and on LFS.
+/// The bytes that users write per second of disk activity, divided by the disk's maximum rate, for
+/// the same load on SunOS and on LFS.
 struct Usable {
   Figure share;
   std::string remark;
 };
 Usable usable(const Setup& setup, const ProductionOptions& options) {
-  constexpr double kWrenBytesPerSecond = 1.3 * kMegabyte;  // section 3.2.1's maximum
+  constexpr double kWrenBytesPerSecond = 1.3 * kMegabyte;  // the maximum of section 3.2.1
   AgeingOptions ageing = options.load;
   const double free_bytes = options.disk.megabytes * kMegabyte - ageing.bytes_in_use;
   ageing.hours = free_bytes / ageing.bytes_per_hour;
@@ -412,10 +412,11 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   const Figure mean = all ? Figure(ours) : std::nullopt;
   answer.numbers.push_back(
       {"mean of all", "1 / write cost", "%", printed, mean, all ? "" : "a run failed"});
-  constexpr double kLeast = 53, kMost = 83;  // range of table 6-3's costs
+  // Range of the usable shares that follow from the costs in table 6-3.
+  constexpr double kLeast = 53, kMost = 83;
   add_rule(answer, "about 70 % on average (53 to 83)", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
-  // The same load on both systems of section 6.2, on its disk.
+  // Runs the same load on both systems of section 6.2, on the disk of that section.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();

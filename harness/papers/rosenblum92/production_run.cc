@@ -1,4 +1,4 @@
-// Sprite LFS in production use (production_run.h).
+// Runs Sprite LFS in production use (production_run.h).
 #include "harness/papers/rosenblum92/production_run.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSamples = 20;
 
-/// The log's counters at some moment.
+/// The counters of the log at one moment.
 struct LogCounters {
   lfs::Counters log;
   os::TimeNs at = 0, busy = 0;
@@ -83,8 +83,8 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
   }
 }
 
-/// Returns live bytes on the disk according to the image reader; fails if the checker finds an
-/// error.
+/// Returns the live bytes on the disk according to the image reader. Fails if the checker reports
+/// an error.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   TRY(const auto report, lfs::check(medium));
   if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a bug of lfs");
@@ -136,7 +136,7 @@ class Production {
         machine_(machine),
         hours_each_(hours_for_a_free_space(options)) {}
 
-  /// Errors are in the run's remark.
+  /// Runs the load. An error is stored in the remark of the result.
   ProductionRun run() {
     ProductionRun run;
     lfs::Store& log = mounted_lfs(machine_).log();
@@ -222,7 +222,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.system.mkfs = {.segment_bytes = 512 << 10, .checksums = false};
   options.system.machine.profile = "seagate-st41601n";
   if (scaled) {
-    // Small segments and folders waste more space, so less of it is used.
+    // Small segments and folders waste more space, so a smaller share of the disk is used.
     constexpr double kScaledMegabytes = 32, kScaledUse = .85;
     options.disk.in_use *= kScaledUse;
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;
@@ -231,7 +231,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   }
   options.load = ageing_of(options.disk);
   options.load.seed = seed;
-  // No single file may dominate the disk's traffic.
+  // Limits file sizes, so that no single file dominates the traffic of the disk.
   constexpr std::uint64_t kLargestShare = 32;
   const auto largest = static_cast<std::uint64_t>(options.load.bytes_in_use) /
                        (scaled ? kLargestShare : kLargestShare / 4);

@@ -38,43 +38,48 @@ struct ProductionOptions {
   AgeingOptions load;
   LfsSetup system;
   double free_spaces_before = 2,
-         free_spaces_measured = 3;  ///< amount written, in units of the free space
+         /// Amount written in each period, as a multiple of the free space.
+      free_spaces_measured = 3;
 };
-/// Returns the options of the tables; with `scaled`, a small disk.
+/// Returns the options for a disk of the tables. With `scaled`, the disk is small.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
-/// Results of the measured time.
+/// The results of the measured period.
 struct ProductionRun {
-  std::string remark;            ///< the reason if there are no numbers
+  std::string remark;            ///< the reason if there are no results
   double model_s = 0;            ///< total
-  double all_bytes_written = 0;  ///< total by users
+  double all_bytes_written = 0;  ///< written by users, over the whole run
   double hours = 0;
   std::uint64_t files = 0;
   double bytes_in_use = 0;      ///< live data at the end, according to the log
-  double bytes_written = 0;     ///< by users
-  double log_bytes = 0;         ///< written by the log, without checkpoint regions
+  double bytes_written = 0;     ///< written by users
+  double log_bytes = 0;         ///< written by the log, excluding checkpoint regions
   double checkpoint_bytes = 0;  ///< of checkpoint regions
   double cleaner_read_bytes = 0;
   double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which is rewritten
   double disk_busy = 0;           ///< share of the time
   std::uint64_t checkpoints = 0;
-  std::uint64_t segments_cleaned = 0;  ///< nonempty ones
-  std::uint64_t segments_emptied = 0;  ///< without the cleaner
+  std::uint64_t segments_cleaned = 0;  ///< number of nonempty segments that were cleaned
+  std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
   std::uint64_t segment_bytes = 0;
-  BlockBytes log = {};   ///< the log's bytes by type
-  BlockBytes live = {};  ///< on the disk at the end, according to an independent reader
+  BlockBytes log = {};   ///< bytes written by the log, by type
+  BlockBytes live = {};  ///< live bytes at the end by type, according to an independent reader
   double disk_bytes = 0;
-  /// Share of the segments in each twentieth of utilization; the first includes clean ones.
+  /// Share of segments in each twentieth of utilization. The first element includes clean segments.
   std::array<double, 20> utilization = {};
-  std::array<double, 2> half_costs = {};  ///< of the first and the second half
+  /// Write costs of the first and the second half of the period.
+  std::array<double, 2> half_costs = {};
 
   bool good() const { return remark.empty(); }
-  /// Share of empty ones among the segments that became clean, as in table 6-3.
+  /// Returns the share of segments that were empty, among all segments that became clean, as in
+  /// table 6-3.
   double empty_share() const;
   double cleaned_utilization() const;
-  /// From the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u), which gives its last column.
+  /// Returns the write cost from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u). Equals
+  /// the last column of the table.
   double write_cost() const;
-  /// From bytes: all bytes read and written, divided by those written and not moved.
+  /// Returns the write cost from bytes: all bytes read and written, divided by the bytes of new
+  /// data.
   double write_cost_by_bytes() const;
 };
 double write_cost_of(double empty, double utilization);

@@ -1,4 +1,4 @@
-// The systems of chapter 6 (prototype.h).
+// Configures the systems of chapter 6 (prototype.h).
 #include "harness/papers/rosenblum92/prototype.h"
 
 #include <fmt/format.h>

@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMegabyte = 1 << 20;
 /// Returns the machine without a file system.
 ModelledMachineOptions sun4_machine();
 
-/// An LFS with the changes for a part.
+/// An LFS with the changes that a part needs.
 struct LfsSetup {
   std::string name = "Sprite LFS";
   lfs::MkfsOptions mkfs = {.segment_bytes = 1 << 20};
@@ -37,10 +37,10 @@ struct LfsSetup {
     return ModelledMachine::start(setup().machine);
   }
 };
-/// Returns the file system mounted on such a machine.
+/// Returns the LFS mounted on a machine that was started from an LfsSetup.
 lfs::FileSystem& mounted_lfs(ModelledMachine& machine);
 
-/// One of the other systems, on our ufs.
+/// SunOS FFS or Sprite OFS, modelled by our ufs.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;

@@ -36,7 +36,7 @@ VfsResult<void> make(Vfs& vfs, const FileSet& files) {
   return files.make_files(vfs);
 }
 
-/// With `all_there`, every file must survive.
+/// Measures a recovery. With `all_there`, every file must survive.
 Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
   Crash result;
   auto machine = setup.start();
@@ -71,7 +71,7 @@ Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
 
 struct Size {
   std::uint64_t kilobytes;
-  std::array<double, 3> printed_s;  ///< for 1, 10 and 50 MB; "< 1" is 1
+  std::array<double, 3> printed_s;  ///< for 1, 10 and 50 MB; "< 1" is stored as 1
 };
 constexpr std::array kTable61{Size{1, {1, 21, 132}}, Size{10, {1, 3, 17}}, Size{100, {1, 1, 8}}};
 constexpr std::array<std::uint64_t, 3> kMegabytes{1, 10, 50};
@@ -89,7 +89,7 @@ void add(ClaimAnswer& answer, const std::string& cell, const char* quantity, con
   answer.numbers.push_back({cell, quantity, "s", paper, ours, remark});
 }
 
-/// The number of files per directory is not printed.
+/// Table 6-1. The dissertation does not print the number of files per directory.
 ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
   ClaimAnswer answer{
       .id = "LFS-30",
@@ -140,7 +140,7 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
 ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
-  // Variants that change the numbers.
+  // Adds variants that change the numbers.
   const FileSet many = files_of(1, 50, context.scaled, 100),
                 large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();
@@ -177,7 +177,7 @@ ClaimAnswer many_files_a_directory(Context& context) {
   return answer;
 }
 
-/// Seconds of recovery per megabyte of files with the mean size of table 6-2.
+/// Returns the seconds of recovery per megabyte of files with the mean size in table 6-2.
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};

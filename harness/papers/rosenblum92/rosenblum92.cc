@@ -1,5 +1,5 @@
-// The paper's parts (rosenblum92.h). A part runs once: simulations are long enough not to need a
-// mean of executions.
+// Lists the parts of the dissertation (rosenblum92.h). Each part runs only once, because its
+// simulations are long enough to make a mean of several executions unnecessary.
 #include "harness/papers/rosenblum92/rosenblum92.h"
 
 #include "harness/papers/rosenblum92/chapter6.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Rosenblum 1992, "The Design and Implementation of a Log-structured File System" (dissertation,
-// Berkeley): the parts by name.
+// The parts of the experiment on Rosenblum 1992, "The Design and Implementation of a Log-structured
+// File System" (dissertation, Berkeley).
 
 #include "harness/papers/paper.h"
 

@@ -1,5 +1,5 @@
-// Cleaning in the simulator (cleaning_simulator.h): the three steps of section 4.4.2 of Rosenblum
-// 1992. Data that has been read is in memory, so its segments are clean before it is written back.
+// Cleans segments (cleaning_simulator.h) in the three steps of section 4.4.2 of Rosenblum 1992.
+// Data that was read is in memory, so its segments become clean before the data is written back.
 #include <algorithm>
 #include <bit>
 
@@ -13,7 +13,8 @@ constexpr std::uint32_t kWordBits = 64;
 
 }  // namespace
 
-/// Makes space for `log`, which is closed: clean segments, or an open segment with dead slots.
+/// Obtains space for `log`, which has no open segment: clean segments, or an open segment with dead
+/// slots.
 void CleaningSimulator::make_room(std::uint32_t log) {
   find_candidates();
   switch (options_.reuse) {
@@ -81,7 +82,7 @@ void CleaningSimulator::clean_pass(std::span<const lfs::Candidate> victims) {
   write_back(cleaners_log_);
 }
 
-/// Reads a segment: its live files are then in memory, and it is clean.
+/// Reads a segment into memory. The segment is then clean.
 void CleaningSimulator::gather(const lfs::Candidate& victim) {
   if (options_.histograms) record_victim(victim);
   ++counts_.segments_cleaned;
@@ -117,7 +118,7 @@ void CleaningSimulator::write_back(std::uint32_t log) {
   }
 }
 
-/// Puts the files of `blocks_` from `done` on into the rest of the run.
+/// Writes the files in `blocks_` from index `done` on to the remaining slots of the current run.
 void CleaningSimulator::put_back(Log& log, std::size_t& done) {
   const auto count =
       static_cast<std::uint32_t>(std::min<std::size_t>(blocks_.size() - done, log.end - log.next));

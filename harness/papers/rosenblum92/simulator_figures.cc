@@ -1,4 +1,5 @@
-// The chapter's configurations and curves (simulator_figures.h).
+// Configures the simulator as in chapter 5, and runs the curves of its figures
+// (simulator_figures.h).
 #include "harness/papers/rosenblum92/simulator_figures.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr std::uint32_t kScaledBy = 64;  ///< divisor of all numbers of files
+constexpr std::uint32_t kScaledBy = 64;  ///< all numbers of files are divided by this
 
 StabilityOptions stability_of(bool scaled) {
   if (scaled) return {.windows_min = 2, .windows_max = 3};
@@ -38,7 +39,7 @@ std::uint32_t SimulatorFigures::scaled_files(std::uint32_t files) const {
 SimulatorOptions SimulatorFigures::greedy(const AccessPattern& pattern) const {
   SimulatorOptions options{.pattern = pattern, .seed = seed_};
   if (!scaled_) return options;
-  // Segments of 16 files, and of fewer where a figure varies them.
+  // Segments have 16 files, or fewer in figures that vary the segment size.
   options.files = 8192;
   options.files_per_segment = 16;
   options.files_cleaned_at_once = 80;
@@ -57,7 +58,7 @@ SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, Se
 void SimulatorFigures::prepare(const std::vector<Curve>& curves,
                                const std::vector<double>& utilizations) {
   std::vector<SimulatorOptions> all;
-  // The most expensive first, so that no processor has a long run left at the end.
+  // Starts the most expensive runs first, so that no long run is left at the end.
   for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
     for (const Curve& curve : curves) all.push_back(at(curve.options, *u));
   }

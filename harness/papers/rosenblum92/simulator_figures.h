@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the claims about chapter 5: the chapter's configurations by name, and the curves of its
+// Data for the claims about chapter 5: the chapter's configurations by name, and the curves of its
 // figures.
 
 #include <functional>
@@ -14,13 +14,13 @@ namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs in figure 5-1
 
-/// A curve of a figure. Each point uses `options` with a different utilization.
+/// A curve of a figure. Each point has the same `options` except for the utilization.
 struct Curve {
   std::string name;
   SimulatorOptions options;
 };
 
-/// "As printed" and "since the last write": the two interpretations of a segment's age.
+/// An interpretation of a segment's age: "as printed" or "since the last write".
 struct AgeReading {
   SegmentAge age;
   std::string name;
@@ -31,7 +31,7 @@ class SimulatorFigures {
  public:
   explicit SimulatorFigures(Context& context);
 
-  /// Greedy as described: the first design.
+  /// Returns the options for the greedy cleaner, the first design that the dissertation describes.
   SimulatorOptions greedy(const AccessPattern& pattern) const;
   SimulatorOptions cost_benefit(const AccessPattern& pattern, SegmentAge age,
                                 lfs::WriteBackOrder order = lfs::WriteBackOrder::by_age) const;
@@ -39,7 +39,8 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Scales a number of files in the dissertation's segments of 512 to this run.
+  /// Scales a number of files that refers to the dissertation's segments of 512 files to the
+  /// segments of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
   /// Runs all points of all curves in parallel.

@@ -1,4 +1,4 @@
-// The part `simulator`: chapter 5, figure by figure.
+// Implements the part `simulator`, which answers the claims of chapter 5 figure by figure.
 #include <fmt/format.h>
 
 #include "harness/papers/rosenblum92/simulator_figures.h"

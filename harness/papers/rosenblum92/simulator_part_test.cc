@@ -1,4 +1,5 @@
-// The parts of Rosenblum 1992, scaled down: every claim is answered, reproducibly.
+// Runs the parts about chapter 5 scaled down. Every claim is answered, and answers are
+// reproducible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,8 +39,8 @@ TEST(Rosenblum92, ArithmeticNeedsNoScale) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/arithmetic");
   EXPECT_EQ(claims_of(outcome),
             (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));
-  // The rules that do not hold are the dissertation's: two rows and the range of table 6-3, and the
-  // example of 3.1.1.
+  // Three rules of the dissertation do not hold: two about rows and the range of table 6-3, and the
+  // example in section 3.1.1.
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 3U);
 }
 

@@ -1,8 +1,8 @@
-// Writes to dead slots of segments with live data (cleaning_simulator.h). The cleaner thus frees
-// whole segments (hole plugging: Matthews, Roselli, Costello, Wang and Anderson, "Improving the
-// Performance of Log-Structured File Systems with Adaptive Methods", SOSP 1997), or users write
-// there (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New File System for Flash
-// Storage", FAST 2015, where it is called threaded logging).
+// Reuses the dead slots of segments with live data (cleaning_simulator.h). Either the cleaner
+// writes live data there to free whole segments (hole plugging: Matthews, Roselli, Costello, Wang
+// and Anderson, "Improving the Performance of Log-Structured File Systems with Adaptive Methods",
+// SOSP 1997), or users write there (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New
+// File System for Flash Storage", FAST 2015, where it is called threaded logging).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Returns the runs and slots involved in writing all dead slots of a segment.
+/// Returns how many runs and slots are involved in writing all dead slots of a segment.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
@@ -38,7 +38,7 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-/// Returns the time of one pass over a segment, without the transfers.
+/// Returns the time of one pass over a segment. Excludes the transfers.
 double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
   return disk.access + static_cast<double>(counts.passed) +
@@ -83,8 +83,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// Returns the best candidate, preferably among those opened by the same log if one has a dead
-/// slot.
+/// Returns the best candidate. If the same log opened any segment that still has a dead slot,
+/// considers only such segments.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {
@@ -104,8 +104,8 @@ bool CleaningSimulator::recycle(std::uint32_t log) {
   return true;
 }
 
-/// Returns segments whose dead slots hold the live data of `victims`, the fullest first. Empty if
-/// there are too few.
+/// Returns the segments, the fullest first, whose dead slots can take the live data of `victims`.
+/// Returns an empty list if there are too few dead slots.
 std::vector<std::uint32_t> CleaningSimulator::plug_targets(
     std::span<const lfs::Candidate> victims) const {
   std::uint64_t wanted = 0;
@@ -155,7 +155,7 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
   return time / freed;
 }
 
-/// Returns false without any change if the other segments have too few dead slots.
+/// Runs a pass. Returns false without any change if the other segments have too few dead slots.
 bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   const std::vector<std::uint32_t> targets = plug_targets(victims);
   if (targets.empty()) return false;
@@ -166,7 +166,7 @@ bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   sorter_.sort(options_.order, blocks_);
   std::size_t done = 0;
   Log& log = logs_[cleaners_log_];
-  const Log before = log;  // the cleaner's open segment continues afterwards
+  const Log before = log;  // the cleaner's open segment is restored afterwards
   for (const std::uint32_t segment : targets) {
     if (done == blocks_.size()) break;
     open_plugged(cleaners_log_, segment);

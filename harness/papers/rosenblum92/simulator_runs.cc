@@ -1,4 +1,4 @@
-// Runs of the simulator (simulator_runs.h).
+// Executes and caches runs of the simulator (simulator_runs.h).
 #include "harness/papers/rosenblum92/simulator_runs.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ void run_one(SimulatorRun& run, const StabilityOptions& stability) {
   CleaningSimulator simulator(run.options);
   run.stable = run_until_stable(simulator, stability);
   if (!run.options.histograms) return;
-  // Histograms cover only the stable part.
+  // Histograms must cover only the stable part of the run.
   simulator.forget_histograms();
   simulator.write(run.stable.counts.written);
   run.at_cleaning = simulator.at_cleaning();

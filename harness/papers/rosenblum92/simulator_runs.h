@@ -1,6 +1,6 @@
 #pragma once
-// Runs of the simulator. Each is done once for all figures, several in parallel on the host's
-// processors. The result depends only on the options.
+// Runs of the simulator. Each run is executed once for all figures. Several runs execute in
+// parallel on the host's processors. The result depends only on the options.
 
 #include <deque>
 #include <functional>
@@ -12,7 +12,8 @@ namespace headcrash::experiment::rosenblum92 {
 struct SimulatorRun {
   SimulatorOptions options;
   StableCost stable;
-  UtilizationHistogram at_cleaning, hot_cleaned, cold_cleaned;  ///< with options.histograms
+  /// Set only with options.histograms.
+  UtilizationHistogram at_cleaning, hot_cleaned, cold_cleaned;
 
   double cost() const { return stable.cost; }
   double cost(const Positioning& positioning) const {
@@ -25,12 +26,12 @@ class SimulatorRuns {
   explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
       : stability_(stability), interrupted_(std::move(interrupted)) {}
 
-  /// Does the missing runs. An interruption omits the rest.
+  /// Executes those runs that do not exist yet. An interruption skips the remaining runs.
   void prepare(const std::vector<SimulatorOptions>& all);
-  /// Returns a run, doing it if necessary. Valid while this object exists.
+  /// Returns a run, and executes it if necessary. The reference is valid while this object exists.
   const SimulatorRun& get(const SimulatorOptions& options);
 
-  std::uint64_t files_written() const;  ///< by all runs
+  std::uint64_t files_written() const;  ///< sum over all runs
 
  private:
   const SimulatorRun* find(const SimulatorOptions& options) const;

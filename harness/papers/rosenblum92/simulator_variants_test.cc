@@ -1,5 +1,5 @@
-// Variants beyond the dissertation: several logs, other ways to reuse space, idle cleaning
-// (cleaning_simulator.h).
+// Tests variants beyond the dissertation: several logs, other ways to reuse space, and idle
+// cleaning (cleaning_simulator.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,15 +85,15 @@ TEST(SimulatorVariants, PluggingReadsLessAtACost) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// A pass minimises its own cost, which is not the long-term minimum: plugged dead slots are missing
-// when their segment is cleaned.
+// Each pass minimises its own cost, which need not minimise the cost in the long term: a segment
+// whose dead slots were plugged has more live data when it is cleaned.
 TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;
   const SimulatorCounts plugged = counts_of_variant(options);
   options.reuse = SpaceReuse::adaptive_plugging;
   EXPECT_EQ(counts_of_variant(options).files_plugged,
-            plugged.files_plugged);  // always cheaper without positioning
+            plugged.files_plugged);  // if positioning is free, plugging is always cheaper
   options.positioning = {.access = 1000, .access_each_run = true};
   EXPECT_EQ(counts_of_variant(options).files_plugged, 0U);
   for (const bool each_run : {false, true}) {

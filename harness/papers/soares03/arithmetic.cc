@@ -1,4 +1,5 @@
-// MS-16, and the paper's statements about its own tables: sums of printed numbers, without runs.
+// MS-16, and the paper's statements about its own tables. Uses only printed numbers and runs
+// nothing.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,7 +65,8 @@ ClaimAnswer quoted() {
                               .paper = printed,
                               .ours = theirs});
   };
-  // Rosenblum 1992, table 6-2's eleven write costs: the bandwidth for new data is the inverse.
+  // The eleven write costs in table 6-2 of Rosenblum 1992. The inverse of a cost is the share of
+  // the bandwidth that new data gets.
   constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41,
                                    1.77, 1.77, 1.68, 1.39, 1.52};
   double inverse = 0;

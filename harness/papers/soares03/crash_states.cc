@@ -1,4 +1,4 @@
-// MS-07 to MS-09, MS-14, MS-15: the effects of a power cut, in a small sample of campaign
+// MS-07 to MS-09, MS-14, MS-15: the effects of a power cut, from a small sample of the campaign
 // snapfs-schemes.
 #include <span>
 #include <string>
@@ -15,8 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// A workload as named by `campaign snapfs-schemes`: "ace-seq2/3302"; for a family, with its disk
-/// and a shuffled order of writes.
+/// A workload with a name as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A family
+/// also has a disk and a shuffled order of writes.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -27,12 +27,12 @@ struct Judged {
   std::string remark;
 };
 
-/// Judges crash states on new disks of the in-process lab, one for each workload.
+/// Judges crash states on the in-process lab's disks. Each workload gets a new disk.
 class StateJudge {
  public:
   explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
 
-  /// Judges the states of all workloads. Stops at an error, which becomes the remark.
+  /// Judges the states of all workloads. Stops at the first error, which becomes the remark.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
     Judged sum;
     for (const Workload& each : workloads) {
@@ -69,7 +69,8 @@ class StateJudge {
   WorkFolder folder_;
 };
 
-/// Adds one row and one rule for a system: correct ones keep their rules, controls are caught.
+/// Adds a row and a rule for a system: a correct system must keep its rules, and a control must be
+/// caught.
 void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workload>& workloads,
            std::uint64_t budget) {
   const auto& systems = snapfs::file_system_type().systems();

@@ -18,7 +18,7 @@ double megabytes_per_s(const PhaseOutcome& phase) {
   return static_cast<double>(phase.bytes_read + phase.bytes_written) / 1e6 / phase.longest_s;
 }
 
-/// Rates by system and number of clients, if run.
+/// Rates by system and number of clients; nullopt if not run.
 using Rates = std::array<std::array<Figure, 5>, 4>;
 
 ClaimAnswer table2(Context& context, Rates& rates) {
@@ -131,8 +131,8 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
                "read and written", "MB/s", {}, its);
     return its;
   };
-  // Equal intervals, short enough that each system writes while the clients run; and a journal of
-  // half the size.
+  // Adds runs with equal intervals, short enough that each system writes while the clients run, and
+  // a run with half the journal size.
   for (const System system : kPrintedSystems) (void)rate(system, {.interval_s = 5});
   (void)rate(System::ext3, {.journal_bytes = 16 * kMib});
   for (const WriteCache cache : kOtherWriteCaches)

@@ -28,15 +28,15 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
            [&] { return *ext3_more > *snap_more; });
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
-  // Equal intervals; ext2 and KFS use 30 s anyway.
+  // Adds runs with equal intervals. ext2 and KFS use 30 s in any case.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "more time", "%", {},
              more_time(elapsed(ext3_30), elapsed(ext2)));
   add_number(answer, snap_30, "KFS+snap over KFS, equal intervals", "more time", "%", {},
              more_time(elapsed(snap_30), elapsed(kfs)));
-  // Counterfactuals: a processor slow enough for generations to end during the run, and memory
-  // small enough to end them.
+  // Adds counterfactuals: a processor so slow that generations end during the run, and a memory so
+  // small that it forces generations to end.
   for (const MachineChoice& other :
        {MachineChoice{.processor = .1}, MachineChoice{.memory_bytes = 36 * kMib}}) {
     const Cell &its_kfs = run(System::kfs, other), &its_snap = run(System::snap, other);

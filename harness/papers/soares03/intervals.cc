@@ -1,5 +1,5 @@
-// MS-12, MS-13: the writes saved by an interval, the effect of snapshots on short lives, and the
-// space they use.
+// MS-12, MS-13: how many writes an interval saves, how snapshots affect short-lived files, and how
+// much space they use.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"
@@ -65,7 +65,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
     plot.series.push_back(std::move(series));
   }
   answer.plots.push_back(std::move(plot));
-  // The same with data, which are most of a disk.
+  // Repeats the measurement with file data, which fills most of a disk.
   SteadyLoad with_data = load_of(context, 60, 8192);
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);

@@ -1,5 +1,5 @@
 #pragma once
-// Evaluation of cells, and comparisons of two systems, for the parts of the paper.
+// Helpers for the parts of the paper: evaluate cells, and compare two systems.
 
 #include <string>
 
@@ -29,13 +29,13 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Returns the excess time of `over` compared with `under`, in percent.
+/// Returns by how many percent the time `over` exceeds the time `under`.
 inline Figure more_time(const Figure& over, const Figure& under) {
   const Figure times = part_of(over, under, 100);
   return times ? Figure(*times - 100) : std::nullopt;
 }
 
-/// Adds elapsed, processor and disk time, which are needed to explain differences.
+/// Adds elapsed time, processor time and disk time, which help to explain differences.
 inline void add_times(ClaimAnswer& answer, const Cell& cell) {
   add_number(answer, cell, cell.setup.name, "elapsed", "s", {}, sum_of(cell, elapsed_of));
   add_number(answer, cell, cell.setup.name, "processor busy until quiet", "s", {},

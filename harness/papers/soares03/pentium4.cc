@@ -1,4 +1,4 @@
-// The machine and its four systems (pentium4.h).
+// Configures the machine and its four systems (pentium4.h).
 #include "harness/papers/soares03/pentium4.h"
 
 #include <fmt/format.h>

@@ -54,18 +54,18 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings other than the one assumed for the paper's machine.
+/// The settings of the write cache that are not assumed for the paper's machine.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
   std::uint64_t memory_bytes = kMemoryBytes;
-  /// Interval of all timed writes in each system; nullopt for the printed ones: 30 s for kupdate, 5
-  /// s for ext3, 10 s for KFS+snap.
+  /// Interval of all timed writes. nullopt for the intervals that the paper prints: 30 s for
+  /// kupdate, 5 s for ext3, 10 s for KFS+snap.
   std::optional<std::uint32_t> interval_s = {};
   WriteCache write_cache = WriteCache::believed;
-  double processor = 1;  ///< relative speed
+  double processor = 1;  ///< speed relative to the assumed processor
   std::optional<std::uint64_t> partition_bytes = {};
-  std::uint64_t journal_bytes = 32 * kMib;  ///< of ext3
+  std::uint64_t journal_bytes = 32 * kMib;  ///< size of the journal of ext3
 };
 
 /// Returns the setup; its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
@@ -74,7 +74,7 @@ Setup setup_of(System system, const MachineChoice& choice = {});
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
-/// Returns the store mounted on such a machine; null for ufs.
+/// Returns the snapfs store mounted on such a machine, or null if it has a ufs.
 const snapfs::Store* snapshots_of(ModelledMachine& machine);
 
 }  // namespace headcrash::experiment::soares03

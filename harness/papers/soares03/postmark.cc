@@ -5,7 +5,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// Rate of one kind: half of the transactions create and half delete, half read and half append.
+/// Returns the rate of one kind of operation. Half of the transactions create and half delete; half
+/// read and half append.
 double of_a_kind_per_s(const PhaseOutcome& phase) {
   return phase.operations_per_s() / 2;
 }
@@ -54,7 +55,7 @@ std::vector<ClaimAnswer> postmark(Context& context) {
                if (std::abs(*rates[i] / 2 / kPaper[i] - 1) > .25) return false;
              return true;
            });
-  // Equal intervals; ext2 and KFS use 30 s anyway.
+  // Adds runs with equal intervals. ext2 and KFS use 30 s in any case.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "time", "times", {},

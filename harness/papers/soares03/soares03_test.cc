@@ -1,4 +1,4 @@
-// Tests each part scaled down, and its rules for deliberately incorrect systems.
+// Runs each part scaled down, and tests that its rules detect deliberately incorrect systems.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"
@@ -41,7 +41,7 @@ TEST(Soares03, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_csv(run("dbench")), as_csv(run("dbench")));
 }
 
-/// The paper contradicts itself, so these verdicts fail.
+/// The paper's text and tables contradict each other, so these rules do not hold.
 TEST(Soares03, TextAndTablesContradictEachOther) {
   const ExperimentOutcome outcome = run("arithmetic");
   EXPECT_EQ(verdict_of(outcome, "at most 4 %"), Verdict::does_not_hold);
@@ -74,7 +74,7 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
       snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
-/// The probe measures waiting users.
+/// The load must detect that users wait while a generation is written.
 TEST(SteadyLoad, DetectsABarrier) {
   const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);

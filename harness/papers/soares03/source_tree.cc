@@ -1,4 +1,5 @@
-// Extraction and removal of a source tree on the machine of the paper, which has no such load.
+// Measures the extraction and removal of a source tree on the paper's machine. The paper has no
+// such load.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a guest whose agent sends scripted answers. Its process only waits.
+// For tests: a guest whose agent sends scripted answers. The guest's process only sleeps.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ namespace headcrash::run {
 
 class PretendedGuest {
  public:
-  /// Sends `lines` at once, then closes the agent's end. Requests have the ids 1, 2, ...
+  /// Sends `lines` at once, then closes the agent's end of the connection. The requests will have
+  /// the ids 1, 2, ...
   explicit PretendedGuest(std::string_view lines) {
     auto ends = base::JsonSocket::make_pair().value();
     agent_ = std::move(ends.second);

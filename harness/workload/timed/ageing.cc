@@ -1,4 +1,4 @@
-// A file system ages under office work (office.h) and is measured at several ages.
+// Ages a file system by office work (office.h) and measures it at several ages.
 //
 //   move-in                   create each user's files (not measured)
 //   -- at each age --
@@ -37,8 +37,8 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
-constexpr std::size_t kShareRead = 8;            // one file in eight
-constexpr std::uint32_t kFirstProbe = 1U << 25;  // above the numbers of the user's files
+constexpr std::size_t kShareRead = 8;            // one file in this number
+constexpr std::uint32_t kFirstProbe = 1U << 25;  // larger than all numbers of the user's files
 
 struct Ages {
   std::uint64_t days = 0, every = 0;
@@ -55,7 +55,7 @@ OfficeWorker office_at(const User& user, std::uint64_t age) {
   return office;
 }
 
-/// The layout is queried after all files have been read, because it needs I/O.
+/// Queries the layout only after all files have been read, because the query needs I/O.
 PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_layout) {
   FileWork work(user);
   for (const TimedFile& file : files) {

@@ -43,7 +43,7 @@ class Compiler {
   PhaseResult compile_all() {
     const std::size_t count = compiled();
     if (by_programs()) {
-      work_.start_program();  // make, which stats all files it knows
+      work_.start_program();  // make, which stats all files that it knows
       for (std::size_t i = 0; i < tree_.files(); ++i) {
         TRY(work_.stat(source(i).path));
       }
@@ -122,7 +122,8 @@ class Compiler {
     return work_.remove(intermediate(i, passes() - 1).path);
   }
 
-  /// Runs a program: starts it, reads the inputs, computes its share and writes the outputs.
+  /// Runs a program: starts it, reads the inputs, uses its share of CPU time, and writes the
+  /// outputs.
   PhaseResult run(const std::vector<TimedFile>& inputs, const std::vector<TimedFile>& outputs) {
     constexpr std::uint64_t kProgramsOfACompilation = 5;
     work_.start_program();
@@ -142,8 +143,8 @@ class Compiler {
     return {};
   }
 
-  /// Runs make's shell and cc -O -c: cpp, c0, c1, c2, as. The names of the other files derive from
-  /// ctm0's. The assembler has three files between its two passes.
+  /// Runs make's shell and cc -O -c, with the passes cpp, c0, c1, c2 and as. The names of the
+  /// temporary files are derived from ctm0. The assembler has three files between its two passes.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};
@@ -164,7 +165,7 @@ class Compiler {
     }
     return {};
   }
-  /// The assembler's second pass.
+  /// Runs the second pass of the assembler.
   PhaseResult assemble(std::size_t i) {
     const std::vector<TimedFile> files{temporary(i, "atm1"), temporary(i, "atm2"),
                                        temporary(i, "atm3")};
@@ -213,8 +214,8 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {phase("prepare", false,
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
-                  // The source ran the benchmark a hundred times, so groups and inodes have been
-                  // used before.
+                  // The authors of the source ran the benchmark a hundred times, so groups and
+                  // inodes had been used before.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {
                     TRY(work.remove_folder(tree->folder(kTarget, i)));

@@ -1,4 +1,4 @@
-// A file is read while another one is written.
+// Reads a file while another file is written.
 //
 // Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB
 // file is read while another of 120 MB is written, both sequentially in units of 1 MB; the total
@@ -7,8 +7,8 @@
 // of 2^20 bytes; the data read is not cached; the writer of rule 3 stops when the reader reaches
 // its end, and opens its file once.
 //
-// A rewriting pass differs from the previous one in content. The file is found in the middle of a
-// pass, with new content up to some unit and old content after it.
+// Each rewriting pass writes different content. The phase may end in the middle of a pass, so
+// verification expects new content up to some unit and old content after it.
 #include <algorithm>
 #include <memory>
 
@@ -28,7 +28,7 @@ TimedFile output_file(const Arguments& arguments) {
   return {.path = "output", .number = 2, .bytes = argument(arguments, "write-kib") * kKib};
 }
 
-/// Reads or writes the whole file; each unit is one operation.
+/// Reads or writes the whole file. Each unit is one operation.
 PhaseResult stream(FileWork& work, const TimedFile& file, bool write) {
   const OpenOptions options{.create = write, .exclusive = write};
   return work.with_open(
@@ -68,7 +68,7 @@ std::vector<Phase> rule_2_phases(const Arguments&) {
           {.name = "verify", .measured = false, .cold = true, .body = verify}};
 }
 
-/// Rewrites the file until `over`, unit by unit, each not before its scheduled time.
+/// Rewrites the file, unit by unit, until `over` is true. Writes no unit before its scheduled time.
 PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);
@@ -90,7 +90,8 @@ PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   });
 }
 
-/// Verifies new content up to some unit and old content after it, whichever version is the new one.
+/// Verifies that the file has the content of one pass up to some unit, and that of the previous
+/// pass after it.
 PhaseResult verify_rewritten(User& user) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);

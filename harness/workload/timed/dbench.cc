@@ -1,4 +1,4 @@
-// Clients of a file server, each of which plays the same load in its own folder.
+// Simulates clients of a file server. Each client executes the same load in its own folder.
 //
 // Source: Tridgell's dbench 1.x as used by Soares, Krieger and Da Silva, section IV-E and table II:
 // 1 to 32 clients start together, and each creates a private directory and executes all operations
@@ -33,7 +33,8 @@ class Client {
     return {};
   }
 
-  /// Sessions do not overlap: a session comprises the operations from an open to its close.
+  /// Executes all sessions. A session consists of the operations from an open to the corresponding
+  /// close; sessions do not overlap.
   PhaseResult play() {
     const auto& operations = load_.operations;
     for (std::size_t next = 0; next < operations.size();) {

@@ -10,9 +10,9 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the largest piece of such clients
+constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the longest transfer of such clients
 
-/// A total spread evenly over a number of steps.
+/// Spreads a total evenly over a number of steps.
 class Quota {
  public:
   Quota(std::uint64_t total, std::uint64_t percent) : total_(total * percent / 100) {}
@@ -29,7 +29,7 @@ class Quota {
   std::uint64_t total_, spent_ = 0;
 };
 
-/// Varying lengths with an exact sum.
+/// Generates varying lengths with an exact sum.
 class Lengths {
  public:
   Lengths(std::uint64_t bytes, std::uint64_t count)
@@ -83,7 +83,8 @@ class Generator {
   }
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[random_.below(files_.size())]; }
 
-  /// Adds look-ups before the session's own work. The first file exists from the first session on.
+  /// Adds look-ups that precede the session's own operations. The first file exists from the first
+  /// session on.
   void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(random_.below(1000))});
@@ -152,7 +153,8 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // Keeps the newest large file for later readers. Removals wait until there is a file to remove.
+    // Does not remove the newest large file, because later sessions read it. If there is no other
+    // file, the removal waits.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

@@ -2,11 +2,11 @@
 // A load for the dbench player: the operations of one client of a file server, in order.
 //
 // dbench replays a network trace of a NetBench run; its load file cannot be distributed here. This
-// load is generated. It has the same number of operations of each kind as client_plain.txt of
-// dbench 1.x (122 808; used by Soares, Krieger and Da Silva, section IV-E), the same bytes read and
-// written, and as many large transfers of 64 KiB. The choice of the file for each operation is
-// ours. Operations on a file form sessions (open, queries, transfers, flush, close), which do not
-// overlap:
+// load is generated. Its totals equal those of client_plain.txt of dbench 1.x (122 808 operations;
+// used by Soares, Krieger and Da Silva, section IV-E): the number of operations of each kind, the
+// bytes read and written, and the number of 64 KiB transfers. The choice of the file for each
+// operation is ours. Operations on a file form sessions (open, queries, transfers, flush, close),
+// which do not overlap:
 //
 //   create sessions   write a new file; one in 34 is large (up to two megabytes), the others about
 //                     15 KB
@@ -44,18 +44,20 @@ struct DbenchFile {
 
 struct DbenchOperation {
   DbenchKind kind{};
-  std::uint32_t number = 0, renames = 0;  ///< `renames` determines the current name
+  /// `renames` counts the file's renames and is part of its current name.
+  std::uint32_t number = 0, renames = 0;
   std::uint32_t offset = 0, length = 0;
 };
 
 struct DbenchLoad {
   std::vector<DbenchOperation> operations;
-  std::vector<DbenchFile> left;  ///< the files that exist at its end
+  std::vector<DbenchFile> left;  ///< files that exist after the last operation
 };
 
 inline constexpr std::uint32_t kDbenchFolders = 6;
 
-/// Returns `percent` per cent of the whole load. The load does not depend on a seed.
+/// Returns the load with all totals scaled to `percent` per cent. The load does not depend on a
+/// seed.
 DbenchLoad dbench_load(std::uint64_t percent);
 
 }  // namespace headcrash::timed

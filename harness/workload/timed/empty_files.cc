@@ -1,4 +1,4 @@
-// Metadata only: empty files are created and deleted, three times.
+// Creates and deletes empty files three times, which writes only metadata.
 //
 // Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100
 // 000 empty files in 1 000 directories are created and then deleted, three times in succession, on

@@ -1,4 +1,4 @@
-// Shapes and traversal of trees (file_tree.h).
+// Generates and traverses directory trees (file_tree.h).
 #include "harness/workload/timed/file_tree.h"
 
 #include <fmt/format.h>

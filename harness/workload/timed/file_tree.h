@@ -16,7 +16,7 @@
 
 namespace headcrash::timed {
 
-/// Selects the steps of a script that are separate programs. By default one running program does
+/// Selects which steps of a script run as separate programs. By default, one program does
 /// everything.
 struct Programs {
   bool each_folder = false;

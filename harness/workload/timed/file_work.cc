@@ -1,4 +1,4 @@
-// Counted and checked file operations (file_work.h).
+// Implements file operations that count and check their results (file_work.h).
 #include "harness/workload/timed/file_work.h"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 #pragma once
-// File operations of the users of timed workloads. Each call is counted, checked, and stopped after
-// another user has failed.
+// File operations of the users of timed workloads. Each call is counted and its result is checked.
+// After another user has failed, calls fail, too.
 //
 // The bytes of a file follow from its number, its version and the offset
 // (harness/workload/stamp.h), at any offset and length. Every read can thus be verified. The
-// version comes from the seed, so a file left by another run is detected as wrong data.
+// version is derived from the seed, so a file of another run is detected as wrong data.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TimedFile {
 
 class FileWork {
  public:
-  /// Reads and writes in units of `unit_bytes`.
+  /// Reads and writes `unit_bytes` at a time.
   explicit FileWork(User& user, std::size_t unit_bytes = kUsualUnitBytes);
 
   PhaseResult make_folder(const std::string& path);
@@ -34,20 +34,20 @@ class FileWork {
   PhaseResult stat(const std::string& path);
   PhaseResult list(const std::string& path);
   PhaseResult fsync(const TimedFile& file);  ///< opens and closes the file for the call
-  /// Writes all data to the disk; ends a preparation.
+  /// Calls sync. Ends a preparation phase.
   PhaseResult sync();
 
   /// Creates the file, which must not exist, writes it and closes it.
   PhaseResult create(const TimedFile& file);
   /// Opens the file, reads it to its end, verifies the content and closes it.
   PhaseResult read(const TimedFile& file);
-  /// Adds the file's layout to the tally if the file system reports it.
+  /// Adds the file's layout to the tally, if the file system can report it.
   PhaseResult inspect_layout(const TimedFile& file);
-  /// Copies like cp: reads `from` and writes the same bytes to a new file `to`.
+  /// Copies a file like cp: reads `from` and writes the same bytes to the new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  /// Opens the file, calls `body` and closes the file in every case. `verb` describes the operation
-  /// in errors.
+  /// Opens the file, calls `body`, and closes the file even if `body` fails. `verb` describes the
+  /// operation in errors.
   PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                         const std::function<PhaseResult(FileHandle)>& body);
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
@@ -64,13 +64,13 @@ class FileWork {
   /// Fails unless the folder has exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
-  /// Converts the result of any other call to a PhaseResult.
+  /// Converts the result of a VFS call to a PhaseResult.
   static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
                                   const std::string& path);
-  /// Fails if another user has failed.
+  /// Fails if another user has failed, so that this user stops.
   PhaseResult go_on() const;
 
-  /// Performs one operation of the workload: counts it and records its latency.
+  /// Performs one operation of the workload. Counts the operation and records its latency.
   template <typename Body>
   PhaseResult operation(const Body& body) {
     const std::int64_t start_ns = user_.pace.now_ns();
@@ -96,7 +96,8 @@ class FileWork {
   std::vector<std::byte> unit_, expected_;
 };
 
-/// Derives a seed for a user and a purpose from the workload's seed; equal on every host.
+/// Derives a seed from the workload's seed, a user and a purpose. The result is the same on every
+/// host.
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t user, std::uint64_t purpose);
 
 }  // namespace headcrash::timed

@@ -1,5 +1,5 @@
-// An NFS server under the SFS 1.1 load. Requests arrive at a rate, and each is answered when its
-// changes are on the disk.
+// Simulates an NFS server under the SFS 1.1 load. Requests arrive at a given rate, and each is
+// answered when its changes are on the disk.
 //
 // Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is that of nhfsstone:
 // lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and
@@ -35,7 +35,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// The files of one thread and its requests. Equal draws give equal requests.
+/// The files and the requests of one thread. Equal seeds give equal requests.
 class Thread {
  public:
   explicit Thread(const User& user)
@@ -54,9 +54,9 @@ class Thread {
   }
 
   struct Request {
-    std::int64_t arrives_ns = 0;  ///< time from the start of the phase
+    std::int64_t arrives_ns = 0;  ///< arrival time after the start of the phase
     Kind kind = Kind::lookup;
-    TimedFile file;            ///< state before the request
+    TimedFile file;            ///< state of the file before the request
     std::uint64_t offset = 0;  ///< read, write
     std::string folder;
     std::string link;
@@ -127,8 +127,8 @@ PhaseResult prepare(User& user) {
   return work.sync();
 }
 
-/// Waits until the change is on the disk: fsync of the file, and of the directory whose names have
-/// changed.
+/// Waits until the change is on the disk: calls fsync on the file, and on the directory whose names
+/// have changed.
 PhaseResult commit_names(User& user, const std::string& folder) {
   return FileWork::phase_result(user.vfs.fsync_directory(folder), "fsync", folder);
 }

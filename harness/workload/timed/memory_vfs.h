@@ -24,7 +24,7 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;              ///< hash of the sequence of calls
+  std::uint64_t trace = 0;              ///< hash over the sequence of all calls
   std::function<std::int64_t()> clock;  ///< called at each write, if set
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;
@@ -181,7 +181,7 @@ class MemoryVfs : public Vfs {
   void start_program() override { ++programs_started; }
   std::uint64_t programs_started = 0;
 
-  // No workload uses the following calls.
+  // No workload calls the following functions.
   VfsResult<void> append(FileHandle, std::span<const std::byte>) override {
     return refuse(ENOTSUP);
   }
@@ -224,7 +224,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// Adds the name to its folder. Returns 0 or errno.
+  /// Returns 0 if the name can be added to its folder, or else an errno.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));

@@ -1,4 +1,4 @@
-// Days of office work (office.h).
+// Simulates days of office work (office.h).
 #include "harness/workload/timed/office.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 }  // namespace
 
 std::uint64_t office_file_bytes(RandomSource& random) {
-  // Base-2 logarithm in units of 1/4096: a mean of 11.25 and a deviation of 3.17, with a sum of
-  // twelve uniform draws as a normal one.
+  // The base-2 logarithm of the size, in units of 1/4096, has a mean of 11.25 and a standard
+  // deviation of 3.17. The sum of twelve uniform draws approximates a normal distribution.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
   for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(random.below(kOne));
@@ -78,7 +78,7 @@ OfficeWorker::File OfficeWorker::new_file(std::uint64_t bytes) {
           .changed = ++changes_};
 }
 
-/// Draws four files and returns the one changed last.
+/// Draws four files and returns the file that was changed last.
 std::size_t OfficeWorker::worked_on() {
   std::size_t latest = kLogs + random_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
@@ -223,8 +223,8 @@ PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   });
 }
 
-/// Rewrites the same bytes. This keeps verification simple, and no file system here compares
-/// contents.
+/// Overwrites a range with the same bytes. Verification stays simple, and no file system here
+/// compares contents.
 PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;

@@ -29,9 +29,9 @@
 
 namespace headcrash::timed {
 
-/// Draws a log-normal size with a mean of about 23 KB and at most 2 MiB. The width is that of a
-/// survey of Unix systems (Irlam 1993: 3.17 in powers of two). Uses integers only, so it is equal
-/// on every host.
+/// Draws a log-normal file size with a mean of about 23 KB, limited to 2 MiB. The standard
+/// deviation is that of a survey of Unix systems (Irlam 1993: 3.17 in powers of two). Uses only
+/// integers, so results are equal on every host.
 std::uint64_t office_file_bytes(RandomSource& random);
 
 class OfficeWorker {
@@ -40,7 +40,7 @@ class OfficeWorker {
 
   /// Creates the number of files that the user keeps.
   PhaseResult move_in(FileWork* work);
-  /// Performs days `first` to `end` - 1, where days count from 0. Returns when the last one has
+  /// Performs days `first` to `end` - 1. Days count from 0. Returns when the last of these days has
   /// ended.
   PhaseResult work_days(std::uint64_t first, std::uint64_t end, FileWork* work);
 
@@ -52,7 +52,7 @@ class OfficeWorker {
   struct File {
     std::uint32_t serial = 0, folder = 0, rewritten = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t changed = 0;  ///< increases with each change
+    std::uint64_t changed = 0;  ///< sequence number of the last change
   };
   struct Temporary {
     File file;
@@ -78,10 +78,10 @@ class OfficeWorker {
   std::uint64_t kept_bytes_, day_bytes_;
   std::int64_t day_ns_;
   RandomSource random_;
-  std::vector<File> files_;  ///< logs first
+  std::vector<File> files_;  ///< the logs come first
   std::vector<Temporary> temporaries_;
   std::uint64_t bytes_ = 0;    ///< total size of files_
-  std::uint64_t written_ = 0;  ///< since the start of the day
+  std::uint64_t written_ = 0;  ///< bytes written since the start of the day
   std::uint64_t changes_ = 0, jobs_ = 0;
   std::uint32_t serial_ = 0;
 };

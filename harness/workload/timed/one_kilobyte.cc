@@ -1,4 +1,5 @@
-// Metadata throughput: one-kilobyte files are created, removed, or created and removed at once.
+// Measures metadata throughput: creates files of one kilobyte, removes them, or creates each file
+// and removes it at once.
 //
 // Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are divided
 // among 1 to 8 users, each with its own directory. Our choices: four users by default; the files to

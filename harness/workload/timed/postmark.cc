@@ -1,4 +1,4 @@
-// A mail server's small files: transactions on a pool of files.
+// Simulates the small files of a mail server by transactions on a pool of files.
 //
 // Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings
 // of Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400
@@ -26,7 +26,7 @@ struct PoolFile {
   std::uint64_t bytes = 0;
 };
 
-/// The draws of PostMark, without the file operations.
+/// Repeats the random draws of PostMark without the file operations.
 class Pool {
  public:
   explicit Pool(const User& user)

@@ -1,7 +1,6 @@
 #pragma once
-// Random draws that are equal on every host. They use std::mt19937_64, whose sequence the C++
-// standard fixes, and reduce it by hand, since the library's distributions differ between
-// implementations.
+// Random numbers that are the same on every host. The C++ standard fixes the sequence of
+// std::mt19937_64 but not the library's distributions, so numbers are reduced without them.
 
 #include <cstdint>
 #include <random>

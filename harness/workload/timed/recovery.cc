@@ -1,5 +1,5 @@
-// Work for a recovery: files that are on the disk for certain, and later files that are safe only
-// in the log.
+// Creates work for a recovery: files that have certainly been written to the disk, and later files
+// that are persistent only in the log.
 //
 //   fill      `files` files, then sync(2): log-structured file systems write a checkpoint, others
 //             empty their logs
@@ -36,7 +36,7 @@ struct RecoveryFiles {
             .bytes = file_bytes};
   }
 
-  /// Creates files `first` to `end` - 1. Creates each folder with its first file.
+  /// Creates files `first` to `end` - 1. Each folder is created with its first file.
   PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {
@@ -97,8 +97,8 @@ TimedWorkload recovery() {
       .phases = recovery_phases};
 }
 
-/// The same workload, but timed from power on to mounted: the time of a boot, by the size of the
-/// disk.
+/// The same workload, but the time from power-on to the mount is measured as the time of a boot,
+/// depending on the size of the disk.
 TimedWorkload boot_after_cut() {
   return {.name = "boot-after-cut",
           .title =

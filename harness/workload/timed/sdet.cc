@@ -1,4 +1,5 @@
-// Concurrent software development: each user runs a script of commands in its own home directory.
+// Simulates concurrent software development: each user runs a script of commands in a separate home
+// directory.
 //
 // Source: Sdet of the SPEC SDM suite (057.sdet) as used by Ganger and Patt, OSDI 1994, section 5.4:
 // scripts of user commands for software development, drawn from a fixed mix, run concurrently. The
@@ -40,7 +41,7 @@ enum class Command : std::uint8_t {
 
 struct Frequency {
   Command command;
-  int times;  ///< per script
+  int times;  ///< number of occurrences per script
 };
 constexpr Frequency kMix[] = {{Command::make, 2},  {Command::cc, 10},   {Command::cp, 8},
                               {Command::rm, 10},   {Command::mkdir, 4}, {Command::diff, 6},
@@ -80,7 +81,7 @@ class Developer {
     return work_.sync();
   }
 
-  /// Runs the scripts in succession; each is one operation.
+  /// Runs the scripts one after the other. Each script is one operation.
   PhaseResult run_scripts() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       if (const auto done = work_.operation([&] { return run_script(script); }); !done) return done;
@@ -94,7 +95,7 @@ class Developer {
     return {};
   }
 
-  /// Verifies edited files. Temporary files of commands no longer exist.
+  /// Verifies edited files. The temporary files of commands have been removed.
   PhaseResult check() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       for (const Step& step : script_of(user_, tree_.files(), script)) {
@@ -158,7 +159,7 @@ class Developer {
     return {};
   }
 
-  /// Runs cc or a similar command: an intermediate file is created and removed, a result remains.
+  /// Runs a command like cc, which creates and removes an intermediate file and leaves a result.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
     TRY(work_.read(source));
@@ -193,7 +194,7 @@ class Developer {
     return {};
   }
 
-  /// Verifies the content before the removal.
+  /// Verifies the content of the oldest product, then removes it.
   PhaseResult remove_oldest() {
     if (products_.empty()) return {};
     const TimedFile oldest = products_.front();
@@ -202,7 +203,8 @@ class Developer {
     return work_.remove(oldest.path);
   }
 
-  /// Edits like ed: the text goes to a separate file, which overwrites the original at the end.
+  /// Edits a file like ed: writes the text to a separate file, and finally copies it over the
+  /// original.
   PhaseResult edit(std::size_t number) {
     TRY(work_.read(file(number)));
     const TimedFile buffer = scratch(".ed", file(number).bytes);

@@ -8,11 +8,11 @@
 
 namespace headcrash::timed {
 
-/// A small variant of a workload, and the phase after which damage must be detected.
+/// A timed workload with small arguments, and the phase after which a test damages data.
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  int damage_after;  ///< phase; -1 if only an unexpected name is detectable
+  int damage_after;  ///< number of the phase; -1 if the workload detects only unexpected names
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};

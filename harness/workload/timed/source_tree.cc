@@ -1,4 +1,4 @@
-// A source tree is unpacked and removed.
+// Unpacks a source tree and removes it.
 //
 // Source: linux-2.4.16 as unpacked and removed in a comparison of Linux file systems of 2001
 // (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The related

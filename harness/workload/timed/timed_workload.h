@@ -31,8 +31,8 @@ namespace headcrash::timed {
 /// A numeric parameter of a workload.
 struct Parameter {
   std::string_view name;    ///< "files"; units last: "file-bytes"
-  std::int64_t exact = 0;   ///< value in the source
-  std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and short comparisons
+  std::int64_t exact = 0;   ///< value in the original workload
+  std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
   std::string_view meaning;  ///< one line, including the origin of the exact value
 };
@@ -47,21 +47,22 @@ class Pace {
  public:
   virtual ~Pace() = default;
   virtual std::int64_t now_ns() = 0;
-  virtual void sleep_until(std::int64_t at_ns) = 0;  ///< for workloads with an arrival rate
+  virtual void sleep_until(std::int64_t at_ns) = 0;  ///< used by workloads with an arrival rate
 };
 
-/// The layout of files with at least two blocks, if the file system reports it.
+/// Fragmentation of files with at least two blocks, if the file system reports it.
 struct Layout {
   static constexpr std::uint64_t kBlockBytes = 4096;
   std::uint64_t files = 0, blocks = 0;
   std::uint64_t pieces = 0;  ///< number of runs of consecutive blocks
 };
 
-/// The work of a user, as seen by the application.
+/// Counts of a user's work, as the application sees them.
 struct Tally {
-  std::uint64_t operations = 0;  ///< in the workload's unit: files created, transactions, scripts
+  /// Number of the workload's units: files created, transactions, scripts.
+  std::uint64_t operations = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  LatencyHistogram latencies;  ///< of single operations, if the workload measures them
+  LatencyHistogram latencies;  ///< latency of each operation, if the workload measures it
   Layout layout;               ///< layout of the inspected files
   void add(const Tally& other);
 };
@@ -78,8 +79,8 @@ struct User {
   Pace& pace;
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
-  std::uint64_t seed = 0;  ///< the workload's seed, the same for all users and phases
-  /// Set when another user has failed; this user stops, too.
+  std::uint64_t seed = 0;  ///< seed of the workload; the same for all users and phases
+  /// Set to true when another user has failed. This user then stops, too.
   const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };
@@ -88,13 +89,13 @@ struct Phase {
   std::string name;
   std::size_t users = 1;
   bool measured = true;
-  bool cold = false;  ///< sync and drop clean caches first
-  /// The next phase begins at once, even if data is still unwritten. Consecutive measured phases
-  /// always do.
+  bool cold = false;  ///< call sync and drop clean caches before the phase
+  /// Start the next phase at once, even if data is still dirty. Consecutive measured phases always
+  /// do so.
   bool next_at_once = false;
-  /// The power must be cut and the file system recovered before this phase. The driver does so
-  /// before the first such phase if it can. Other drivers continue without a cut and get the same
-  /// result.
+  /// The power must be cut, and the file system recovered, before this phase. A driver that can cut
+  /// the power does so before the first such phase. Other drivers continue without a cut, with the
+  /// same result.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
@@ -102,14 +103,15 @@ struct Phase {
 struct TimedWorkload {
   std::string_view name;       ///< "lfs-small-file"
   std::string_view title;      ///< one line
-  std::string_view source;     ///< paper or program that defined the workload, with section
-  std::string_view operation;  ///< unit of Tally::operations, plural: "files"
+  std::string_view source;     ///< paper or program that defined the workload, and the section
+  std::string_view operation;  ///< unit of Tally::operations in the plural, for example "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// After the cut, time the boot up to the mounted file system as one step, and check the file
-  /// system later.
+  /// After the cut, measure the boot until the file system is mounted as one step, and check the
+  /// file system later.
   bool boots = false;
-  /// Returns how long the users of a phase wait regardless of the file system; null if they do not.
+  /// Returns the seconds that the users of a phase wait regardless of the file system. Null if
+  /// users do not wait.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 
@@ -119,8 +121,8 @@ std::span<const TimedWorkload> timed_workloads();
 /// Finds a workload by name. Errors suggest the nearest known name.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the values of the variant with `replaced` applied. Errors name the parameter, and its
-/// bounds or the nearest known name.
+/// Returns the arguments of the exact or scaled variant, with those in `replaced` overridden.
+/// Errors name the parameter, and its limits or the nearest known name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);
 

@@ -18,7 +18,7 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t call_ns = 1000;  ///< cost of each clock reading
+  std::int64_t call_ns = 1000;  ///< time that each reading of the clock takes
   std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
@@ -33,7 +33,7 @@ struct Trial {
         phases(workload.phases(arguments)),
         seed(seed_) {}
 
-  /// Runs the users in succession.
+  /// Runs the users one after the other.
   PhaseResult phase(std::size_t number, const std::atomic<bool>* interrupted = nullptr) {
     tally = {};
     for (std::size_t i = 0; i < phases.at(number).users; ++i) {
@@ -116,7 +116,7 @@ TEST(TimedWorkloads, CountTheirOperations) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // Folders are not operations of this workload, but the phase that creates them is measured.
+      // Folders do not count as operations, but the phase that creates them is measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
@@ -134,7 +134,7 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Inputs are not read again, and neither are temporary files of Sdet's commands.
+      // Inputs and temporary files of Sdet's commands are not read again.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -286,16 +286,17 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
     if (run.phases[i].name == "scan") {
       EXPECT_EQ(run.tally.bytes_read, 70 * 4860U);
     }
-    // Intermediate files of twice the length, objects, and the program.
+    // Each compilation writes an intermediate file of twice the source's size and an object;
+    // finally the program is written.
     if (run.phases[i].name == "compile") {
       EXPECT_EQ(run.tally.bytes_written, 4 * 70 * 4860U);
     }
   }
 }
 
-/// Programs: mkdir for each folder, cp for each folder, ls and grep for each file. Then make; a
-/// shell, cc and its five programs for each compiled file; and a shell, cc and ld. The seventh
-/// edition's compiler has nine files for each.
+/// Started programs: mkdir and cp for each folder, ls and grep for each file, and make. For each
+/// compiled file, a shell, cc and its five programs. Finally a shell, cc and ld. The compiler of
+/// Seventh Edition UNIX uses nine files per compilation.
 TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
@@ -324,8 +325,8 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "plus three for each of two makes";
 }
 
-/// Verifies the description of a day in office.h over some weeks: hours, weekend, amounts, and the
-/// files in the evening.
+/// Tests the properties of a day that office.h describes, over some weeks: hours, weekends,
+/// amounts, and the files in the evening.
 TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
@@ -381,7 +382,8 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
   EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
 }
 
-/// Measurements at the same age see the same files, regardless of earlier measurements.
+/// A measurement at some age must see the same files, whether there were earlier measurements or
+/// not.
 TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
                         {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
@@ -461,19 +463,20 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   EXPECT_NEAR(share(run.vfs.counts.lists, before.lists), 3, 1);
   EXPECT_NEAR(share(run.vfs.counts.creates, before.creates), 2, .7);
   EXPECT_NEAR(share(run.vfs.counts.unlinks, before.unlinks), 1, .5);
-  // A write, a new file and its directory, a removal's directory, attributes.
+  // A write needs one fsync, a create two (file and directory), a removal one (directory), and a
+  // change of attributes one.
   EXPECT_NEAR(share(run.vfs.counts.fsyncs, before.fsyncs), 15 + 2 * 2 + 1 + 1, 2);
   ASSERT_TRUE(run.phase(2));
 }
 
-/// A late thread serves the requests that have arrived since; their response times include the
-/// wait.
+/// A thread that is late serves requests that have arrived in the meantime. Their response times
+/// include the wait.
 TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
-  slow.pace.call_ns = 15'000'000;  // a request takes longer than the time to the next
+  slow.pace.call_ns = 15'000'000;  // a request takes longer than the interval between requests
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
   EXPECT_EQ(quick.tally.operations, slow.tally.operations)
@@ -487,13 +490,14 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
   EXPECT_NE(one.vfs.trace, other.vfs.trace);
-  // ed, and the two files of each of cc, spell, nroff and the three of each make; cp.
+  // Counts the files that ed and cp create, two for each cc, spell and nroff, and two for each of
+  // the three compilations of a make.
   EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
   EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
 }
 
-/// Writer and reader alternate, so the writer is in the middle of a pass when the reader ends.
+/// Reader and writer alternate, so the writer is in the middle of a pass when the reader ends.
 TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
   ASSERT_TRUE(run.phase(0));
@@ -517,7 +521,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // A lost unit of the second pass exposes the one before, so the content changes three times.
+  // If a unit of the second pass is lost, the previous content shows, so that the content changes
+  // three times within the file.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));
@@ -608,7 +613,7 @@ TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
                                            {"written bytes", 136'325'491}}));
 }
 
-/// Compares the numbers above with the original file, if available.
+/// Compares the totals above with the original load file, if it is available.
 TEST(DbenchLoad, MatchesTheOriginalFile) {
   const std::filesystem::path file = HEADCRASH_DBENCH_LOAD;
   if (!exists(file)) GTEST_SKIP() << "no " << file;

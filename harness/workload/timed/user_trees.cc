@@ -1,4 +1,4 @@
-// N users copy their trees; N users remove them.
+// Lets N users copy their directory trees, or remove them.
 //
 // Source: Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994, section 2:
 // each user copies a directory tree of 535 files, 14.3 MB in total, taken from an author's home

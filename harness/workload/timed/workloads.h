@@ -1,5 +1,5 @@
 #pragma once
-// The constructors of the workloads. catalogue.cc lists them.
+// Functions that construct the timed workloads. catalogue.cc lists them.
 
 #include "harness/workload/timed/timed_workload.h"
 

@@ -1,4 +1,5 @@
-// Any inconsistency added to a correct image is found (audit.h), and the lab's disks are correct.
+// Tests that the audit finds any inconsistency added to a correct image (audit.h), and none on the
+// lab's disks.
 #include "fs-adapters/ufs/damage/audit.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class AuditOf : public testing::Test {
     EXPECT_TRUE(formatted) << formatted.error().message();
     return *std::move(formatted);
   }
-  /// Returns the audit's result after a change of one byte.
+  /// Changes one byte of the image and returns the audit's result.
   std::string with(const FormattedDisk& formatted, std::uint64_t byte, std::uint8_t flipped) {
     StateDisk disk(formatted.bytes);
     const std::uint64_t sector = byte / model::kSectorBytes;

@@ -1,6 +1,7 @@
 // Tests every kind of rename under every kind of scheme: a power cut inside one leaves a state that
-// the scheme permits, and no object loses its only name. Groups are small, so that directories have
-// inodes in different blocks. These are written in any order that the scheme permits.
+// the scheme permits, and no object loses its only name. Cylinder groups are small, so that the
+// inodes of directories are in different blocks. The driver writes these blocks in any order that
+// the scheme permits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +15,9 @@ namespace {
 
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
-/// Objects that are removed for good, or created, and may have no name in between. A moved object
-/// always has a name (R1): lost+found would preserve it, and the oracle would find it there.
+/// Objects that may have no name after the cut, because they are created or removed. A moved object
+/// always has a name (R1). Otherwise fsck would move it to lost+found, where the oracle would find
+/// it.
 enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
