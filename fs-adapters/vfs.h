@@ -139,7 +139,7 @@ struct SharedRange {
 /// * Ownership: buffers and strings belong to the caller, and are not kept. A handle is valid until
 ///   close(), even after its file has lost its last name. The caller must close all handles.
 /// * Failure: an Errno as of the system call of the same name; ENOTSUP if the file system lacks the
-///   operation. An operation that is refused, or fails with ENOSPC for a name, has no effect. After a
+///   operation. An operation that is refused, or fails with ENOSPC, has no effect. After a
 ///   failed write, truncation or allocation, its range may have old or new data. After a failed
 ///   fsync, nothing is guaranteed about the durability of the file's data.
 /// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others

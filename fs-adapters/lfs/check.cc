@@ -249,7 +249,7 @@ class Checker::State {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
     }
   }
-  /// Returns the first block that begins at `address`; null if there is none.
+  /// Returns the first block that begins at `address`; null if absent.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
     return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second

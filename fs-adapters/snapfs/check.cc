@@ -16,7 +16,7 @@ enum class Scope : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table` is the snapshot table's block in the checked generation; 0 if there is none. `kept`
+  /// `table` is the snapshot table's block in the checked generation; 0 if absent. `kept`
   /// marks the blocks of snapshots.
   Checker(const ImageReader& reader, Scope scope, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)

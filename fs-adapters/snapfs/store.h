@@ -396,7 +396,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool read_only_ = false;
 
   std::unique_ptr<Generation> open_;
-  std::unique_ptr<Generation> closing_;  ///< the generation being written; null if there is none
+  std::unique_ptr<Generation> closing_;  ///< the generation being written; null if absent
   /// The inodes of `closing_` have been copied to records, so it needs no more blocks.
   bool closing_is_moved_ = false;
   bool barrier_ = false;         ///< no operation may begin

@@ -63,7 +63,7 @@ struct Bench {
   double interval = 0.05;  ///< target half width of the mean's 95 % interval, relative to the mean
   bool virtual_time = false;  ///< use user-mode Linux; ignores the file's clocks
   double charge = 0;          ///< virtual nanoseconds charged per nanosecond of host processor time
-  std::string clock = "real";  ///< default for devices without a clock of their own
+  std::string clock = "real";  ///< default for devices that set no clock
   std::string setup_clock = "off";
   bool quiescence = true;  ///< wait after each measured phase until no data is left to write
   std::int64_t memory_mib = 384;

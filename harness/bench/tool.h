@@ -29,7 +29,7 @@ struct ToolCommand {
   std::vector<std::string> argv;
   std::vector<std::string> prepare;  ///< command run before the tool, not measured; may be empty
   std::string job_text;              ///< content of the job file
-  std::string job_path;              ///< path of the job file; empty if there is none
+  std::string job_path;              ///< path of the job file; empty if absent
   std::vector<std::pair<std::string, std::string>> more_files;  ///< further files: path and content
   std::string report_path;  ///< path of the tool's report; empty for standard output
 };

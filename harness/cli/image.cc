@@ -25,7 +25,7 @@ using nlohmann::json;
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
-  std::string log, log_size;  ///< of a separate log device; empty if there is none
+  std::string log, log_size;  ///< of a separate log device; empty if absent
   adapters::Settings mkfs;
   bool repair = false, without_log = false, as_json = false;
 };

@@ -42,7 +42,7 @@ struct Compared {
   Step paced;  ///< the model's time if each request follows the guest's mean pause
 };
 
-/// The system of ours that the adapter's commands recover.
+/// Our file system that the adapter's commands recover.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

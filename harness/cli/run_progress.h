@@ -30,7 +30,7 @@ struct ResumedCommand {
   std::vector<std::string> kernels;    ///< as specified by the user
   std::string guest;                   ///< as specified by the user
   std::optional<double> charge;        ///< as specified by the user
-  std::string html;                    ///< folder of the report; empty if there is none
+  std::string html;                    ///< folder of the report; empty if absent
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };

@@ -144,7 +144,7 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-// Adds the extended attributes of all namespaces that a list can set. If there are none, or they
+// Adds the extended attributes of all namespaces that a list can set. If absent, or they
 // are unsupported, adds no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);

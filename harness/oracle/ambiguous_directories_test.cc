@@ -268,7 +268,7 @@ TEST(SpecialFiles, FindsADestroyedInode) {
     tree[broken].link_target.clear();
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
-    // The directory entry tells the agent only the type of the object.
+    // The directory entry gives the agent only the type of the object.
     tree[broken] = {.path = tree[broken].path, .type = tree[broken].type, .error = 117};
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;

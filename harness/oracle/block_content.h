@@ -38,7 +38,7 @@ struct BlockContent {
   }
 };
 
-/// Returns the first bytes of the block, as far as they are known.
+/// Returns the first bytes of the block, as far as known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
 /// Returns the content that the event gives to a block in its range. `before` is the block's

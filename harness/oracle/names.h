@@ -61,7 +61,7 @@ struct ShownName {
 /// A matching of names to tokens.
 struct Assignment {
   std::vector<TokenId> unseen;  ///< promised tokens that match no name
-  /// Names that match no token of their own, for example the second name of one link.
+  /// Names that match no other token, for example the second name of one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };

@@ -15,7 +15,7 @@
 
 namespace headcrash::experiment {
 
-/// Our number; nullopt if there is none.
+/// Our number; nullopt if absent.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {

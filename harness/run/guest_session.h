@@ -88,7 +88,7 @@ struct Inspection {
   std::optional<MountCycle> again;
   std::string difference;  ///< first difference between the two trees; empty if they are equal
   /// The error that occurred when the file system was used after the last mount cycle. Empty if
-  /// there was none, or if the file system was not used.
+  /// there was no error, or if the file system was not used.
   std::string unusable;
   double use_ms = 0;
   std::string log;  ///< kernel log since the previous inspection or call of kernel_log()

@@ -33,7 +33,7 @@ struct RunPlan {
 struct StoredRun {
   std::int64_t id = 0;
   std::set<std::string> finished;  ///< keys of the finished trials
-  bool finished_before = false;    ///< the run was already complete, so there is nothing to do
+  bool finished_before = false;    ///< the run was already complete, so no work is left
   RunLock lock;                    ///< prevents other processes from executing the run
   std::filesystem::path database_folder;
   std::filesystem::path folder;  ///< folder for artefacts; created on first use
@@ -41,7 +41,7 @@ struct StoredRun {
 
 /// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
 /// or else the newest finished run. With `redo_errors`, chooses the newest run that has trials to
-/// execute or to repeat, and fails if there is none. Otherwise creates a new run. Fails if another
+/// execute or to repeat, and fails if absent. Otherwise creates a new run. Fails if another
 /// process is executing the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 

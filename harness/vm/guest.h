@@ -104,7 +104,7 @@ inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
 /// Configures a user-mode Linux guest. The sockets of its other disks, clock and agent are next to
 /// the socket of its first disk (plugin/servers/timetravel/calendar.h). `log_bytes` is the size of
-/// a disk for a log; 0 if there is none.
+/// a disk for a log; 0 if absent.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       std::uint64_t log_bytes);
 

@@ -35,7 +35,7 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 class StackLoader {
  public:
   /// Loads a stack. `above` is the array of which the stack is a member, possibly through caches;
-  /// null if there is none.
+  /// null if absent.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));

@@ -55,7 +55,7 @@ struct EventHeader {
   std::uint32_t header_crc = 0;
 };
 // The members have the order, widths and alignment of the format, so the struct can be written and
-// read as it is.
+// read unchanged.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
 

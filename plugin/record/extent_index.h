@@ -94,7 +94,7 @@ class ExtentIndex {
   std::size_t memory_bytes() const { return memory_bytes_; }
 
   /// Returns the first chunk, from `chunk` on, with at least `extents` extents; kNoChunk if there
-  /// is none.
+  /// is absent.
   std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:

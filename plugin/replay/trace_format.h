@@ -13,7 +13,7 @@
 //   fio3      timestamp filename action offset length                           us           open
 //
 // Arrivals are relative to the first arrival in the trace. In DiskSim traces they are absolute
-// unless the first arrival is later than one day, so that the results of these traces stay the same.
+// unless the first arrival is later than one day, so results of these traces are unchanged.
 // Volumes are numbered from 0 in order of appearance; DiskSim traces contain device numbers. A byte
 // range becomes the blocks of 512 bytes that it touches.
 //

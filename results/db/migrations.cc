@@ -12,7 +12,7 @@
 namespace headcrash::db {
 namespace {
 
-/// Returns the first finding of quick_check; empty if there is none. quick_check reads every page
+/// Returns the first finding of quick_check; empty if absent. quick_check reads every page
 /// but not every index entry, so it is fast enough to run at each start.
 Result<std::string> quick_check(sqlite3* handle) {
   TRY(auto check, Statement::prepare(handle, "PRAGMA quick_check(1)"));

@@ -54,7 +54,7 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// Returns the first pending request in the list; the maximum id if there is none.
+/// Returns the first pending request in the list; the maximum id if absent.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();

@@ -41,7 +41,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
 std::uint32_t journal_fragments_min(const Superblock& superblock);
 /// These functions serve checks before anything is written. They return the length of a journal of
 /// `bytes`, the position of enough contiguous free blocks in a group (in fragments of the group),
-/// and the error if there are none.
+/// and the error if absent.
 Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
                                              std::uint32_t fragments);

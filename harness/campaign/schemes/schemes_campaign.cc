@@ -118,7 +118,7 @@ class SchemesRun {
   }
 
   /// Returns the options of a run. In the elevator's order, pauses are always the same; a shuffled
-  /// order has pauses of its own.
+  /// order has separate pauses.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {

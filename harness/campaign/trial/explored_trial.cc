@@ -439,7 +439,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   return made;
 }
 
-/// Starts a new server and guest if there is none, if the server has died, or if the file system
+/// Starts a new server and guest if absent, if the server has died, or if the file system
 /// needs another kernel or log disk.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)

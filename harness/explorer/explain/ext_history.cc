@@ -235,7 +235,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the content of the block is known. A copy in the journal does not tell what the
+/// Returns true if the content of the block is known. A copy in the journal does not show what the
 /// block in place contains.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
@@ -462,7 +462,7 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Returns the owner at the time of `request`. If there is none, returns the next owner, because
+/// Returns the owner at the time of `request`. If absent, returns the next owner, because
 /// data is written before the inode that owns it.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {

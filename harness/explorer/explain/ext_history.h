@@ -95,7 +95,7 @@ class ExtHistory {
     ExtBlockMap::Node node;
   };
 
-  /// Reads names and block owners as they were before the first write, from at most a few thousand
+  /// Reads names and block owners from before the first write, from at most a few thousand
   /// directory blocks.
   void begin();
   std::optional<Block> inode_before(std::uint64_t inode) const;

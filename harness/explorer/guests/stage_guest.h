@@ -25,7 +25,7 @@ struct StageGuestOptions {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
-  std::uint64_t log_bytes = 0;  ///< size of a separate disk for the log; 0 if there is none
+  std::uint64_t log_bytes = 0;  ///< size of a separate disk for the log; 0 if absent
   std::filesystem::path cache;  ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
   /// Set to true to abort pending requests to the guest at once. Must outlive the guest.

@@ -67,7 +67,7 @@ struct RunOptions {
   /// Selects the order in which requests are served. 0: an elevator, with 10 ms per request.
   /// Otherwise, the seed of a random order. If odd, and there are several users, system calls cost
   /// processor time, so that users interleave inside operations. Otherwise they cost none. With 3,
-  /// 7, 11 ... there are no pauses, so many requests are pending at once. With 2, 6, 10 ... memory
+  /// 7, 11 ... there are no pauses, thus many requests are pending at once. With 2, 6, 10 ... memory
   /// is short: clean blocks are evicted after every completion of the disk.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};

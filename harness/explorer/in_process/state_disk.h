@@ -33,7 +33,7 @@ namespace headcrash::in_process {
 class StateDisk final : public model::SectorStore {
  public:
   /// `base` consists of whole sectors and must outlive this object. `log_at` is the first sector of
-  /// the second device; 0 if there is none.
+  /// the second device; 0 if absent.
   explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
 
   /// Returns the number of sectors of the first device. Reads and writes use the driver's

@@ -97,7 +97,7 @@ Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   return row;
 }
 
-/// Returns the row with that name, or an empty row if there is none.
+/// Returns the row with that name, or an empty row if absent.
 const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   static const Row kNone;
   const auto found = std::ranges::find(rows, policy, &Row::policy);

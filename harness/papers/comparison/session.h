@@ -37,7 +37,7 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// One file system for which recovery is measured, as it is before the cut.
+/// One file system for which recovery is measured, before the cut.
 struct RecoveryCase {
   std::string name;  ///< "10 GB, 10 s of work"
   double gb = 1;

@@ -48,7 +48,7 @@ class Session {
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until memory for a machine is available. Usually two machines fit at the same time. If
-  /// the writes of so many requests need all memory, waits until there is no other machine, and
+  /// the writes of that many need all memory, waits until there is no other machine, and
   /// later callers wait in turn. `requests` is the total number of requests of the load.
   /// Thread-safe; a thread may hold only one permission.
   Turn turn(double requests);

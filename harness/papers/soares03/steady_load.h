@@ -45,7 +45,7 @@ struct SteadyOutcome {
 
 SteadyOutcome run_steady(const Setup& setup, const SteadyLoad& load, std::uint64_t seed);
 
-/// Returns a quantile of the response times, or nullopt if there are none.
+/// Returns a quantile of the response times, or nullopt if absent.
 Figure quantile_of(const std::vector<double>& responses, double share);
 
 }  // namespace headcrash::experiment::soares03

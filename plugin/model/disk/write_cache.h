@@ -44,7 +44,7 @@ class WriteCache {
   /// change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba` (or from the lowest extent if there is none above,
+  /// Takes the next extents upwards from `lba` (or from the lowest extent if absent above,
   /// as in C-LOOK), together with extents that adjoin. The total is at most `sectors_max`, unless
   /// the first extent alone is longer. The extents are in flight until write_completed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);

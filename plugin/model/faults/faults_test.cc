@@ -51,8 +51,8 @@ TEST(FaultText, EveryKindRoundTrips) {
 
 TEST(FaultText, RejectsInvalidTextAndNamesThePart) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "no ':'"},
-      {"dead", "no ':'"},
+      {"", "the ':' between"},
+      {"dead", "the ':' between"},
       {"ded:hd0", "unknown fault 'ded'"},
       {":hd0", "unknown fault ''"},
       {"dead:", "invalid device name"},

@@ -70,7 +70,7 @@ class NvramBlocks {
   /// without absent sectors. Clean sectors in between are included: one write instead of two.
   SectorRange first_run(std::uint32_t slot) const;
   /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, a block boundary;
-  /// nullopt if there is none.
+  /// nullopt if absent.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent

@@ -50,7 +50,7 @@ class Command {
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 
-  /// Returns the next request to the disk; null if there is none. Valid until answered().
+  /// Returns the next request to the disk; null if absent. Valid until answered().
   const model::Request* next() const;
   void answered(int error);  ///< `error` is the result of that request: 0 or an errno
 

@@ -46,7 +46,7 @@ struct Table {
 /// for unknown or duplicate names.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
-/// Returns the SQL of an embedded query as it is executed; empty for an unknown name.
+/// Returns the SQL of an embedded query as executed; empty for an unknown name.
 std::string query_text(const std::string& name);
 
 Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);

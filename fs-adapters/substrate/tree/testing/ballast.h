@@ -1,6 +1,6 @@
 #pragma once
 // A test user that keeps a disk nearly full while other users work (history.h), and verifies the
-// contents of its own files.
+// contents of its files.
 
 #include <fmt/format.h>
 

@@ -86,7 +86,7 @@ class Damage : public testing::Test {
     EXPECT_TRUE(operations) << operations.error().message();
     return image_of(disk, *operations, scheme);
   }
-  /// Returns the first sector of the log device in the image, or 0 if there is none.
+  /// Returns the first sector of the log device in the image, or 0 if absent.
   std::uint64_t log_at(const std::string& disk, const std::string& scheme) {
     const auto made = explorers_.get(disk, **adapters::find_system("ufs", scheme));
     EXPECT_TRUE(made) << made.error().message();
@@ -332,12 +332,7 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
   DamageCounts counts;
   for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
     const auto done = trials.run(seed, counts);
-<<<<<<< ours
-    if (!done && done.error().message().find("is marked clean") != std::string::npos)
-      ++reported;
-=======
-    if (!done && done.error().message().find("it is marked clean") != std::string::npos) ++reported;
->>>>>>> theirs
+    if (!done && done.error().message().find("is marked clean") != std::string::npos) ++reported;
   }
   EXPECT_GT(reported, kDamageSeeds / 4) << "the flag is missing on too many images";
 }
