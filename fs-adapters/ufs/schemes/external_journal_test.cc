@@ -297,7 +297,7 @@ TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyOnRequest) {
   const auto seen = fsck.check(*disks.home, FsckOptions{.without_log = true});
   ASSERT_TRUE(seen) << seen.error().message();
   EXPECT_EQ(seen->worst, Severity::damage);
-  EXPECT_NE(lost_words(*seen).find("is lost"), std::string::npos) << lost_words(*seen);
+  EXPECT_NE(lost_words(*seen).find("are lost"), std::string::npos) << lost_words(*seen);
   EXPECT_EQ(contents_of(*disks.home), contents_of(*before.home)) << "a check writes nothing";
 
   const auto repaired = fsck.run(*disks.home, {.repair = true, .without_log = true});

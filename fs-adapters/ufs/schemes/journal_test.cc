@@ -487,7 +487,7 @@ TEST(JournalRing, RejectsARingTooShortForItsGroups) {
   const auto made = mkfs(*store, {.journal_bytes = 100'000});
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message().find("journal-size"), std::string::npos);
-  EXPECT_NE(made.error().hint.find("give "), std::string::npos);
+  EXPECT_NE(made.error().hint.find("use "), std::string::npos) << made.error().message();
   EXPECT_FALSE(mkfs(*store, {.journal_bytes = 1 << 30}));
 }
 
