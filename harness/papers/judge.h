@@ -1,5 +1,5 @@
 #pragma once
-// Helpers to write claims: adds rows of numbers, and rules that compare numbers.
+// Helpers for claims: they add rows of numbers, and rules that compare numbers.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Measures how many crash states per second are found, including their digests, without duplicates:
+// Measures how many distinct crash states per second are enumerated, digests included:
 //
 //   headcrash_states_bench FOLDER [WRITES [STATES]]        default: 2000 writes, 200000 states
 //

@@ -167,7 +167,7 @@ struct BenchPanel {
 };
 
 struct Benchmark {
-  Facts facts;  ///< facts of the run: run, file systems, lateness; without verdicts
+  Facts facts;  ///< the run, its file systems and its lateness; no verdicts
   std::vector<Contest> contests;
   std::vector<BenchTrial> trials;
   std::map<std::string, std::vector<MetricRow>> metrics;  ///< by the contest's identity
