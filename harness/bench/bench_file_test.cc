@@ -124,7 +124,7 @@ TEST(BenchFile, RejectsUnmeasurableSettings) {
                  {"device", "clock", "off"});
   expect_refused(replaced(kGood, "\"320M\"", "\"100M\""), {"size", "300 MiB"});
   expect_refused(replaced(kGood, "\"320M\"", "\"9000G\""), {"size", "holds only"});
-  expect_refused(replaced(kGood, "[200, 400]", "[200, 200]"), {"files", "different"});
+  expect_refused(replaced(kGood, "[200, 400]", "[200, 200]"), {"files", "distinct"});
   expect_refused(replaced(kGood, "[200, 400]", "\"many\""), {"files", "whole number"});
   expect_refused(replaced(kGood, "[200, 400]", "[200, 2.5]"), {"files", "whole number"});
   expect_refused(replaced(kGood, "[200, 400]", "-1"), {"files", "out of range"});

@@ -122,7 +122,7 @@ TEST(Tool, JobsAreDefaultsOrTheUsers) {
   EXPECT_NE(taken("tool = \"fio\"\njob-file = \"not-there.fio\"").job.find("not-there.fio"),
             std::string::npos);
   EXPECT_NE(
-      taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is not a line"),
+      taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is not a valid line"),
       std::string::npos);
   EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
 }

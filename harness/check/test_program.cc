@@ -152,7 +152,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
   std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
   for (const auto& [name, value] : environment_of(program))
-    line += " " + shell_word(name + "=" + value);
+    line += " " + shell_word(fmt::format("{}={}", name, value));
   line += fmt::format(" HEADCRASH_FOLDER={{root}}/{}", kTestFolder);
   for (const std::string& word : argv) line += " " + shell_word(word);
   return line;

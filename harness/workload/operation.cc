@@ -419,8 +419,8 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
       return fmt::format("a list with a {} must have a single thread", crash ? "crash" : "remount");
     if (open.empty()) continue;
     return fmt::format("operation {}: {} is open at a {}", i, open.begin()->second,
-                       crash ? "close it first; a crash leaves nothing open"
-                             : "close it first; a file system in use cannot be unmounted");
+                       crash ? "crash; close it first, since a crash leaves nothing open"
+                             : "remount; close it first, since a file system in use stays mounted");
   }
   return std::nullopt;
 }

@@ -653,7 +653,7 @@ TEST(TimedArguments, RejectsInvalidArguments) {
   EXPECT_NE(misspelt.error().message().find("did you mean \"files\"?"), std::string::npos);
   const auto small = arguments_of(workload, false, {{"files", 0}}, "x");
   ASSERT_FALSE(small);
-  EXPECT_NE(small.error().message().find("give 1 to 10000000"), std::string::npos);
+  EXPECT_NE(small.error().message().find("use 1 to 10000000"), std::string::npos);
   const auto unknown = find_timed_workload("postmork");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("did you mean \"postmark\"?"), std::string::npos);
