@@ -121,9 +121,9 @@ TEST(Tool, JobsAreDefaultsOrTheUsers) {
   EXPECT_EQ(taken("tool = \"fs_mark\"\noptions = [\"-n\", \"7\"]").options.back(), "7");
   EXPECT_NE(taken("tool = \"fio\"\njob-file = \"not-there.fio\"").job.find("not-there.fio"),
             std::string::npos);
-  EXPECT_NE(
-      taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is not a valid line"),
-      std::string::npos);
+  EXPECT_NE(taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"")
+                .job.find("line 1 is not a valid line"),
+            std::string::npos);
   EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
 }
 

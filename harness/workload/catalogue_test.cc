@@ -62,7 +62,8 @@ TEST(Catalogue, ErrorsSayHowToFixThem) {
     EXPECT_FALSE(make_workload({.name = name})) << name;
   const auto path = std::filesystem::temp_directory_path() / "headcrash_catalogue_test.txt";
   std::ofstream(path) << "create a\n";
-  EXPECT_NE(make_workload({.name = path}).error().message().find("persistence point"), std::string::npos);
+  EXPECT_NE(make_workload({.name = path}).error().message().find("persistence point"),
+            std::string::npos);
   std::ofstream(path) << "create a\nfsync a\n";
   EXPECT_EQ(make_workload({.name = path})->size(), 2u);
   std::filesystem::remove(path);
