@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "plugin/base/command_text.h"
 #include "plugin/base/descriptor.h"
 #include "plugin/base/errno_text.h"
 #include "plugin/base/process.h"
@@ -144,18 +145,7 @@ void add_interpreters(std::set<fs::path>& paths) {
   }
 }
 
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
 }  // namespace
-
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 std::set<fs::path> traced_paths(std::istream&& trace) {
   std::set<fs::path> paths;
@@ -209,10 +199,10 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
   run.exit_code = *exit;
   std::error_code error;
   if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)
-    return fail("strace", "cannot trace a program: " + last_line(run.errors),
+    return fail("strace", "cannot trace a program: " + base::last_line(run.errors),
                 "install strace, and allow ptrace in a container");
   if (run.exit_code == kNotFound || run.exit_code == kNotExecutable)
-    return fail(program, "cannot be started: " + last_line(run.errors));
+    return fail(program, "cannot be started: " + base::last_line(run.errors));
   for (const fs::path& path : traced_paths(std::ifstream(trace, std::ios::binary))) {
     const std::array<fs::path, 5> own{"/proc", "/sys", "/dev", command.folder, scratch};
     if (std::ranges::any_of(own, [&](const fs::path& folder) { return is_below(path, folder); }))

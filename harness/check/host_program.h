@@ -41,7 +41,4 @@ Result<HostRun> run_on_host(const HostCommand& command, const std::filesystem::p
 /// ignored.
 std::set<std::filesystem::path> traced_paths(std::istream&& trace);
 
-/// Quotes `text` as one word for sh.
-std::string shell_word(std::string_view text);
-
 }  // namespace headcrash::check

@@ -65,9 +65,5 @@ TEST(RunOnHost, AProgramThatCannotRunIsAnError) {
   EXPECT_NE(error_of({"sleep", "100"}).find("did not end within 1 s"), std::string::npos);
 }
 
-TEST(ShellWord, IsOneWord) {
-  EXPECT_EQ(shell_word("it's $x"), "'it'\\''s $x'");
-}
-
 }  // namespace
 }  // namespace headcrash::check

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/check/host_program.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/process.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
@@ -38,18 +38,17 @@ Result<void> run_shell(const std::string& line) {
   std::rewind(output.get());
   for (std::size_t got; (got = std::fread(bytes.data(), 1, bytes.size(), output.get())) > 0;)
     said.append(bytes.data(), got);
-  while (said.ends_with('\n')) said.pop_back();
-  return fail("the program's files",
-              status ? "cannot be packed: " + said.substr(said.rfind('\n') + 1)
-                     : std::string("took too long to pack"),
-              "install squashfs-tools and tar, and set TMPDIR to a folder with room");
+  return fail(
+      "the program's files",
+      status ? "cannot be packed: " + base::last_line(said) : std::string("took too long to pack"),
+      "install squashfs-tools and tar, and set TMPDIR to a folder with room");
 }
 
 std::string sqfstar(const fs::path& image) {
   return fmt::format(
       "sqfstar -quiet -no-progress -comp lz4 -all-root -root-time 0 -root-mode 755 "
       "-mkfs-time 0 -force {}",
-      shell_word(image.string()));
+      base::shell_quoted(image.string()));
 }
 
 }  // namespace
@@ -105,15 +104,15 @@ Result<void> pack_paths(const std::set<fs::path>& paths, const fs::path& image) 
   return run_shell(fmt::format(
       "tar -c -C / --no-recursion --null --verbatim-files-from --files-from {} --mtime=@0 "
       "--owner=0 --group=0 --numeric-owner | {}",
-      shell_word(names.string()), sqfstar(image)));
+      base::shell_quoted(names.string()), sqfstar(image)));
 }
 
 Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
   std::error_code error;
   const auto status = fs::status(rootfs, error);
   if (fs::is_directory(status))
-    return run_shell(fmt::format("tar -c -C {} --numeric-owner . | {}", shell_word(rootfs.string()),
-                                 sqfstar(image)));
+    return run_shell(fmt::format("tar -c -C {} --numeric-owner . | {}",
+                                 base::shell_quoted(rootfs.string()), sqfstar(image)));
   if (!fs::is_regular_file(status))
     return fail(rootfs.string(), "is neither a folder nor a tar archive",
                 "give --rootfs the folder or archive of a root file system");
@@ -122,7 +121,7 @@ Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
       fmt::format("case $(head -c 6 {0} | od -An -tx1 | tr -d ' ') in "
                   "1f8b*) gzip -dc {0} ;; fd377a585a00) xz -dc {0} ;; "
                   "28b52ffd*) zstd -dc {0} ;; *) cat {0} ;; esac | {1}",
-                  shell_word(rootfs.string()), sqfstar(image)));
+                  base::shell_quoted(rootfs.string()), sqfstar(image)));
 }
 
 }  // namespace headcrash::check

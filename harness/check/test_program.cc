@@ -11,6 +11,7 @@
 
 #include "harness/check/host_program.h"
 #include "harness/check/program_image.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
 
@@ -60,9 +61,7 @@ Result<void> check_variables(const TestProgram& program) {
 }
 
 std::string last_words(const HostRun& run) {
-  std::string said = run.errors.empty() ? run.output : run.errors;
-  while (said.ends_with('\n')) said.pop_back();
-  said = said.substr(said.rfind('\n') + 1);
+  const std::string said = base::last_line(run.errors.empty() ? run.output : run.errors);
   return said.empty() ? said : ": " + said;
 }
 
@@ -152,9 +151,9 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
   std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
   for (const auto& [name, value] : environment_of(program))
-    line += " " + shell_word(fmt::format("{}={}", name, value));
+    line += " " + base::shell_quoted(fmt::format("{}={}", name, value));
   line += fmt::format(" HEADCRASH_FOLDER={{root}}/{}", kTestFolder);
-  for (const std::string& word : argv) line += " " + shell_word(word);
+  for (const std::string& word : argv) line += " " + base::shell_quoted(word);
   return line;
 }
 

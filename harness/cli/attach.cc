@@ -10,6 +10,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/explorer/reproduce/plain_checks.h"
+#include "plugin/base/command_text.h"
 
 namespace headcrash::cli {
 
@@ -19,7 +20,7 @@ std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) {
     const bool plain = !word.empty() && word.find_first_not_of(kMeansItself) == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? word : explorer::quoted(word));
+    line += (line.empty() ? "" : " ") + (plain ? word : base::shell_quoted(word));
   }
   return line;
 }

@@ -20,6 +20,7 @@
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
@@ -487,7 +488,7 @@ Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailu
       .states = explored.states,
       .recovery_of = outcome.recovery_of,
       .reproduce = {replay_command(explored) + " --state " +
-                    explorer::quoted(
+                    base::shell_quoted(
                         outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
   if (outcome.recovery_of.empty()) of.workload = &explored.workload;
   return write_crash_file(of, path);

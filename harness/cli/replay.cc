@@ -19,6 +19,7 @@
 #include "harness/explorer/guests/check_state.h"
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/run/guest_kind.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/printable.h"
 #include "plugin/base/scratch_folder.h"
 
@@ -103,10 +104,11 @@ int cannot_tell(const Error& error, bool as_json) {
 /// Returns the command line that repeats this replay, with the user's arguments.
 std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
   const bool recorded = trial.database.empty();
-  std::string command = fmt::format("headcrash replay {}", explorer::quoted(arguments.trial.trial));
+  std::string command =
+      fmt::format("headcrash replay {}", base::shell_quoted(arguments.trial.trial));
   command += recorded ? " --fs " + trial.filesystem.name + trial.machine.as_options()
                       : " --db " + trial.database;
-  if (!trial.state.empty()) command += " --state " + explorer::quoted(trial.state);
+  if (!trial.state.empty()) command += " --state " + base::shell_quoted(trial.state);
   return command;
 }
 
@@ -222,8 +224,9 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
     std::fflush(stdout);
     if (!std::getline(std::cin, line) || line == "exit") break;
     if (line.empty()) continue;
-    const std::string script = fmt::format(
-        "cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", explorer::quoted(folder), line);
+    const std::string script =
+        fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code",
+                    base::shell_quoted(folder), line);
     const auto done = guest.exec({"busybox", "sh", "-c", script});
     if (!done) return stop(done.error());
     fmt::print("{}", done->output);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "plugin/base/command_text.h"
+
 namespace headcrash::oracle {
 namespace {
 
@@ -27,9 +29,7 @@ std::optional<Finding> finding_in(std::string_view line) {
 }
 
 std::string last_line(std::string_view text) {
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  const std::size_t at = text.rfind('\n');
-  return std::string(text.substr(at == std::string_view::npos ? 0 : at + 1).substr(0, 200));
+  return base::last_line(text).substr(0, 200);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "harness/oracle/expectation.h"
 #include "harness/workload/stamp.h"
+#include "plugin/base/command_text.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -114,8 +115,8 @@ std::string block_check(const oracle::Finding& finding, const Expectation& expec
       add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
     if (in_flight || may_end_before(findings, finding.path, block)) sums.add_nothing();
   }
-  return fmt::format("expect_block {} {} {}{}", quoted(finding.path), block,
-                     quoted(oracle::words(expected)), sums.text());
+  return fmt::format("expect_block {} {} {}{}", base::shell_quoted(finding.path), block,
+                     base::shell_quoted(oracle::words(expected)), sums.text());
 }
 
 /// Returns the command that checks a finding. Returns an empty string if no standard tool can check
@@ -124,7 +125,7 @@ std::string check_of(const oracle::Finding& finding, std::span<const oracle::Fin
                      std::span<const Operation> operations, Content content) {
   using Kind = Expectation::Kind;
   const Expectation expected = oracle::expectation_of(finding);
-  const std::string path = quoted(finding.path);
+  const std::string path = base::shell_quoted(finding.path);
   switch (expected.kind) {
     case Kind::name:
       return "expect_name " + path;
@@ -140,11 +141,11 @@ std::string check_of(const oracle::Finding& finding, std::span<const oracle::Fin
     case Kind::readable_content:
       return "expect_readable " + path;
     case Kind::target:
-      return fmt::format("expect_target {} {}", path, quoted(expected.text));
+      return fmt::format("expect_target {} {}", path, base::shell_quoted(expected.text));
     case Kind::one_name:
       return expected.text.empty()
                  ? ""
-                 : fmt::format("expect_one_name {} {}", path, quoted(expected.text));
+                 : fmt::format("expect_one_name {} {}", path, base::shell_quoted(expected.text));
     case Kind::links:
       return fmt::format("expect_links {} {}", path, expected.least);
     case Kind::size:
@@ -161,18 +162,6 @@ std::string check_of(const oracle::Finding& finding, std::span<const oracle::Fin
 }
 
 }  // namespace
-
-std::string quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char each : text) {
-    if (each == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += each;
-    }
-  }
-  return quoted + "'";
-}
 
 std::uint32_t posix_cksum(std::span<const std::byte> data) {
   std::uint32_t sum = 0;
@@ -192,8 +181,8 @@ std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findin
   for (const oracle::Finding& finding : findings) {
     std::string line = check_of(finding, findings, operations, content);
     if (line.empty()) {
-      line = fmt::format("look_yourself {} {} {}", quoted(finding.path), quoted(finding.expected),
-                         quoted(finding.found));
+      line = fmt::format("look_yourself {} {} {}", base::shell_quoted(finding.path),
+                         base::shell_quoted(finding.expected), base::shell_quoted(finding.found));
     }
     lines.push_back(std::move(line));
   }

@@ -25,7 +25,4 @@ std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findin
 /// Returns the checksum that the POSIX utility `cksum` prints first.
 std::uint32_t posix_cksum(std::span<const std::byte> data);
 
-/// Quotes a text for a POSIX shell in single quotes.
-std::string quoted(const std::string& text);
-
 }  // namespace headcrash::explorer

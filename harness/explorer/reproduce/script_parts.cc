@@ -8,13 +8,14 @@
 
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "headcrash_explorer_embedded.h"
+#include "plugin/base/command_text.h"
 
 namespace headcrash::explorer {
 namespace {
 
 /// Quotes a word of a command. {device} becomes the first argument of the function.
 std::string script_word(const std::string& word) {
-  std::string text = quoted(word);
+  std::string text = base::shell_quoted(word);
   for (std::size_t at = 0; (at = text.find(kDevicePlace, at)) != std::string::npos;)
     text.replace(at, kDevicePlace.size(), "'\"$1\"'");
   return text;
@@ -23,7 +24,7 @@ std::string script_word(const std::string& word) {
 }  // namespace
 
 std::string script_setting(std::string_view name, const std::string& value) {
-  return fmt::format("{}={}\n", name, quoted(value));
+  return fmt::format("{}={}\n", name, base::shell_quoted(value));
 }
 
 std::string script_command(const std::string& name, const adapters::GuestCommand& command) {
@@ -32,7 +33,7 @@ std::string script_command(const std::string& name, const adapters::GuestCommand
     body += (body.empty() ? "" : " ") + script_word(word);
   const std::vector<int> good = command.argv.empty() ? std::vector<int>{0} : command.good_exits;
   return fmt::format("{0}() {{ {1}; }}\n{0}_good={2}\n", name, body,
-                     quoted(fmt::format("{}", fmt::join(good, " "))));
+                     base::shell_quoted(fmt::format("{}", fmt::join(good, " "))));
 }
 
 std::string in_words(const adapters::GuestCommand& command) {

@@ -12,6 +12,7 @@
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/explorer/reproduce/script_parts.h"
 #include "harness/workload/attribute_value.h"
+#include "plugin/base/command_text.h"
 #include "plugin/states/crash_state.h"
 
 namespace headcrash::explorer {
@@ -131,13 +132,13 @@ Result<std::string> set_attribute(const Operation& operation, const std::string&
     digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   const std::string word = workload::format_attribute_value(operation.value);
   const bool plain = word == operation.value;
-  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute),
-                     plain ? quoted(word) : digits, path);
+  return fmt::format("setfattr -n {} -v {} {}", base::shell_quoted(operation.attribute),
+                     plain ? base::shell_quoted(word) : digits, path);
 }
 
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
                                const Descriptors& descriptors) {
-  std::string path = quoted(operation.path);
+  std::string path = base::shell_quoted(operation.path);
   if (workload::is_open_file(operation.path)) {
     const unsigned descriptor = descriptors.find(operation.path);
     if (descriptor == 0) return fail(subject, "the file is not open");
@@ -145,7 +146,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   } else if (operation.path.empty()) {
     path = ".";
   }
-  const std::string target = quoted(operation.target);
+  const std::string target = base::shell_quoted(operation.target);
   const auto renamed = [&](int flags) {
     return fmt::format("rename_flags {} {} {}", path, target, flags);
   };
@@ -208,9 +209,9 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       // The path has its own quotes for xfs_io, inside the quotes for the shell.
       return fmt::format(
           "io -c {} {}",
-          quoted(fmt::format("{} -q \"{}\" {} {} {}",
-                             operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
-                             operation.offset, operation.target_offset, operation.length)),
+          base::shell_quoted(fmt::format(
+              "{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
+              operation.path, operation.offset, operation.target_offset, operation.length)),
           target);
     case Kind::link:  // for an open file, links the descriptor, not the symbolic link in /proc
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path,
@@ -241,7 +242,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::setxattr:
       return set_attribute(operation, path, subject);
     case Kind::removexattr:
-      return fmt::format("setfattr -x {} {}", quoted(operation.attribute), path);
+      return fmt::format("setfattr -x {} {}", base::shell_quoted(operation.attribute), path);
     case Kind::chmod:
       return fmt::format("chmod {:o} {}", operation.mode, path);
     case Kind::chown:
@@ -293,7 +294,7 @@ Result<std::string> operations_in_shell(
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const Operation& operation = operations[number];
     const std::string subject = subject_of(number, operation),
-                      words = quoted(workload::format(operation));
+                      words = base::shell_quoted(workload::format(operation));
     if (operation.thread != 0) return fail(subject, "a script runs operations one after another");
     const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
                                      [&](const auto& each) { return each.operation == number; });
@@ -310,7 +311,7 @@ Result<std::string> operations_in_shell(
       const auto descriptor = descriptors.open(operation.target);
       if (!descriptor) return fail(subject, "a shell supports at most six open files");
       text += fmt::format("  command exec {}<> {} || cannot 'it cannot be opened'\n", *descriptor,
-                          quoted(operation.path));
+                          base::shell_quoted(operation.path));
     }
     if (operation.kind == Kind::close)
       text += fmt::format("  exec {}>&-\n", descriptors.close(operation.path));
