@@ -47,7 +47,8 @@ struct CheckArguments {
 /// The result for one file system.
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
-  std::string filesystem;
+  std::string option;      ///< value of --fs
+  std::string filesystem;  ///< name of its adapter
   Kind kind = Kind::unclear;
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
@@ -78,7 +79,6 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   ExploreArguments explore;
   explore.filesystem = filesystem;
   explore.application = prepared.application.string();
-  explore.keep = (fs::path(arguments.folder) / filesystem).string();
   explore.seed = arguments.seed;
   explore.budget = arguments.states;
   explore.jobs = arguments.jobs;
@@ -89,17 +89,14 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns twice the size of the smallest disk for the file system, plus space for what the program
+/// Returns the size of the smallest disk for the file system, plus space for what the program
 /// writes.
-Result<std::string> disk_size(const ExploreArguments& explore, std::uint64_t bytes_written) {
-  TRY(const auto filesystem, adapters::load_adapter(explore.filesystem));
+Result<std::string> disk_size(const ExploreArguments& explore,
+                              const adapters::LinuxAdapter& filesystem,
+                              std::uint64_t bytes_written) {
   TRY(const auto least, size_of_new_disk(explore, filesystem));
   const std::uint64_t wanted = least + kRoomFactor * bytes_written;
   return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
-}
-
-std::size_t lines_in(const states::RunHistory& run) {
-  return explorer::persisted_texts_before(run, run.events()).size();
 }
 
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
@@ -152,21 +149,24 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
 
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
                           const check::PreparedProgram& prepared) {
+  TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
-  TRY(explore.size, disk_size(explore, prepared.bytes));
+  explore.keep = (fs::path(arguments.folder) / adapter.name).string();
+  TRY(explore.size, disk_size(explore, adapter, prepared.bytes));
   Explored explored;
   TRY(run_exploration(explore, explored));
   if (explored.workload.failure)
     return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
                 "it must end with 0 when the power does not fail");
   const explorer::ExplorationResult& result = explored.result;
-  Verdict verdict{.filesystem = filesystem,
+  Verdict verdict{.option = filesystem,
+                  .filesystem = adapter.name,
                   .states = result.checked,
                   .seconds = result.wall_ms / 1000,
                   .whole = !result.out_of_time,
                   .recording = explored.workload.recording.string()};
   TRY(const auto run, states::RunHistory::load(explored.workload.recording));
-  verdict.lines = lines_in(*run);
+  verdict.lines = explorer::persisted_texts_before(*run, run->events()).size();
   for (const states::Coverage& part : result.coverage) {
     verdict.space += part.space;
     if (static_cast<double>(part.generated) < part.space) verdict.whole = false;
@@ -185,9 +185,8 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
 /// Returns true if the verifier reports a loss when the disk ignores flushes.
 Result<bool> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
                          const check::PreparedProgram& prepared) {
-  ExploreArguments explore = exploration_of(arguments, verdict.filesystem, prepared);
+  ExploreArguments explore = exploration_of(arguments, verdict.option, prepared);
   explore.recording = verdict.recording;
-  explore.keep.clear();
   explore.strategies = {"lying-flush"};
   explore.budget = kControlStates;
   explore.stop_at_first = true;
@@ -247,12 +246,23 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
   return cases;
 }
 
-/// Creates the result folder. Removes files of an earlier check.
+/// Returns true if every entry of the folder is one that a check creates.
+bool is_of_a_check(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (name == check::kApplicationName || name == check::kImageName) continue;
+    if (!fs::exists(entry->path() / kFormattedName, error)) return false;
+  }
+  return !error;
+}
+
+/// Creates the result folder. Removes files of an earlier check, and refuses to remove any others.
 Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
-  if (fs::exists(folder, error) && !fs::is_empty(folder, error) &&
-      !fs::exists(folder / check::kApplicationName, error))
+  if (fs::exists(folder, error) && !is_of_a_check(folder))
     return fail(folder.string(), "holds other files than those of a check",
                 "name another folder with --folder");
   fs::remove_all(folder, error);

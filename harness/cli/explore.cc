@@ -36,7 +36,6 @@ using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
 constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for workloads that campaigns store
-constexpr const char* kFormattedName = "formatted.hcrec";
 constexpr const char* kRecordingName = "workload.hcrec";
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14

@@ -22,6 +22,9 @@
 
 namespace headcrash::cli {
 
+/// Name of the recording of mkfs in the folder of --record.
+inline constexpr const char* kFormattedName = "formatted.hcrec";
+
 struct ExploreArguments {
   std::string recording, filesystem, workload, application, size, keep, html, csv;
   std::string from;      ///< first event to explore in a recording: an event number or a mark

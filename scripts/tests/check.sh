@@ -21,7 +21,7 @@ exits 2 "$headcrash" check --fs ext4 -- ./absent
 said "cannot be started"
 exits 2 "$headcrash" check --fs ext4 --verify false -- ./synced
 said "without a power cut"
-mkdir other && touch other/file
+mkdir other && touch other/file other/application.toml
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
 said "holds other files"
 
