@@ -18,7 +18,7 @@ struct CiCase {
     passed,
     failed,   ///< a promise was lost
     error,    ///< no result: an error of the laboratory or of the test
-    skipped,  ///< not run, or a control without a verdict of its own
+    skipped,  ///< not run, or a control that has no verdict
   };
   std::string group, name;  ///< "check", "ext4"
   Verdict verdict = Verdict::passed;
