@@ -346,7 +346,11 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
       base::find_named_file("file system", name_or_path, base::built_in(embedded_files())));
   TRY(const auto root, StrictTable::parse(found.text, found.file));
   Result<LinuxAdapter> adapter = interpret(root, found.folder, depth);
-  if (adapter) adapter->name = found.name;
+  if (!adapter) return adapter;
+  adapter->name = found.name;
+  adapter->file.clear();
+  if (base::is_path(name_or_path))
+    adapter->file = std::filesystem::absolute(name_or_path).lexically_normal().string();
   return adapter;
 }
 
@@ -520,6 +524,14 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   adapter.name += "@" + name;
   adapter.title += ", Linux " + name;
   return {};
+}
+
+std::string name_to_load(const LinuxAdapter& adapter) {
+  std::string plain = name_without_kernel(adapter.name);
+  const std::string kernel = plain == adapter.name ? "" : "@" + adapter.guest.kernel;
+  if (!adapter.file.empty())
+    plain = adapter.file + plain.substr(std::filesystem::path(adapter.file).stem().string().size());
+  return plain + kernel;
 }
 
 std::string name_without_kernel(const std::string& name) {

@@ -65,6 +65,7 @@ struct Variant {
 
 struct LinuxAdapter {
   std::string name, title;
+  std::string file;  ///< absolute path of the user's file; empty for a built-in adapter
   std::string type;  ///< file system type for mount(2)
   std::string mount_options;
   GuestCommand mount;  ///< instead of mount(2), for a FUSE file system; usually empty
@@ -132,6 +133,10 @@ bool is_kernel_version(std::string_view text);
 /// guest is created. Fails if there is no such kernel, or if the adapter has its own kernel or
 /// modules.
 Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
+
+/// Returns the argument with which load_adapter() loads this adapter again: its name, or the path
+/// of the user's file with the same variant and kernel.
+std::string name_to_load(const LinuxAdapter& adapter);
 
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);

@@ -295,6 +295,23 @@ TEST(Adapter, KernelMayBeAPath) {
   std::filesystem::remove_all(folder.parent_path());
 }
 
+TEST(Adapter, IsLoadedAgainByItsNameOrItsPath) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "headcrash-adapter-again";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "bzImage") << "kernel";
+  std::ofstream(folder / "my.own.toml") << "base = \"ext4\"\n";
+  const std::string file = (folder / "my.own.toml").string();
+  const std::string kernel = "@" + (folder / "bzImage").string();
+  for (const std::string& name : {std::string("ext4"), std::string("ext4+tiny-journal@6.1"),
+                                  "xfs" + kernel, file, file + "+tiny-journal" + kernel}) {
+    const auto adapter = load_adapter(name);
+    ASSERT_TRUE(adapter) << adapter.error().message();
+    EXPECT_EQ(name_to_load(*adapter), name);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Adapter, RejectsASecondKernel) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@kernels";

@@ -188,7 +188,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<BenchArguments>();
   command
       ->add_option("BENCH", arguments->bench,
-                   "A built-in benchmark (headcrash list benches) or a .toml file")
+                   "A built-in benchmark (headcrash list benchmarks) or a .toml file")
       ->required();
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command

@@ -1,10 +1,12 @@
 // Implements `headcrash doctor`, which checks what this machine can run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -19,16 +21,27 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A program to search in PATH, and the package that contains it.
+/// What users do with headcrash. Each use needs some of the findings.
+constexpr unsigned kServe = 1, kQemu = 2, kUserMode = 4, kCheck = 8, kExperiment = 16,
+                   kReports = 32;
+constexpr unsigned kGuests = kQemu | kUserMode | kCheck;
+constexpr std::pair<unsigned, const char*> kUses[] = {
+    {kServe, "serve a disk over NBD"},   {kQemu, "campaigns in QEMU"},
+    {kUserMode, "user-mode Linux"},      {kCheck, "check of a program"},
+    {kExperiment, "experiments, image"}, {kReports, "reports with charts"}};
+
+/// A program to search in PATH, the package that contains it, and the uses that need it.
 struct Program {
   const char* name;
   const char* package;
+  unsigned uses = 0;
 };
 constexpr Program kPrograms[] = {
-    {"nbdkit", "nbdkit"},       {"qemu-system-x86_64", "qemu-system-x86"},
-    {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
-    {"e2fsck", "e2fsprogs"},    {"cpio", "cpio"},
-    {"depmod", "kmod"},         {"busybox", "busybox-static"}};
+    {"nbdkit", "nbdkit", kServe | kQemu}, {"qemu-system-x86_64", "qemu-system-x86", kQemu},
+    {"gnuplot", "gnuplot-nox", kReports}, {"mkfs.ext4", "e2fsprogs", kGuests},
+    {"e2fsck", "e2fsprogs", kGuests},     {"cpio", "cpio", kGuests},
+    {"depmod", "kmod", kGuests},          {"busybox", "busybox-static", kGuests},
+    {"strace", "strace", kCheck},         {"sqfstar", "squashfs-tools", kCheck}};
 /// Programs that are each needed only to test one file system.
 constexpr Program kMoreFileSystems[] = {
     {"mkfs.xfs", "xfsprogs"},       {"mkfs.btrfs", "btrfs-progs"}, {"mkfs.f2fs", "f2fs-tools"},
@@ -48,6 +61,7 @@ bool in_path(const std::string& program) {
 struct Finding {
   std::string what, found, hint;
   bool good = true;
+  unsigned needed_for = 0;  ///< the uses that are impossible unless it is good
 };
 
 /// Checks the folder for guests. If the folder does not exist, checks whether it can be created.
@@ -95,7 +109,8 @@ std::vector<Finding> examine() {
   for (const Program& program : kPrograms) {
     const bool there = in_path(program.name);
     findings.push_back({program.name, there ? "found" : "not found",
-                        there ? "" : fmt::format("apt-get install {}", program.package), there});
+                        there ? "" : fmt::format("apt-get install {}", program.package), there,
+                        program.uses});
   }
   for (const Program& program : kMoreFileSystems) {
     const bool there = in_path(program.name);
@@ -106,15 +121,31 @@ std::vector<Finding> examine() {
   const fs::path plugin_file = base::installation().plugin;
   const bool plugin = fs::exists(plugin_file);
   findings.push_back({"plugin", plugin_file.string(),
-                      plugin ? "" : "build it: cmake --build --preset release", plugin});
+                      plugin ? "" : "build it: cmake --build --preset release", plugin,
+                      kServe | kQemu});
   const fs::path cache = campaign::default_cache();
   const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);
   findings.push_back(
       {"accelerator", fmt::format("{} ({})", vm::name(probe.accelerator), probe.reason), "", true});
   findings.push_back(examine_cache(cache));
+  findings.back().needed_for = kGuests;
   findings.push_back(examine_guest(cache));
+  findings.back().needed_for = kQemu | kCheck;
   findings.push_back(examine_user_mode_guest(cache));
   return findings;
+}
+
+/// Returns what each use lacks on this machine.
+std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
+    const std::vector<Finding>& findings) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> uses;
+  for (const auto& [use, name] : kUses) {
+    uses.emplace_back(name, std::vector<std::string>{});
+    for (const Finding& finding : findings)
+      if (!finding.good && (finding.needed_for & use) != 0)
+        uses.back().second.push_back(finding.what);
+  }
+  return uses;
 }
 
 int doctor(bool as_json) {
@@ -130,8 +161,13 @@ int doctor(bool as_json) {
                       {"found", finding.found},
                       {"remedy", finding.hint}});
   }
+  const auto uses = lacking(findings);
   if (as_json) {
-    print({{"host", host}, {"versions", versions}, {"checks", checks}, {"good", good}});
+    print({{"host", host},
+           {"versions", versions},
+           {"checks", checks},
+           {"lacking", json(std::map(uses.begin(), uses.end()))},
+           {"good", good}});
     return good ? kFine : kUsage;
   }
   fmt::print("host      {}, {} cores, {} MiB, {}, Linux {}\n", host.value("cpu", ""),
@@ -143,6 +179,9 @@ int doctor(bool as_json) {
     fmt::print("{} {}: {}{}\n", finding.good ? "  ok  " : "  BAD ", finding.what, finding.found,
                finding.hint.empty() ? "" : "; " + finding.hint);
   }
+  for (const auto& [use, lacks] : uses)
+    fmt::print("{:<24}{}\n", use,
+               lacks.empty() ? "ready" : fmt::format("lacks {}", fmt::join(lacks, ", ")));
   fmt::print("{}\n", good ? "This machine can run campaigns."
                           : "This machine cannot run campaigns yet: fix what is marked BAD.");
   return good ? kFine : kUsage;
@@ -156,8 +195,8 @@ void add_doctor(CLI::App& app, int& exit_code) {
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(
-      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: a requirement of "
-      "campaigns is missing.");
+      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: something is "
+      "marked BAD.");
   command->callback([as_json, &exit_code] { exit_code = doctor(*as_json); });
 }
 

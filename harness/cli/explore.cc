@@ -464,10 +464,10 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
 }
 
 std::string replay_command(const Explored& explored) {
-  return fmt::format("headcrash replay {} --fs {}{}{}",
-                     kept_recording(explored, explored.workload.recording),
-                     explored.filesystem.name, explored.machine.as_options(),
-                     explored.virtual_time ? " --guest virtual" : "");
+  return fmt::format(
+      "headcrash replay {} --fs {}{}{}", kept_recording(explored, explored.workload.recording),
+      base::shell_quoted(adapters::name_to_load(explored.filesystem)),
+      explored.machine.as_options(), explored.virtual_time ? " --guest virtual" : "");
 }
 
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,

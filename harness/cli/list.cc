@@ -16,6 +16,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/terminal.h"
 #include "harness/papers/experiment.h"
+#include "harness/workload/application.h"
 #include "harness/workload/catalogue.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/profiles/profile.h"
@@ -29,6 +30,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
+constexpr const char* kOldBenchmarks = "benches";  ///< still accepted for "benchmarks"
 
 /// Returns the value, or null if it is 0 because it does not apply to this kind of device.
 json unless_zero(double value) {
@@ -152,7 +154,7 @@ json campaigns() {
   return rows;
 }
 
-json benches() {
+json benchmarks() {
   json rows = json::array();
   for (const bench::BenchSummary& summary : bench::built_in_benches()) {
     rows.push_back({{"name", summary.name},
@@ -160,6 +162,22 @@ json benches() {
                     {"cells", summary.cells},
                     {"trials", fmt::format("{} to {}", summary.trials_least, summary.trials_most)},
                     {"takes", summary.takes}});
+  }
+  return rows;
+}
+
+/// Returns the applications, a row for each setting.
+json applications() {
+  json rows = json::array();
+  for (const std::string& name : workload::built_in_applications()) {
+    const auto settings = workload::load_applications(name + "+*");
+    if (!settings) continue;
+    for (const workload::Application& each : *settings)
+      rows.push_back({{"name", each.name},
+                      {"title", each.title},
+                      {"expected", adapters::name(each.expected)},
+                      {"packages", fmt::format("{}", fmt::join(each.packages, " "))},
+                      {"promise", each.promise}});
   }
   return rows;
 }
@@ -250,14 +268,15 @@ const std::vector<List>& lists() {
                                      {"systems", systems, {"control"}},
                                      {"workloads", workloads, {"kind"}},
                                      {"campaigns", campaigns, {"trials"}},
-                                     {"benches", benches, {"cells"}},
+                                     {"benchmarks", benchmarks, {"cells"}},
+                                     {"applications", applications, {"expected"}},
                                      {"experiments", experiments, {}},
                                      {"timed", timed_workloads, {"operation"}}};
   return all;
 }
 
 std::vector<std::string> list_names() {
-  std::vector<std::string> names;
+  std::vector<std::string> names{kOldBenchmarks};
   for (const List& list : lists()) names.push_back(list.name);
   return names;
 }
@@ -268,7 +287,8 @@ struct ListArguments {
 };
 
 void list(const ListArguments& arguments) {
-  const List& chosen = *std::ranges::find(lists(), arguments.what, &List::name);
+  const std::string what = arguments.what == kOldBenchmarks ? "benchmarks" : arguments.what;
+  const List& chosen = *std::ranges::find(lists(), what, &List::name);
   const json rows = chosen.rows();
   if (arguments.as_json) {
     print(rows);
@@ -285,13 +305,14 @@ void list(const ListArguments& arguments) {
 void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand(
       "list",
-      "Lists built-in profiles, file systems, workloads, campaigns, benchmarks and experiments");
+      "Lists built-in profiles, file systems, workloads, campaigns, benchmarks, applications and "
+      "experiments");
   const auto arguments = std::make_shared<ListArguments>();
   command
       ->add_option(
           "WHAT", arguments->what,
-          "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, benches, "
-          "experiments, or timed workloads")
+          "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, "
+          "benchmarks, applications, experiments, or timed workloads")
       ->required()
       ->check(one_of(list_names()));
   command->add_flag("--wide", arguments->wide, "Show every column");

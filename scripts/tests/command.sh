@@ -12,7 +12,9 @@ for name in hp-c2447 netra-raid5-presto raid5-5 nvme-970pro wren-iv; do
 done
 "$headcrash" list filesystems --json | says '"ext4-nobarrier"' || failed "list filesystems"
 "$headcrash" list campaigns | says demo || failed "list campaigns"
+"$headcrash" list benchmarks | says quick || failed "list benchmarks"
 "$headcrash" list benches | says quick || failed "list benches"
+"$headcrash" list applications | says sqlite+wal-full || failed "list applications"
 "$headcrash" list timed | says lfs-small-file || failed "list timed"
 "$headcrash" bench quick --plan --db no-such.db | says 'ext4/hp-c2447/lfs-small-file.scaled' || failed "bench --plan"
 [[ ! -e no-such.db ]] || failed "bench --plan made a database"
@@ -42,6 +44,9 @@ HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'user-mode guest: n
 [ ! -e no-cache/guest ] && [ ! -e no-cache/kernel ] && [ ! -e no-cache/kernel-uml ] || failed "doctor builds: $(find no-cache)"
 HEADCRASH_CACHE=/proc/nowhere "$headcrash" doctor >out 2>err && failed "doctor with a cache that cannot be written" || [ $? = 2 ] || failed "doctor: $(cat out err)"
 says 'BAD  cache: /proc.*set HEADCRASH_CACHE' <out || failed "doctor: $(cat out)"
+says 'campaigns in QEMU  *lacks cache$' <out || failed "doctor: $(cat out)"
+says 'serve a disk over NBD  *ready$' <out || failed "doctor: $(cat out)"
+(PATH=/nonexistent "$headcrash" doctor || true) | says 'check of a program  *lacks .*strace, sqfstar' || failed "doctor without strace"
 
 # what a database has
 "$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db two.db --quiet 2>err >out || failed "campaign: $(cat out err)"

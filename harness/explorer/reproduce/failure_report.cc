@@ -265,7 +265,8 @@ Result<FailureReport> FailureReporter::run() {
     report.recording = smaller_->workload.recording;
     report.recording_state = states::format(smaller_->state);
     commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}",
-                                   as_typed(*report.recording), filesystem_.name,
+                                   as_typed(*report.recording),
+                                   as_typed(adapters::name_to_load(filesystem_)),
                                    guest_.machine().as_options(), report.recording_state));
   }
   TRY(auto account, failure_text({.filesystem = &filesystem_,
