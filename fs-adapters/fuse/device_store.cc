@@ -11,6 +11,8 @@
 #include <system_error>
 #include <vector>
 
+#include "plugin/base/file_lock.h"
+
 namespace headcrash::fuse {
 namespace {
 
@@ -55,6 +57,7 @@ Result<std::unique_ptr<DeviceStore>> DeviceStore::open(const std::string& path, 
   const off_t bytes = ::lseek(file, 0, SEEK_END);
   std::unique_ptr<DeviceStore> store(new DeviceStore(
       path, file, static_cast<std::uint64_t>(std::max<off_t>(bytes, 0)) / kSectorBytes));
+  if (!device) TRY(base::lock_image(file, path, access != Access::read_only));
   if (store->sectors_ == 0) return fail(path, "is empty", "use a device or an image file");
   return store;
 }

@@ -4,10 +4,18 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
 namespace headcrash::base {
 
 bool try_flock(const Descriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+Result<void> lock_image(int file, const std::string& path, bool writes) {
+  if (::flock(file, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return fail(path, "is in use by another program",
+              "unmount the file system, or wait until that program ends");
 }
 
 bool is_at(const Descriptor& file, const std::filesystem::path& path) {

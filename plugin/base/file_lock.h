@@ -6,11 +6,17 @@
 #include <optional>
 
 #include "plugin/base/descriptor.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::base {
 
 /// Locks an open file or folder. Returns false if another descriptor holds the lock.
 bool try_flock(const Descriptor& file);
+
+/// Locks an open image until all copies of the descriptor are closed: for one writer, or for any
+/// number of readers. Fails if another program has a lock that conflicts. Succeeds without a lock
+/// on file systems that have no locks.
+Result<void> lock_image(int file, const std::string& path, bool writes);
 
 /// Returns true if `path` still names this open file or folder.
 bool is_at(const Descriptor& file, const std::filesystem::path& path);

@@ -233,6 +233,21 @@ TEST(StoreFolder, CompletesAnInterruptedFirstStart) {
   EXPECT_TRUE(store) << store.error().message();
 }
 
+TEST(SparseFileStore, AnImageHasOneWriterOrAnyNumberOfReaders) {
+  TemporaryFolder folder;
+  const fs::path path = folder.path() / "x.img";
+  auto writer = SparseFileStore::open(path, 8);
+  ASSERT_TRUE(writer);
+  EXPECT_FALSE(SparseFileStore::open(path, 8));
+  EXPECT_FALSE(SparseFileStore::open_existing(path, SparseFileStore::Access::read_only));
+  writer->reset();
+  const auto reader = SparseFileStore::open_existing(path, SparseFileStore::Access::read_only);
+  EXPECT_TRUE(SparseFileStore::open_existing(path, SparseFileStore::Access::read_only));
+  const auto late = SparseFileStore::open_existing(path, SparseFileStore::Access::read_write);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().problem, "is in use by another program");
+}
+
 TEST(SparseFileStore, ReportsHostErrors) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   EXPECT_FALSE(SparseFileStore::open("/dev/full", 8));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <limits>
 
+#include "plugin/base/file_lock.h"
 #include "plugin/media/host_reason.h"
 #include "plugin/media/range.h"
 
@@ -35,6 +36,7 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesy
     return fail(path, "cannot be opened for writing: " + host_reason(errno),
                 "check the permissions of the store");
   std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, sectors));
+  TRY(base::lock_image(fd, path, true));
   struct stat status = {};
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
   const auto bytes = static_cast<off_t>(sectors * kSectorBytes);
@@ -57,6 +59,7 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open_existing(
                             host_reason(errno)),
                 "check its permissions");
   std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, 0));
+  TRY(base::lock_image(fd, path, writes));
   struct stat status = {};
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
   if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "use an image file");

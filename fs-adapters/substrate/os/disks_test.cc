@@ -162,6 +162,17 @@ TEST(RawDisk, RejectsPathsThatAreNoDisk) {
   EXPECT_NE(refused(real.path).find("not a multiple of 512 bytes"), std::string::npos);
 }
 
+TEST(RawDisk, AnImageHasOneOwner) {
+  Real real(1000);
+  auto first = RawDisk::open(real.path, real.clock, {.buffered = true});
+  ASSERT_TRUE(first) << first.error().message();
+  const auto second = RawDisk::open(real.path, real.clock, {.buffered = true});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().problem, "is in use by another program");
+  first->reset();
+  EXPECT_TRUE(RawDisk::open(real.path, real.clock, {.buffered = true}));
+}
+
 TEST(RawDisk, CanBeDestroyedWithRequestsInFlight) {
   Real real(1000);
   auto disk = RawDisk::open(real.path, real.clock, {.buffered = true});

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <new>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/file_lock.h"
 #include "plugin/model/core/store.h"
 
 namespace headcrash::os {
@@ -155,11 +157,17 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
                                                const RawDiskOptions& options) {
   auto state = std::make_shared<State>();
   state->clock = &clock;
-  state->fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (options.buffered ? 0 : O_DIRECT));
+  std::error_code error;
+  const bool device = std::filesystem::is_block_file(path, error);
+  state->fd = ::open(
+      path.c_str(), O_RDWR | O_CLOEXEC | (options.buffered ? 0 : O_DIRECT) | (device ? O_EXCL : 0));
   if (state->fd < 0) {
     return fail(path, "cannot be opened: " + reason(errno),
-                errno == EINVAL ? "use a device, or a file on a file system with direct I/O" : "");
+                errno == EINVAL  ? "use a device, or a file on a file system with direct I/O"
+                : errno == EBUSY ? "unmount the file system first"
+                                 : "");
   }
+  if (!device) TRY(base::lock_image(state->fd, path, true));
   struct stat status = {};
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
