@@ -8,12 +8,10 @@
 #include <set>
 
 #include "fs-adapters/snapfs/format.h"
-#include "fs-adapters/substrate/os/device_stores.h"
-#include "fs-adapters/substrate/os/memory_machine.h"
 #include "fs-adapters/substrate/tree/core_inode.h"
 #include "fs-adapters/substrate/tree/testing/operations.h"
+#include "fs-adapters/testing/lab_image.h"
 #include "fs-adapters/ufs/schemes/scheme.h"
-#include "plugin/media/memory_store.h"
 
 namespace headcrash::adapters {
 namespace {
@@ -47,72 +45,8 @@ TEST(Registry, NamesAreUniqueAndCanBeFound) {
   EXPECT_NE(type.error().message().find("ufs"), std::string::npos);
 }
 
-class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
+class EverySystem : public LabImage {
  protected:
-  const SystemUnderTest& system() const { return *GetParam(); }
-  const FileSystemType& type() const { return GetParam()->type(); }
-
-  void make(std::string_view disk_name) {
-    const auto disk = system().lab_disk(disk_name);
-    ASSERT_TRUE(disk) << disk_name;
-    auto store = media::MemoryStore::create(disk->bytes / model::kSectorBytes);
-    ASSERT_TRUE(store) << store.error().message();
-    store_ = *std::move(store);
-    log_sectors_ = disk->log_bytes / model::kSectorBytes;
-    ASSERT_EQ(log_sectors_ > 0, system().description().devices > 1);
-    std::vector<os::DeviceStores::Part> parts{
-        {.store = store_.get(), .sectors = store_->sectors()}};
-    if (log_sectors_ > 0) {
-      auto log = media::MemoryStore::create(log_sectors_);
-      ASSERT_TRUE(log) << log.error().message();
-      log_store_ = *std::move(log);
-      parts.push_back({.store = log_store_.get(), .sectors = log_sectors_});
-    }
-    image_ = std::make_unique<os::DeviceStores>(parts);
-    const auto made = type().mkfs(*image_, disk->mkfs);
-    ASSERT_TRUE(made) << made.error().message();
-  }
-  enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts the system, calls `body`, and ends the mount as `end` says. Stores the final counters
-  /// in `counted_`.
-  void with_mounted(const std::function<void(Vfs&)>& body, End end) {
-    with_mounted(system(), body, end);
-  }
-  void with_mounted(const SystemUnderTest& by, const std::function<void(Vfs&)>& body, End end) {
-    with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
-                 by.description().syncer.value_or(os::SyncerOptions{}), &by);
-  }
-  void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
-                    const os::SyncerOptions& syncer, const SystemUnderTest* by = nullptr) {
-    const SystemUnderTest& mounts = by == nullptr ? system() : *by;
-    os::MemoryMachine machine(*image_,
-                              {.system = {.queue = mounts.description().queue,
-                                          .cache = {.block_copy = mounts.description().block_copy,
-                                                    .structures_count = true},
-                                          .syncer = syncer},
-                               .second_sectors = log_sectors_});
-    os::Account account{.name = "user"};
-    machine.system.syncer.start();
-    machine.system.run_as(account, [&] {
-      auto mounted = mounts.mount(machine.system, {});
-      ASSERT_TRUE(mounted) << mounts.name() << ": " << mounted.error().message();
-      body((*mounted)->vfs(), machine.system);
-      EXPECT_TRUE((*mounted)->has_no_pending_changes() || end == End::abandon);
-      counted_ = (*mounted)->space_counts();
-      if (end == End::unmount) {
-        const auto unmounted = (*mounted)->unmount();
-        EXPECT_TRUE(unmounted) << unmounted.error().value;
-      } else {
-        (*mounted)->abandon();
-        machine.disk.power_cut();
-      }
-    });
-    if (end == End::unmount) {
-      EXPECT_EQ(machine.system.cache.charged_bytes(), 0U);
-    }
-    machine.disk.power_cut();
-    machine.system.executor.halt();
-  }
   enum class Syncs : std::uint8_t { yes, no };
   static void write_something(Vfs& vfs, Syncs syncs = Syncs::yes) {
     ASSERT_TRUE(vfs.mkdir("d", 0755));
@@ -161,19 +95,6 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(store_->read(content->front().lba + 1, sector));
     EXPECT_EQ(sector.back(), std::byte{0x5a}) << "wrong position of an extent";
   }
-
-  void expect_nothing_found() {
-    if (system().control()) return;
-    const auto report = type().checker()->check(*image_, {});
-    ASSERT_TRUE(report) << report.error().message();
-    EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
-  }
-
-  std::unique_ptr<media::MemoryStore> store_,
-      log_store_;  ///< the latter only for systems with two devices
-  std::uint64_t log_sectors_ = 0;
-  std::unique_ptr<os::DeviceStores> image_;  ///< both devices
-  Counters counted_;
 };
 
 TEST_P(EverySystem, IsCleanWithCorrectCountsAfterUnmount) {
@@ -448,12 +369,6 @@ TEST_P(EverySystem, ReturnsValidFaultAreas) {
   const auto areas = type().fault_areas(*image_);
   ASSERT_TRUE(areas) << areas.error().message();
   EXPECT_FALSE(areas->empty());
-}
-
-std::string test_name(const testing::TestParamInfo<const SystemUnderTest*>& system) {
-  std::string name = system.param->full_name();
-  std::ranges::replace(name, '-', '_');
-  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EverySystem, testing::ValuesIn(all_systems()), test_name);

@@ -167,11 +167,11 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
                 : errno == EBUSY ? "unmount the file system first"
                                  : "");
   }
-  if (!device) TRY(base::lock_image(state->fd, path, true));
   struct stat status = {};
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
     return fail(path, "neither a block device nor a file");
+  if (!device) TRY(base::lock_image(state->fd, path, true));
   const off_t bytes = lseek(state->fd, 0, SEEK_END);
   if (bytes <= 0 || bytes % model::kSectorBytes != 0)
     return fail(path, "is empty or not a multiple of 512 bytes");

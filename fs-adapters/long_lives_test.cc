@@ -1,0 +1,187 @@
+// Long lives of every registered system: a disk that is used, filled, emptied, unmounted and cut
+// many times. After each life, every count must be exact, and what was deleted must be free again.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "fs-adapters/registry.h"
+#include "fs-adapters/substrate/tree/testing/history.h"
+#include "fs-adapters/testing/lab_image.h"
+#include "plugin/base/testing/number_from_environment.h"
+
+namespace headcrash::adapters {
+namespace {
+
+using tree::bench::bytes_of;
+using tree::bench::User;
+
+constexpr int kSteps = 60;
+constexpr std::size_t kPieceBytes = 3000;
+/// Share of the reported free space that a sequence of writes must be able to use. The rest is for
+/// the metadata of the new file.
+constexpr std::uint64_t kUsablePercent = 90;
+constexpr os::TimeNs kSettleNs = 10 * model::kSecondNs;
+
+/// Removes everything below a folder. The folder itself stays.
+void remove_below(Vfs& vfs, const std::string& folder) {
+  const auto entries = vfs.list(folder);
+  ASSERT_TRUE(entries) << folder;
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
+    if (entry.type == FileType::directory) {
+      remove_below(vfs, path);
+      EXPECT_TRUE(vfs.rmdir(path)) << path;
+    } else {
+      EXPECT_TRUE(vfs.unlink(path)) << path;
+    }
+  }
+}
+
+/// Appends pieces to a new file until it has `bytes` bytes or the disk is full. Returns its size.
+std::uint64_t write_until_full(Vfs& vfs, const std::string& path, std::uint64_t bytes,
+                               std::size_t piece_bytes = kPieceBytes) {
+  const auto file = vfs.open(path, {.create = true});
+  EXPECT_TRUE(file || file.error().value == ENOSPC) << path;
+  if (!file) return 0;
+  const std::string piece(piece_bytes, 'p');
+  std::uint64_t written = 0;
+  while (written < bytes) {
+    const auto got = vfs.append(*file, bytes_of(piece));
+    if (!got) {
+      EXPECT_EQ(got.error().value, ENOSPC) << path;
+      break;
+    }
+    written += piece_bytes;
+  }
+  EXPECT_TRUE(vfs.close(*file));
+  return written;
+}
+
+class LongLives : public LabImage {
+ protected:
+  /// After an unmount, expects a clean image with exact counts.
+  void expect_exact_counts() {
+    const auto report = type().checker()->check(*image_, {});
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_TRUE(report->was_clean);
+    EXPECT_TRUE(report->nothing_found()) << report->findings.front().text;
+    EXPECT_EQ(report->space, counted_);
+  }
+
+  /// Recovers an image after a cut: by the checker, or if `by_mount`, by the next mount where that
+  /// suffices.
+  void recover(bool by_mount) {
+    const auto checker = type().checker();
+    const auto report = checker->check(*image_, {});
+    ASSERT_TRUE(report) << report.error().message();
+    if (by_mount && (report->log_in_use || report->nothing_found())) return;
+    ASSERT_TRUE(checker->repair(*image_, {}));
+  }
+
+  /// One life: random operations, then a full disk, half of which is removed again.
+  void live(int life, End end) {
+    std::optional<User> user;
+    const auto body = [&](Vfs& vfs) {
+      user.emplace(vfs, fmt::format("u{}", life), static_cast<std::uint32_t>(life));
+      if (roomy_) user->live(kSteps);
+      fill_and_thin_out(vfs, life);
+    };
+    with_mounted(
+        [&](Vfs& vfs, os::System& machine) {
+          body(vfs);
+          if (end == End::unmount) settle(vfs, machine);
+        },
+        end, syncer());
+    if (end == End::abandon) return recover(life % 4 == 1);
+    expect_exact_counts();
+    with_mounted(
+        [&](Vfs& vfs, os::System& machine) {
+          user->moves_to(vfs);
+          if (roomy_) user->compare();
+          settle(vfs, machine);
+        },
+        End::unmount, syncer());
+  }
+
+  /// Removes all files, and returns the free space that is reported then. A part of it is written
+  /// and removed.
+  std::uint64_t empty_and_write() {
+    std::uint64_t free = 0;
+    with_mounted(
+        [&](Vfs& vfs, os::System& machine) {
+          remove_below(vfs, "");
+          settle(vfs, machine);
+          free = vfs.space()->free_bytes;
+          const std::uint64_t promised = free * kUsablePercent / 100;
+          EXPECT_GE(write_until_full(vfs, "all", promised), promised)
+              << "of " << free << " bytes that were reported as free";
+          EXPECT_TRUE(vfs.sync());
+          EXPECT_TRUE(vfs.unlink("all"));
+          settle(vfs, machine);
+          EXPECT_GE(vfs.space()->free_bytes + map_growth(), free);
+        },
+        End::unmount, syncer());
+    expect_exact_counts();
+    return free;
+  }
+
+  /// Bytes by which the free space may shrink: LFS keeps blocks of its inode map.
+  std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
+
+  bool roomy_ = false;  ///< the disk has room for a user's files
+
+ private:
+  static constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
+
+  os::SyncerOptions syncer() const {
+    return system().description().syncer.value_or(os::SyncerOptions{});
+  }
+  /// Syncs, and waits for background work to end.
+  static void settle(Vfs& vfs, os::System& machine) {
+    EXPECT_TRUE(vfs.sync());
+    machine.executor.sleep_until(machine.executor.now() + kSettleNs);
+    EXPECT_TRUE(vfs.sync());
+  }
+  static void fill_and_thin_out(Vfs& vfs, int life) {
+    constexpr std::uint64_t kFileBytes = 20 * kPieceBytes;
+    const std::string folder = fmt::format("full{}", life);
+    const auto made = vfs.mkdir(folder, 0755);
+    ASSERT_TRUE(made || made.error().value == ENOSPC);
+    if (!made) return;
+    int files = 0;
+    while (write_until_full(vfs, fmt::format("{}/{}", folder, files), kFileBytes) == kFileBytes)
+      ++files;
+    for (int i = 0; i < files; i += 2) EXPECT_TRUE(vfs.unlink(fmt::format("{}/{}", folder, i)));
+    // Freed space can be used at once, without a sync.
+    for (int i = 0; i < files / 3; i += 2)
+      EXPECT_EQ(write_until_full(vfs, fmt::format("{}/{}", folder, i), kFileBytes, kFileBytes),
+                kFileBytes)
+          << "file " << i << " of " << files;
+  }
+};
+
+TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
+  if (system().control()) return;
+  const auto lives = static_cast<int>(number_from_environment("HEADCRASH_LIVES", 4));
+  for (const char* disk : {"plain", "tiny"}) {
+    if (!system().lab_disk(disk)) continue;
+    roomy_ = std::string_view(disk) == "plain";
+    make(disk);
+    live(0, End::unmount);  // afterwards, tables of inodes have their largest size
+    if (HasFailure()) return;
+    const std::uint64_t empty = empty_and_write();
+    for (int life = 1; life < lives && !HasFailure(); ++life) {
+      SCOPED_TRACE(fmt::format("disk {}, life {}", disk, life));
+      live(life, life % 2 == 1 ? End::abandon : End::unmount);
+      if (HasFailure()) return;
+      EXPECT_GE(empty_and_write() + map_growth(), empty) << "deleted files still take space";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LongLives, testing::ValuesIn(all_systems()), test_name);
+
+}  // namespace
+}  // namespace headcrash::adapters
