@@ -143,7 +143,7 @@ class BenchRunner {
     TRY(database_.record_trial(outcome_.run, record));
     ++outcome_.done_now;
     samples_[plan.cell->key].add(record);
-    if (record.verdict == kFailed) failures_[plan.cell->key] = record.summary;
+    if (record.verdict == db::kFailed) failures_[plan.cell->key] = record.summary;
     left_.done(plan.cell->key, record.wall_ms);
     TRY(plan_anew());
     report({.trial = &record, .running = plan.key});

@@ -199,8 +199,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const auto pool = start_guest(trial, opened);
   if (!pool) return cannot_tell(pool.error(), arguments.as_json);
   explorer::StageGuest& guest = (*pool)->guest(0);
-  const auto stop = [&](const oracle::Judgement& why) {
-    return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
+  const auto stop = [&](const Error& why) {
+    return cannot_tell({states::format(opened.state), why.message(), ""}, arguments.as_json);
   };
   const auto loaded = guest.load({.recording = opened.recording,
                                   .state = states::format(opened.state),

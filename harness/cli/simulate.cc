@@ -337,21 +337,20 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--machine", a->machine,
                       "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: the whole device");
-  command
-      ->add_option("--write-cache", a->write_cache,
-                   "The drives' volatile write cache; default: the profile's")
-      ->check(one_of({"on", "off"}));
+  accept_only(command->add_option("--write-cache", a->write_cache,
+                                  "The drives' volatile write cache; default: the profile's"),
+              {"on", "off"});
   command->add_option("--trace", a->trace,
                       "File with one request per line, '-' for standard input");
-  command->add_option("--format", a->format, format_help())->check(one_of(format_names()));
+  accept_only(command->add_option("--format", a->format, format_help()), format_names());
   command->add_option(
       "--random", a->random,
       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
       "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue,
                       "Maximum number of requests sent to the device at a time; default: all");
-  command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue")
-      ->check(one_of({"fcfs", "sstf", "c-look"}))
+  accept_only(command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue"),
+              {"fcfs", "sstf", "c-look"})
       ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");

@@ -162,7 +162,9 @@ std::string hex(std::uint64_t number) {
 }
 
 json refusal(const Error& error) {
-  return {{"ok", false}, {"error", error.message()}};
+  json refused{{"ok", false}, {"error", error.message()}};
+  if (error.kind != ErrorKind::other) refused["kind"] = kErrorKinds[error.kind];
+  return refused;
 }
 
 /// Executes requests; it has an overload for each type.

@@ -215,7 +215,8 @@ class SchemesRun {
   void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
     worst_ = oracle::Verdict::clean;
     if (explored.run.failure || explored.checked == 0) {
-      worst_ = oracle::Verdict::harness_error;
+      worst_ =
+          explored.run.failure ? oracle::Verdict::workload_failed : oracle::Verdict::harness_error;
       record.summary = explored.run.failure
                            ? "the workload failed before any cut: " + *explored.run.failure
                            : "there was no state to check";

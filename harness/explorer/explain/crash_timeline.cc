@@ -376,9 +376,9 @@ class Timeline {
 
   static TimelineState::Outcome outcome_of(const JudgedState& state) {
     if (state.verdict.empty()) return TimelineState::Outcome::unknown;
-    for (const oracle::Verdict verdict : {oracle::Verdict::clean, oracle::Verdict::replayed})
-      if (state.verdict == oracle::name(verdict)) return TimelineState::Outcome::kept;
-    return TimelineState::Outcome::failed;
+    return oracle::keeps_promises(oracle::verdict_named(state.verdict))
+               ? TimelineState::Outcome::kept
+               : TimelineState::Outcome::failed;
   }
 
   Result<TimelineState> describe_state(const JudgedState& judged, const CrashState& state) {

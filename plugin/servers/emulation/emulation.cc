@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <random>
 
-#include "plugin/base/error_text.h"
+#include "plugin/base/result.h"
 #include "plugin/profiles/shutdown.h"
 #include "plugin/servers/emulation/transport_time.h"
 
@@ -57,15 +57,8 @@ Result<void> Emulation::open_backing(const Settings& settings) {
   for (const profiles::PlannedDevice& device : plan_.all)
     options.machine.devices.push_back(
         {device.name, device.profile, device.sectors, device.physical_sector_sectors, device.leaf});
-  auto backing = record::Backing::open(options);
-  if (!backing) {
-    Error error = backing.error();
-    const bool of_recording =
-        settings.record && error.subject.starts_with(settings.record->string());
-    error.subject = fmt::format("{}={}", of_recording ? "record" : "store", error.subject);
-    return tl::unexpected<Error>(std::move(error));
-  }
-  backing_ = std::move(*backing);
+  TRY(auto backing, record::Backing::open(options));
+  backing_ = std::move(backing);
   return {};
 }
 
