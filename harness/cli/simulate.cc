@@ -25,7 +25,7 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 struct SimulateArguments {
-  std::string profile, machine, size, write_cache, trace, format, random, csv, scheduler = "fcfs";
+  std::string profile, machine, size, write_cache, trace, format, random, csv;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::uint32_t queue = 0;
@@ -235,9 +235,6 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   }
   replay::ReplayOptions options;
   options.device_depth = arguments.queue;
-  options.scheduler = arguments.scheduler == "sstf"     ? replay::HostScheduler::sstf
-                      : arguments.scheduler == "c-look" ? replay::HostScheduler::c_look
-                                                        : replay::HostScheduler::fcfs;
   options.observer = csv.get();
   Progress progress(csv.get());
   options.go_on = [&progress](std::uint64_t done) { return progress(done); };
@@ -275,12 +272,6 @@ int simulate(const SimulateArguments& arguments) {
   if (arguments.csv == "-" && arguments.as_json) {
     return report_error(
         {"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
-  }
-  if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
-    return report_error(
-        {"--scheduler", "needs a queue, but the device receives all requests at once",
-         "limit the requests at the device with --queue"},
-        arguments.as_json);
   }
   catch_interrupts();
   auto machine = machine_of(arguments);
@@ -349,9 +340,6 @@ void add_simulate(CLI::App& app, int& exit_code) {
       "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue,
                       "Maximum number of requests sent to the device at a time; default: all");
-  accept_only(command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue"),
-              {"fcfs", "sstf", "c-look"})
-      ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
   command->add_option("--csv", a->csv,
