@@ -7,19 +7,103 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "harness/campaign/surveys/failed_requests.h"
-#include "harness/campaign/surveys/io_errors_documents.h"
 #include "harness/campaign/surveys/io_errors_faults.h"
+#include "harness/campaign/surveys/io_errors_plan.h"
 #include "harness/campaign/surveys/io_errors_verdict.h"
+#include "harness/explorer/explain/block_kind.h"
 #include "harness/workload/operation.h"
+#include "plugin/base/result.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
+#include "plugin/record/recording.h"
 
 namespace headcrash::campaign {
 namespace {
+
+// References to documentation that describes the result of a cell. All places have been read. A
+// missing entry does not mean that the behaviour is undocumented.
+
+/// Returns the places and their statements, one sentence each; empty if we know of none. `type` is
+/// the adapter's.
+std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
+  std::vector<std::string> places;
+  const bool data =
+      cell.failed == FailedRequest::data_overwrite || cell.failed == FailedRequest::data_append;
+  const bool metadata = cell.failed == FailedRequest::metadata;
+  const bool success_after_error =
+      o.first_fsync > 0 &&
+      (o.second_fsync == 0 || o.reopened_fsync == 0 || o.fsync_after_sync == 0);
+  if (success_after_error) {
+    places.emplace_back(
+        "Linux, Documentation/filesystems/vfs.rst, \"Handling errors during writeback\": an error is "
+        "reported "
+        "once to each open file, and later calls succeed unless more errors come; PostgreSQL, "
+        "data_sync_retry: "
+        "a second attempt may report success although the data are lost");
+  }
+  const bool stays_writable = o.state == MountState::read_write;
+  if (type == "ext4" && data && stays_writable && cell.mount_option().empty())
+    places.emplace_back("ext4(5), data_err=ignore (default): an error of file data ends nothing");
+  if (type == "ext4" && data && !stays_writable && cell.mount_option() == "data_err=abort")
+    places.emplace_back(
+        "ext4(5), data_err=abort: an error of file data in ordered mode aborts the journal");
+  if (type == "xfs" && metadata && cell.lasting)
+    places.emplace_back(
+        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are tried again as "
+        "often as "
+        "error/metadata/EIO/max_retries says, and given up at unmount (fail_at_unmount)");
+  return fmt::format("{}", fmt::join(places, "; "));
+}
+
+// The requests of a recording that the first device failed while it had power.
+
+struct FailedRequests {
+  std::size_t count = 0;
+  std::string first;  ///< "write of 4096+8: journal commit block of transaction 7", "flush"
+};
+
+std::string describe(const record::Event& request, std::string_view type) {
+  if (request.op == model::Op::flush) return "flush";
+  const std::string range = fmt::format("{}+{}", request.lba, request.sectors);
+  if (request.payload.empty()) return "request of " + range;
+  return fmt::format("write of {}: {}", range,
+                     explorer::describe_write(type, request.lba, request.payload));
+}
+
+/// Finds the failed requests. `type` is the file system's type of mount(2). Fails if the recording
+/// cannot be read.
+Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
+                                       std::string_view type) {
+  TRY(auto reader, record::RecordingReader::open(recording));
+  std::unordered_map<model::RequestId, record::Event> waiting;
+  FailedRequests failed;
+  while (true) {
+    TRY(auto event, reader.next());
+    if (!event) return failed;
+    if (event->device != 0) continue;
+    if (event->kind == record::Kind::submit) {
+      const model::RequestId id = event->request;
+      waiting.insert_or_assign(id, std::move(*event));
+      continue;
+    }
+    if (event->kind != record::Kind::ack) continue;
+    const auto request = waiting.find(event->request);
+    if (request == waiting.end()) continue;
+    if (event->detail == static_cast<std::uint32_t>(model::Status::medium_error) &&
+        failed.count++ == 0)
+      failed.first = describe(request->second, type);
+    waiting.erase(request);
+  }
+}
 
 using nlohmann::json;
 using Files = IoErrorFiles;
