@@ -5,15 +5,16 @@
 
 #include <algorithm>
 
+#include "plugin/base/names.h"
 #include "plugin/base/stopwatch.h"
 
 namespace headcrash::run {
 
 std::string_view name(StepKind step) {
-  constexpr std::array<std::string_view, kStepKinds> kNames{
-      "load", "replay", "check",   "repair",          "mount",
-      "dump", "judge",  "unmount", "second-recovery", "use"};
-  return kNames.at(static_cast<std::size_t>(step));
+  static constexpr auto kNames =
+      base::names<StepKind>({"load", "replay", "check", "repair", "mount", "dump", "judge",
+                             "unmount", "second-recovery", "use"});
+  return kNames[step];
 }
 
 Result<GuestOutcome> Recovery::exec(const adapters::GuestCommand& command, StepKind step) {

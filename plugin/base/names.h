@@ -21,8 +21,10 @@ class Names {
     std::copy_n(all, kCount, all_.begin());
   }
 
+  /// Returns "unknown" for a value without a name. The text ends with a NUL.
   constexpr std::string_view operator[](Enum value) const {
-    return all_.at(static_cast<std::size_t>(value));
+    const auto index = static_cast<std::size_t>(value);
+    return index < kCount ? all_[index] : std::string_view("unknown");
   }
   /// Returns the value with this name, or nullopt if it is unknown.
   constexpr std::optional<Enum> parse(std::string_view name) const {

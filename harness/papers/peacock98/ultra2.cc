@@ -12,6 +12,7 @@
 #include "fs-adapters/ufs/under_test.h"
 #include "harness/papers/peacock98/laddis_load.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -31,21 +32,10 @@ bool marks_busy(Tuning tuning) {
 }
 
 const char* scheme_of(Tuning tuning) {
-  switch (tuning) {
-    case Tuning::ufs:
-      return "conventional-bsd";
-    case Tuning::bmap:
-      return "netra-bmap";
-    case Tuning::fast_fsck:
-      return "netra-fast";
-    case Tuning::bmap_fast_fsck:
-      return "netra";
-    case Tuning::vxfs:
-      return "journal-data";
-    case Tuning::vxld:
-      return "journal-external-data";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Tuning>({"conventional-bsd", "netra-bmap", "netra-fast", "netra", "journal-data",
+                           "journal-external-data"});
+  return kNames[tuning].data();
 }
 
 Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
