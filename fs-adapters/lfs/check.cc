@@ -93,9 +93,8 @@ class Checker::State {
       if (changed) return changed;
       forget();
     }
-    auto reader = ImageReader::open(store_, *contents_);
-    if (!reader) return forward_error(reader);
-    reader_.emplace(*std::move(reader));
+    TRY(auto reader, ImageReader::open(store_, *contents_));
+    reader_.emplace(std::move(reader));
     const Superblock& s = superblock();
     inodes_.resize(s.inodes);
     segments_.resize(s.segments);

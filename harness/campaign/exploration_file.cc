@@ -235,10 +235,8 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   apply_own_workload(defaults.workloads, cell);
   TRY(check_workload(table, "workload", cell));
-  if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
-                                      defaults.size_bytes);
-      !fits)
-    return forward_error(fits);
+  TRY(check_machine({table.subject("device"), table.subject("strategies")}, cell,
+                    defaults.size_bytes));
   return with_each(applications, cell);
 }
 

@@ -258,9 +258,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     if (!failure.confirmed) continue;
     auto& run = runs[failure.outcome.recording];
     if (run == nullptr) {
-      auto loaded = states::RunHistory::load(failure.outcome.recording);
-      if (!loaded) return forward_error(loaded);
-      run = *std::move(loaded);
+      TRY(auto loaded, states::RunHistory::load(failure.outcome.recording));
+      run = std::move(loaded);
     }
     TRY(const auto state, states::parse_crash_state(failure.outcome.state));
     const std::size_t missing = missing_writes(*run, state);

@@ -48,9 +48,8 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     if (!file) return file;
     machine = *std::move(file);
   } else {
-    auto stack = profiles::load_stack(arguments.profile);
-    if (!stack) return forward_error(stack);
-    profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
+    TRY(auto stack, profiles::load_stack(arguments.profile));
+    profiles::MachineDevice device{"hd0", std::move(stack), std::nullopt, std::nullopt};
     if (!arguments.size.empty()) {
       TRY(const auto size, base::parse_size(arguments.size, "--size"));
       device.size_bytes = size;
@@ -74,10 +73,9 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
       return fail("--random size", "is larger than the device", "reduce it");
     return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
-  auto file =
-      replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
-  if (!file) return forward_error(file);
-  return std::unique_ptr<replay::RequestSource>(*std::move(file));
+  TRY(auto file,
+      replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format)));
+  return std::unique_ptr<replay::RequestSource>(std::move(file));
 }
 
 // Progress.
@@ -222,16 +220,14 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   std::optional<replay::RequestsInMemory> all;
   if (arguments.in_memory) {
     const double begin = cpu_seconds();
-    auto read = replay::RequestsInMemory::of(*source);
-    if (!read) return forward_error(read);
+    TRY(auto read, replay::RequestsInMemory::of(*source));
     outcome.parse_seconds = cpu_seconds() - begin;
-    all = *std::move(read);
+    all = std::move(read);
   }
   std::unique_ptr<replay::CsvWriter> csv;
   if (!arguments.csv.empty()) {
-    auto made = replay::CsvWriter::create(arguments.csv);
-    if (!made) return forward_error(made);
-    csv = *std::move(made);
+    TRY(auto made, replay::CsvWriter::create(arguments.csv));
+    csv = std::move(made);
   }
   replay::ReplayOptions options;
   options.device_depth = arguments.queue;

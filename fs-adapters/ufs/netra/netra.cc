@@ -115,12 +115,10 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
 /// refers to. The rename has locked all three directories.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
-  const auto at = find_block(volume_, moving, 0);
-  if (!at) return forward_errno(at);
-  if (*at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
-  auto block = read_file_block(volume_, moving, 0, *at);
-  if (!block) return forward_errno(block);
-  const auto dot_dot = tree::find_entry(block->bytes().first(tree::kChunkBytes), "..");
+  TRY(const auto at, find_block(volume_, moving, 0));
+  if (at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
+  TRY(auto block, read_file_block(volume_, moving, 0, at));
+  const auto dot_dot = tree::find_entry(block.bytes().first(tree::kChunkBytes), "..");
   if (!dot_dot) return refuse(EIO);
   const InodeNumber from = dot_dot->inode;
   const auto whole = [&](InodeNumber directory, std::uint16_t entries) {
@@ -131,13 +129,12 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   TRY(whole(to, 1));
   TRY(whole(from, 1));
   // If a check removes the old name, the old parent has one child less.
-  const auto parent = volume_.inodes.get(from, &operation);
-  if (!parent) return forward_errno(parent);
-  auto done = mark(**parent);
+  TRY(const auto parent, volume_.inodes.get(from, &operation));
+  auto done = mark(*parent);
   if (done)
-    done = tag(operation, **parent,
+    done = tag(operation, *parent,
                {.directory = moving.number, .chunk = LinkTag::kDotDot, .entries = 1});
-  return done ? write_inode(**parent) : done;
+  return done ? write_inode(*parent) : done;
 }
 
 /// Tags a moved directory before one of its names is removed.

@@ -271,9 +271,8 @@ class Timeline {
           std::ranges::find(devices, device) == devices.end())
         devices.push_back(device);
     }
-    auto known = KnownDisks::read(run_, options_.type, devices);
-    if (!known) return forward_error(known);
-    disks_ = *std::move(known);
+    TRY(auto known, KnownDisks::read(run_, options_.type, devices));
+    disks_ = std::move(known);
     page_.filesystem_type = disks_.type();
     for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(describe_block(reader, i));
     return {};

@@ -56,10 +56,9 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
   VerifierResult all;
   for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(marks)));
-    auto findings = application.verify_by_exit_code ? oracle::exit_code_findings(end)
-                                                    : oracle::application_findings(end);
-    if (!findings) return tl::unexpected(findings.error());
-    all.findings.insert(all.findings.end(), findings->begin(), findings->end());
+    TRY(auto findings, application.verify_by_exit_code ? oracle::exit_code_findings(end)
+                                                       : oracle::application_findings(end));
+    all.findings.insert(all.findings.end(), findings.begin(), findings.end());
     const std::string permitted = oracle::permitted_losses(end.output);
     if (!permitted.empty())
       all.permitted += fmt::format("{}{}", all.permitted.empty() ? "" : "; ", permitted);

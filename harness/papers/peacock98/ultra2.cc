@@ -120,15 +120,14 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice) {
 }
 
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
-  auto variant = variant_of(choice);
-  if (!variant) return forward_error(variant);
+  TRY(auto variant, variant_of(choice));
   ModelledMachineOptions machine;
   machine.profile = profile_of(choice);
   machine.size_bytes = choice.size_bytes;
   if (choice.tuning == Tuning::vxld)
     machine.more_disks = {
         {.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
-  machine.system = ufs::system_of(*std::move(variant));
+  machine.system = ufs::system_of(std::move(variant));
   machine.mkfs = {{"block-size", "8192"},
                   {"fragment-size", "1024"},
                   {"bytes-per-inode", "2048"},
@@ -174,9 +173,8 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
         std::ranges::find_if(kSets, [&](double each) { return each >= operations_per_s; });
     if (next != std::end(kSets)) set = *next;
   }
-  auto image = get(choice, set);
-  if (!image) return forward_error(image);
-  machine->image = *std::move(image);
+  TRY(auto image, get(choice, set));
+  machine->image = std::move(image);
   return machine;
 }
 
