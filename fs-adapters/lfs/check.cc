@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fs-adapters/lfs/image_reader.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::lfs {
 class Checker::State {
@@ -92,9 +93,8 @@ class Checker::State {
       if (changed) return changed;
       forget();
     }
-    auto reader = ImageReader::open(store_, *contents_);
-    if (!reader) return forward_error(reader);
-    reader_.emplace(*std::move(reader));
+    TRY(auto reader, ImageReader::open(store_, *contents_));
+    reader_.emplace(std::move(reader));
     const Superblock& s = superblock();
     inodes_.resize(s.inodes);
     segments_.resize(s.segments);
@@ -489,10 +489,10 @@ Result<CheckReport> Checker::check(const model::SectorStore& store, const Conten
 }
 
 std::string_view name_of(FindingKind kind) {
-  static constexpr std::array<std::string_view, 11> kNames = {
-      "inode", "pointer",     "doubly-used", "usage",  "segment", "name",
-      "links", "unreachable", "summary",     "totals", "recovery"};
-  return kNames[static_cast<std::size_t>(kind)];
+  static constexpr auto kNames =
+      base::names<FindingKind>({"inode", "pointer", "doubly-used", "usage", "segment", "name",
+                                "links", "unreachable", "summary", "totals", "recovery"});
+  return kNames[kind];
 }
 
 std::string CheckReport::text() const {

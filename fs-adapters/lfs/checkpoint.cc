@@ -30,10 +30,9 @@ VfsResult<void> Store::flush_everything() {
     std::vector<CoreInode*> inodes;
     for (const InodeNumber number : std::vector<InodeNumber>(to_write_.begin(), to_write_.end())) {
       if (!to_write_.contains(number)) continue;
-      auto handle = get_core(number, nullptr);
-      if (!handle) return forward_errno(handle);
-      inodes.push_back(handle->get());
-      handles.push_back(std::move(*handle));
+      TRY(auto handle, get_core(number, nullptr));
+      inodes.push_back(handle.get());
+      handles.push_back(std::move(handle));
     }
     if (options_.order == WriteBackOrder::by_age) {
       const auto older = [](const CoreInode* a, const CoreInode* b) {
@@ -179,38 +178,37 @@ VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All changes that the records describe have been written.
   records_.clear();
-  auto plan = new_plan();
-  if (!plan) return forward_errno(plan);
+  TRY(auto plan, new_plan());
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
   for (const std::uint32_t number :
        std::vector<std::uint32_t>(dirty_map_blocks_.begin(), dirty_map_blocks_.end())) {
-    if (!room_for(**plan, 0, 1, unit)) TRY(emit(*plan));
+    if (!room_for(*plan, 0, 1, unit)) TRY(emit(plan));
     const std::size_t item =
-        *(*plan)->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
-    (*plan)->map_blocks.emplace_back(number, item);
+        *plan->region.add({.content = Content::inode_map, .index = number, .sectors = unit});
+    plan->map_blocks.emplace_back(number, item);
   }
   std::set<std::uint32_t> written;
   for (;;) {
-    std::set<std::uint32_t> changed = changed_usage_blocks(**plan, written);
+    std::set<std::uint32_t> changed = changed_usage_blocks(*plan, written);
     const auto blocks = static_cast<std::uint32_t>(changed.size());
-    if (room_for(**plan, 0, blocks, blocks * unit)) {
-      plan_usage_blocks(**plan, changed);
-      return (*plan)->empty() ? VfsResult<void>{} : send(*plan);
+    if (room_for(*plan, 0, blocks, blocks * unit)) {
+      plan_usage_blocks(*plan, changed);
+      return plan->empty() ? VfsResult<void>{} : send(plan);
     }
-    if (!(*plan)->empty()) {
-      TRY(emit(*plan));
+    if (!plan->empty()) {
+      TRY(emit(plan));
       continue;
     }
     if (room_for(Plan(s_, s_.segment_sectors), 0, blocks, blocks * unit)) {
       TRY(advance_segment());
-      *plan = std::make_unique<Plan>(s_, room_in_segment());
+      plan = std::make_unique<Plan>(s_, room_in_segment());
       continue;
     }
-    for (std::uint32_t fitting = blocks; !room_for(**plan, 0, fitting, fitting * unit); --fitting)
+    for (std::uint32_t fitting = blocks; !room_for(*plan, 0, fitting, fitting * unit); --fitting)
       changed.erase(std::prev(changed.end()));
-    plan_usage_blocks(**plan, changed);
+    plan_usage_blocks(*plan, changed);
     written.insert(changed.begin(), changed.end());
-    TRY(emit(*plan));
+    TRY(emit(plan));
   }
 }
 

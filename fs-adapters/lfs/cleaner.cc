@@ -84,16 +84,14 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
       map_[entry.inode].version != entry.version)
     return {};
-  auto handle = get_core(entry.inode, nullptr);
-  if (!handle) return forward_errno(handle);
-  CoreInode& inode = **handle;
+  TRY(auto handle, get_core(entry.inode, nullptr));
+  CoreInode& inode = *handle;
   const tree::InodeLock lock(inode);
   if (inode.removed) return {};
   if (!keeps(Rule::newest_copy_wins)) return overwrite(inode, block, bytes);
   if (inode.dirty.contains(block)) return {};  // a newer copy is about to be written
-  const auto now_at = address_of(inode, block);
-  if (!now_at) return forward_errno(now_at);
-  if (*now_at != address) return {};
+  TRY(const auto now_at, address_of(inode, block));
+  if (now_at != address) return {};
   os::HeldBuffer buffer = cache.cached(key_of(inode, block));
   if (!buffer) {
     buffer = cache.get(key_of(inode, block), os::Content::data, address, bytes.size());
@@ -114,10 +112,9 @@ VfsResult<void> Store::move_inodes(SectorAddress address, std::span<const std::b
              map_[number].slot == i % kInodesPerSector;
     };
     if (!is_here()) continue;
-    auto handle = get_core(number, nullptr);
-    if (!handle) return forward_errno(handle);
-    const tree::InodeLock lock(**handle);
-    if (is_here()) mark_changed(**handle);
+    TRY(auto handle, get_core(number, nullptr));
+    const tree::InodeLock lock(*handle);
+    if (is_here()) mark_changed(*handle);
   }
   return {};
 }

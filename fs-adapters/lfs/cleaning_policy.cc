@@ -10,6 +10,7 @@
 #include <array>
 
 #include "plugin/base/invariant.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::lfs {
 namespace {
@@ -35,25 +36,14 @@ double worth_under(const Candidate& candidate, std::uint64_t segment_size) {
 }  // namespace
 
 std::string_view name(Selection selection) {
-  switch (selection) {
-    case Selection::greedy:
-      return "greedy";
-    case Selection::cost_benefit:
-      return "cost-benefit";
-    case Selection::min_declining_cost:
-      return "min-declining-cost";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Selection>({"greedy", "cost-benefit", "min-declining-cost"});
+  return kNames[selection];
 }
 
 std::string_view name(WriteBackOrder order) {
-  switch (order) {
-    case WriteBackOrder::as_read:
-      return "as-read";
-    case WriteBackOrder::by_age:
-      return "by-age";
-  }
-  return "";
+  static constexpr auto kNames = base::names<WriteBackOrder>({"as-read", "by-age"});
+  return kNames[order];
 }
 
 double worth(Selection selection, const Candidate& candidate, std::uint64_t segment_size) {

@@ -79,9 +79,8 @@ VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, Sector
 }
 
 VfsResult<os::HeldBuffer> Store::index_block(CoreInode& inode, BlockId block, bool make) {
-  const auto address = address_of(inode, block);
-  if (!address) return forward_errno(address);
-  auto buffer = read_at(inode, block, *address);
+  TRY(const auto address, address_of(inode, block));
+  auto buffer = read_at(inode, block, address);
   if (!buffer || *buffer || !make) return buffer;
   os::HeldBuffer made = cache.get(key_of(inode, block), os::Content::data, 0, s_.block_bytes);
   mark_dirty(inode, block);
@@ -91,10 +90,9 @@ VfsResult<os::HeldBuffer> Store::index_block(CoreInode& inode, BlockId block, bo
 VfsResult<SectorAddress> Store::address_of(CoreInode& inode, BlockId block) {
   const PointerPlace place = s_.pointer_place(block);
   if (place.in_inode) return inode.disk.pointers[place.slot];
-  const auto parent = index_block(inode, place.parent, false);
-  if (!parent) return forward_errno(parent);
-  if (!*parent) return SectorAddress{0};
-  return load32(parent->bytes(), std::size_t{place.slot} * kPointerBytes);
+  TRY(const auto parent, index_block(inode, place.parent, false));
+  if (!parent) return SectorAddress{0};
+  return load32(parent.bytes(), std::size_t{place.slot} * kPointerBytes);
 }
 
 VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddress address) {
@@ -104,9 +102,8 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
     mark_changed(inode);
     return {};
   }
-  const auto parent = index_block(inode, place.parent, true);
-  if (!parent) return forward_errno(parent);
-  store32(parent->bytes(), std::size_t{place.slot} * kPointerBytes, address);
+  TRY(const auto parent, index_block(inode, place.parent, true));
+  store32(parent.bytes(), std::size_t{place.slot} * kPointerBytes, address);
   mark_dirty(inode, place.parent);
   return {};
 }
@@ -154,9 +151,8 @@ void Store::read_ahead(CoreInode& inode, BlockId id) {
 
 /// Returns the block from the cache or the log; empty for a hole.
 VfsResult<os::HeldBuffer> Store::placed_block(CoreInode& inode, BlockId id) {
-  const auto address = address_of(inode, id);
-  if (!address) return forward_errno(address);
-  return read_at(inode, id, *address);
+  TRY(const auto address, address_of(inode, id));
+  return read_at(inode, id, address);
 }
 
 VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
@@ -183,10 +179,9 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation,
   }
   const std::uint32_t bytes = buffer_bytes(inode, id, wanted.bytes);
   VfsResult<os::HeldBuffer> buffer = os::HeldBuffer{};
-  const auto address = wanted.overwritten ? address_of(inode, id) : SectorAddress{0};
-  if (!address) return forward_errno(address);
-  if (*address != 0)
-    *buffer = cache.get(key_of(inode, id), os::Content::data, *address, bytes);
+  TRY(const auto address, wanted.overwritten ? address_of(inode, id) : SectorAddress{0});
+  if (address != 0)
+    *buffer = cache.get(key_of(inode, id), os::Content::data, address, bytes);
   else if (buffer = placed_block(inode, id); !buffer)
     return buffer;
   if (*buffer) {
@@ -213,11 +208,10 @@ void Store::write_delayed(os::HeldBuffer buffer) {
 
 /// Turns a block that is dirty or has an address into a hole.
 VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
-  const auto address = address_of(inode, block);
-  if (!address) return forward_errno(address);
-  if (*address != 0) {
+  TRY(const auto address, address_of(inode, block));
+  if (address != 0) {
     const std::uint32_t bytes = s_.stored_bytes(inode.placed_size, block);
-    drop_live(*address, bytes);
+    drop_live(address, bytes);
     inode.disk.sectors -= std::min(inode.disk.sectors, bytes / kSectorBytes);
     TRY(set_address(inode, block, 0));
   }
@@ -236,11 +230,10 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   const std::uint32_t p = s_.pointers_per_block();
   std::vector<SectorAddress> pointers(p);
   {
-    const auto buffer = index_block(inode, index, false);
-    if (!buffer) return forward_errno(buffer);
-    if (*buffer)
+    TRY(const auto buffer, index_block(inode, index, false));
+    if (buffer)
       for (std::uint32_t i = 0; i < p; ++i)
-        pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
+        pointers[i] = load32(buffer.bytes(), std::size_t{i} * kPointerBytes);
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
@@ -308,11 +301,10 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
       const auto block = static_cast<std::int64_t>(size_bytes / s_.block_bytes);
-      auto buffer = read_block(inode, block);
-      if (!buffer) return forward_errno(buffer);
-      if (*buffer) {
-        if (buffer->bytes().size() > tail)
-          std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
+      TRY(auto buffer, read_block(inode, block));
+      if (buffer) {
+        if (buffer.bytes().size() > tail)
+          std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
@@ -332,11 +324,11 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
   const std::uint64_t size = directory.attributes.size_bytes;
   const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
   const std::uint64_t within = size % s_.block_bytes;
-  const auto buffer = block_for_writing(
-      operation, directory,
-      {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
-  if (!buffer) return forward_errno(buffer);
-  tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
+  TRY(const auto buffer,
+      block_for_writing(
+          operation, directory,
+          {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)}));
+  tree::format_chunks(buffer.bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;
   tree::touch_directory(*this, directory);
   return block;

@@ -114,9 +114,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
     if (s_.stored_bytes(inode.placed_size, tail) == s_.stored_bytes(inode.disk.size_bytes, tail))
       continue;
     if (inode.dirty.contains(tail)) continue;
-    const auto buffer = read_block(inode, tail.index);
-    if (!buffer) return forward_errno(buffer);
-    if (*buffer) mark_dirty(inode, tail);
+    TRY(const auto buffer, read_block(inode, tail.index));
+    if (buffer) mark_dirty(inode, tail);
   }
   for (std::uint8_t level = 0; level < 3; ++level) {
     std::set<BlockId> parents;
@@ -248,14 +247,13 @@ VfsResult<void> Store::write_records() {
       if (bytes + length > std::size_t{record_sectors_max()} * kSectorBytes) break;
       bytes += length;
     }
-    auto plan = new_plan();
-    if (!plan) return forward_errno(plan);
+    TRY(auto plan, new_plan());
     const auto sectors = static_cast<std::uint8_t>((bytes + kSectorBytes - 1) / kSectorBytes);
-    if (!(*plan)->region.has_room(1, sectors)) {
+    if (!plan->region.has_room(1, sectors)) {
       TRY(advance_segment());
       continue;
     }
-    Region& region = (*plan)->region;
+    Region& region = plan->region;
     const std::size_t item = *region.add({.content = Content::directory_log, .sectors = sectors});
     region.place(s_.segment_start(segment_) + offset_);
     std::memcpy(region.bytes(item).data(), records_.data(), bytes);
@@ -267,9 +265,8 @@ VfsResult<void> Store::write_records() {
 
 VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
   TRY(send(plan));
-  auto next = new_plan();
-  if (!next) return forward_errno(next);
-  plan = std::move(*next);
+  TRY(auto next, new_plan());
+  plan = std::move(next);
   return {};
 }
 
@@ -344,12 +341,11 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   if (stopped_) return refuse(EIO);
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   if (stopped_) return refuse(EIO);
-  auto plan = new_plan();
-  if (!plan) return forward_errno(plan);
+  TRY(auto plan, new_plan());
   for (CoreInode* inode : inodes)
-    if (inode->needs_writing() && !inode->removed) TRY(plan_inode(*plan, *inode));
-  if ((*plan)->empty() && records_.empty()) return {};
-  return send(*plan);
+    if (inode->needs_writing() && !inode->removed) TRY(plan_inode(plan, *inode));
+  if (plan->empty() && records_.empty()) return {};
+  return send(plan);
 }
 
 /// Writes changes older than `changed_before`. If that is 0, writes the oldest changes until at

@@ -83,12 +83,10 @@ class Recovery {
 
   VfsResult<void> follow_log(std::uint64_t epoch) {
     for (;;) {
-      const auto here = region_at(st_.segment_, st_.offset_, epoch);
-      if (!here) return forward_errno(here);
-      if (*here) continue;
-      const auto next = region_at(st_.next_segment_, 0, epoch);
-      if (!next) return forward_errno(next);
-      if (!*next) return {};
+      TRY(const auto here, region_at(st_.segment_, st_.offset_, epoch));
+      if (here) continue;
+      TRY(const auto next, region_at(st_.next_segment_, 0, epoch));
+      if (!next) return {};
     }
   }
 
@@ -382,25 +380,22 @@ class Recovery {
   }
 
   VfsResult<void> set_name(CoreInode& directory, CoreInode& target, const std::string& name) {
-    const auto found = tree::find_name(st_, directory, name);
-    if (!found) return forward_errno(found);
-    if (*found && (*found)->inode == target.number) return {};
-    if (*found)
+    TRY(const auto found, tree::find_name(st_, directory, name));
+    if (found && found->inode == target.number) return {};
+    if (found)
       return tree::replace_name(st_, operation_, directory, target,
-                                {.name = name, .at = **found, .replaced = {}});
-    const auto room = tree::make_room(st_, operation_, directory, name);
-    if (!room) return forward_errno(room);
+                                {.name = name, .at = *found, .replaced = {}});
+    TRY(const auto room, tree::make_room(st_, operation_, directory, name));
     return tree::add_name(st_, operation_, directory, target,
-                          {.name = name, .block = *room, .cause = tree::NameCause::link});
+                          {.name = name, .block = room, .cause = tree::NameCause::link});
   }
 
   VfsResult<void> remove_name(CoreInode& directory, const std::string& name) {
-    const auto found = tree::find_name(st_, directory, name);
-    if (!found) return forward_errno(found);
-    if (!*found) return {};
+    TRY(const auto found, tree::find_name(st_, directory, name));
+    if (!found) return {};
     return tree::remove_name(
         st_, operation_, directory,
-        {.name = name, .at = **found, .cause = tree::NameCause::unlink, .dropped = {}});
+        {.name = name, .at = *found, .cause = tree::NameCause::unlink, .dropped = {}});
   }
 
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
@@ -410,10 +405,9 @@ class Recovery {
     // last name or because its number was reused. In that case it is not recreated.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return forward_errno(target);
-    auto directory = record.operation == NameOperation::links
-                         ? VfsResult<Store::Handle>(Store::Handle{})
-                         : find(record.directory, record.directory_generation);
-    if (!directory) return forward_errno(directory);
+    TRY(auto directory, record.operation == NameOperation::links
+                            ? VfsResult<Store::Handle>(Store::Handle{})
+                            : find(record.directory, record.directory_generation));
     const auto set_links = [&](CoreInode& inode, std::uint16_t links) {
       if (inode.disk.links == links) return;
       inode.disk.links = links;
@@ -423,12 +417,12 @@ class Recovery {
       set_links(**target, record.target_links);
       ++st_.counters_.records_applied;
     }
-    if (!*directory || !backward(record.directory, sequence)) return {};
+    if (!directory || !backward(record.directory, sequence)) return {};
     ++st_.counters_.records_applied;
-    set_links(**directory, record.directory_links);
-    if (!(*directory)->disk.is_directory()) return refuse(EIO);
-    if (record.removes_name()) return remove_name(**directory, record.name);
-    if (*target) return set_name(**directory, **target, record.name);
+    set_links(*directory, record.directory_links);
+    if (!directory->disk.is_directory()) return refuse(EIO);
+    if (record.removes_name()) return remove_name(*directory, record.name);
+    if (*target) return set_name(*directory, **target, record.name);
     return {};
   }
 

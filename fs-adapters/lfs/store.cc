@@ -112,9 +112,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
   inode.disk.number = inode.number;
   if (!entry.allocated()) return {};
   if (!s_.holds(entry.address, 1)) return refuse(EIO);
-  const auto sector = inode_sector(entry.address);
-  if (!sector) return forward_errno(sector);
-  const auto bytes = sector->bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
+  TRY(const auto sector, inode_sector(entry.address));
+  const auto bytes = sector.bytes().subspan(std::size_t{entry.slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, s_)) return refuse(EIO);
   const Inode found = decode_inode(bytes);
   if (found.number != inode.number || !found.allocated() ||
@@ -155,9 +154,8 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
 }
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
-  auto handle = get_core(number, operation);
-  if (!handle) return forward_errno(handle);
-  return tree::InodeHandle(std::move(*handle));
+  TRY(auto handle, get_core(number, operation));
+  return tree::InodeHandle(std::move(handle));
 }
 
 tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operation) {
@@ -424,9 +422,8 @@ VfsResult<void> Store::make_room_for_operation() {
   const std::uint64_t needed =
       dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
-    const auto more = clean();
-    if (!more) return forward_errno(more);
-    if (*more <= 0) break;
+    TRY(const auto more, clean());
+    if (more <= 0) break;
   }
   return {};
 }

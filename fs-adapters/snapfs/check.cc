@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 
 #include "fs-adapters/snapfs/image_reader.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::snapfs {
 namespace {
@@ -259,10 +259,10 @@ class Checker {
 }  // namespace
 
 std::string_view name_of(FindingKind kind) {
-  static constexpr std::array<std::string_view, kFindingKinds> kNames = {
-      "tree",         "inode", "pointer", "doubly-used", "marked-free", "leaked-block",
-      "leaked-inode", "name",  "links",   "unreachable", "totals",      "snapshots"};
-  return kNames[static_cast<std::size_t>(kind)];
+  static constexpr auto kNames = base::names<FindingKind>(
+      {"tree", "inode", "pointer", "doubly-used", "marked-free", "leaked-block", "leaked-inode",
+       "name", "links", "unreachable", "totals", "snapshots"});
+  return kNames[kind];
 }
 
 std::string CheckReport::text() const {

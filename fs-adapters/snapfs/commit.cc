@@ -131,9 +131,8 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);
-  const auto before = follow(path);
-  if (!before) return forward_errno(before);
-  BlockAddress at = *before;
+  TRY(const auto before, follow(path));
+  BlockAddress at = before;
   if (at == 0) {
     const auto fresh = allocate(generation, root);
     if (!fresh) return no_room_kept();
@@ -141,12 +140,11 @@ VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& 
     const os::HeldBuffer buffer = new_at(at, Kind::metadata);
     set_dirty(generation, at, Kind::metadata);
   } else {
-    const auto owned = own(generation, at, Kind::metadata);
-    if (!owned) return forward_errno(owned);
-    at = *owned;
+    TRY(const auto owned, own(generation, at, Kind::metadata));
+    at = owned;
   }
   std::uint32_t made = 0;
-  if (at != *before)
+  if (at != before)
     if (auto led = lead_to(generation, path, at, made); !led) return forward_errno(led);
   auto buffer = read_at(at, Kind::metadata);
   if (buffer) set_dirty(generation, at, Kind::metadata);
@@ -157,12 +155,11 @@ VfsResult<void> Store::move_inodes(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.records_per_block();
   for (auto at = generation.inodes.begin(); at != generation.inodes.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
-    const auto buffer = own_leaf(generation, record_map_, record_tree_, leaf);
-    if (!buffer) return forward_errno(buffer);
+    TRY(const auto buffer, own_leaf(generation, record_map_, record_tree_, leaf));
     std::int64_t moved = 0;
     for (; at != generation.inodes.end() && at->first / per_leaf == leaf; ++at, ++moved) {
       const auto record =
-          buffer->bytes().subspan(std::size_t{at->first % per_leaf} * kInodeBytes, kInodeBytes);
+          buffer.bytes().subspan(std::size_t{at->first % per_leaf} * kInodeBytes, kInodeBytes);
       const Inode& inode = at->second;
       if (inode.allocated())
         encode(inode, record);
@@ -191,12 +188,11 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   const std::uint32_t per_leaf = s_.bits_per_block();
   for (auto at = bits.begin(); at != bits.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
-    const auto buffer = own_leaf(generation, next.inode_map, inode_tree_, leaf);
-    if (!buffer) return forward_errno(buffer);
+    TRY(const auto buffer, own_leaf(generation, next.inode_map, inode_tree_, leaf));
     for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
       const std::uint32_t bit = at->first % per_leaf;
       const std::byte mask = std::byte{1} << (bit % 8);
-      std::byte& byte = buffer->bytes()[bit / 8];
+      std::byte& byte = buffer.bytes()[bit / 8];
       const bool was_set = (byte & mask) != std::byte{0};
       byte = at->second ? byte | mask : byte & ~mask;
       if (was_set != at->second) next.free_inodes += at->second ? -1 : 1;
@@ -227,12 +223,11 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   for (const BlockAddress address : generation.born) bits[address] = true;
   for (auto at = bits.begin(); at != bits.end();) {
     const std::uint32_t leaf = at->first / per_leaf;
-    const auto buffer = own_leaf(generation, next.block_map, block_tree_, leaf);
-    if (!buffer) return forward_errno(buffer);
+    TRY(const auto buffer, own_leaf(generation, next.block_map, block_tree_, leaf));
     for (; at != bits.end() && at->first / per_leaf == leaf; ++at) {
       const std::uint32_t bit = at->first % per_leaf;
       const std::byte mask = std::byte{1} << (bit % 8);
-      std::byte& byte = buffer->bytes()[bit / 8];
+      std::byte& byte = buffer.bytes()[bit / 8];
       const bool was_set = (byte & mask) != std::byte{0};
       byte = at->second ? byte | mask : byte & ~mask;
       const bool stays = !at->second && kept_.held(at->first) && !options_.reuses_snapshots;

@@ -62,9 +62,8 @@ os::HeldBuffer Store::new_at(BlockAddress address, Kind kind) {
 VfsResult<BlockAddress> Store::follow(const Path& path) {
   BlockAddress at = *path.root;
   for (std::uint32_t level = 0; level < path.depth && at != 0; ++level) {
-    const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return forward_errno(buffer);
-    at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
+    TRY(const auto buffer, read_at(at, Kind::metadata));
+    at = load32(buffer.bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
   if (at != 0 && !s_.holds(at)) return refuse(EIO);
   return at;
@@ -132,10 +131,9 @@ VfsResult<BlockAddress> Store::own(Generation& generation, BlockAddress address,
   }
   std::vector<std::byte> bytes;
   {
-    const auto old = read_at(address, kind);
-    if (!old) return forward_errno(old);
+    TRY(const auto old, read_at(address, kind));
     cpu.charge(os::Cost::copy_per_kib, s_.block_bytes);
-    bytes.assign(old->bytes().begin(), old->bytes().end());
+    bytes.assign(old.bytes().begin(), old.bytes().end());
   }
   const auto to = allocate(generation, address);
   if (!to) return no_room_kept();
@@ -156,9 +154,8 @@ VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAd
   for (std::uint32_t level = 0; level < path.depth; ++level) {
     above[level] = at;
     if (at == 0) continue;
-    const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return forward_errno(buffer);
-    at = load32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes);
+    TRY(const auto buffer, read_at(at, Kind::metadata));
+    at = load32(buffer.bytes(), std::size_t{path.slots[level]} * kPointerBytes);
   }
   for (std::uint32_t level = path.depth; level-- > 0;) {
     const BlockAddress before = above[level];
@@ -171,13 +168,11 @@ VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAd
       const os::HeldBuffer buffer = new_at(now, Kind::metadata);
       set_dirty(generation, now, Kind::metadata);
     } else {
-      const auto owned = own(generation, before, Kind::metadata);
-      if (!owned) return forward_errno(owned);
-      now = *owned;
+      TRY(const auto owned, own(generation, before, Kind::metadata));
+      now = owned;
     }
-    const auto buffer = read_at(now, Kind::metadata);
-    if (!buffer) return forward_errno(buffer);
-    store32(buffer->bytes(), std::size_t{path.slots[level]} * kPointerBytes, target);
+    TRY(const auto buffer, read_at(now, Kind::metadata));
+    store32(buffer.bytes(), std::size_t{path.slots[level]} * kPointerBytes, target);
     set_dirty(generation, now, Kind::metadata);
     if (now == before) return {};
     target = now;
@@ -189,10 +184,9 @@ VfsResult<void> Store::lead_to(Generation& generation, const Path& path, BlockAd
 VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::int64_t block) {
   CoreInode& inode = core(tree_inode);
   if (static_cast<std::uint64_t>(block) >= s_.blocks_per_file_max()) return os::HeldBuffer{};
-  const auto address = follow(path_to(inode, static_cast<std::uint64_t>(block)));
-  if (!address) return forward_errno(address);
-  if (*address == 0) return os::HeldBuffer{};
-  return read_at(*address, kind_of(inode));
+  TRY(const auto address, follow(path_to(inode, static_cast<std::uint64_t>(block))));
+  if (address == 0) return os::HeldBuffer{};
+  return read_at(address, kind_of(inode));
 }
 
 VfsResult<os::HeldBuffer> Store::block_to_change(tree::Operation& operation, tree::CoreInode& inode,
@@ -206,21 +200,19 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   Generation& generation = generation_of(operation);
   const Kind kind = kind_of(inode);
   const Path path = path_to(inode, block);
-  const auto address = follow(path);
-  if (!address) return forward_errno(address);
-  if (*address == 0) return os::HeldBuffer{};
-  if (room == Room::checked && operation.room == 0 && kind == Kind::data &&
-      copies(kind, *address) && !generation.born.contains(*address) && !has_room(1 + kAboveMax))
+  TRY(const auto address, follow(path));
+  if (address == 0) return os::HeldBuffer{};
+  if (room == Room::checked && operation.room == 0 && kind == Kind::data && copies(kind, address) &&
+      !generation.born.contains(address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
-  const auto owned = own(generation, *address, kind);
-  if (!owned) return forward_errno(owned);
-  if (*owned != *address) {
+  TRY(const auto owned, own(generation, address, kind));
+  if (owned != address) {
     std::uint32_t made = 0;
-    if (auto led = lead_to(generation, path, *owned, made); !led) return forward_errno(led);
+    if (auto led = lead_to(generation, path, owned, made); !led) return forward_errno(led);
     mark_changed(inode);
   }
-  auto buffer = read_at(*owned, kind);
-  if (buffer) set_dirty(generation, *owned, kind);
+  auto buffer = read_at(owned, kind);
+  if (buffer) set_dirty(generation, owned, kind);
   return buffer;
 }
 
@@ -238,9 +230,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
   const std::uint64_t end = (change.offset + change.length + s_.block_bytes - 1) / s_.block_bytes;
   std::uint32_t blocks = 0;
   for (std::uint64_t block = first; block < std::min(end, s_.blocks_per_file_max()); ++block) {
-    const auto address = follow(path_to(inode, block));
-    if (!address) return forward_errno(address);
-    if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
+    TRY(const auto address, follow(path_to(inode, block)));
+    if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
   // Adds the address blocks on each level; the first and the last may be partly covered.
@@ -257,16 +248,14 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   CoreInode& inode = core(tree_inode);
   if (static_cast<std::uint64_t>(wanted.block) >= s_.blocks_per_file_max()) return refuse(EFBIG);
   const Path path = path_to(inode, static_cast<std::uint64_t>(wanted.block));
-  const auto address = follow(path);
-  if (!address) return forward_errno(address);
+  TRY(const auto address, follow(path));
   const Kind kind = kind_of(inode);
-  if (*address != 0) {
-    if (!wanted.overwritten || copies(kind, *address))
+  if (address != 0) {
+    if (!wanted.overwritten || copies(kind, address))
       return block_to_change(tree_operation, inode, wanted.block);
     Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
-    auto buffer =
-        cache.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
-    set_dirty(generation, *address, kind);
+    auto buffer = cache.get(key_of(address), os::Content::data, s_.lba_of(address), s_.block_bytes);
+    set_dirty(generation, address, kind);
     return buffer;
   }
   cpu.charge(os::Cost::allocation);
@@ -321,10 +310,9 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   for (std::uint32_t i = 1; i < level; ++i) each *= p;
   std::vector<BlockAddress> pointers(p);
   {
-    const auto buffer = read_at(at, Kind::metadata);
-    if (!buffer) return forward_errno(buffer);
+    TRY(const auto buffer, read_at(at, Kind::metadata));
     for (std::uint32_t i = 0; i < p; ++i)
-      pointers[i] = load32(buffer->bytes(), std::size_t{i} * kPointerBytes);
+      pointers[i] = load32(buffer.bytes(), std::size_t{i} * kPointerBytes);
   }
   bool empty = true;
   bool changed = false;
@@ -346,13 +334,11 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
     return true;
   }
   if (!changed) return false;
-  const auto owned = own(generation, at, Kind::metadata);
-  if (!owned) return forward_errno(owned);
-  at = *owned;
-  const auto buffer = read_at(at, Kind::metadata);
-  if (!buffer) return forward_errno(buffer);
+  TRY(const auto owned, own(generation, at, Kind::metadata));
+  at = owned;
+  TRY(const auto buffer, read_at(at, Kind::metadata));
   for (std::uint32_t i = 0; i < p; ++i)
-    store32(buffer->bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
+    store32(buffer.bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
   set_dirty(generation, at, Kind::metadata);
   return false;
 }
@@ -387,10 +373,9 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
     if (tail != 0) {
       // Rolling back a write that ran out of space frees blocks and must not need further space.
       // The reserve covers a copy of the block here.
-      const auto buffer = change_block(static_cast<Operation&>(operation), inode,
-                                       size_bytes / s_.block_bytes, Room::kept_for_operation);
-      if (!buffer) return forward_errno(buffer);
-      if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
+      TRY(const auto buffer, change_block(static_cast<Operation&>(operation), inode,
+                                          size_bytes / s_.block_bytes, Room::kept_for_operation));
+      if (buffer) std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});
     }
     const std::uint64_t blocks = (size_bytes + s_.block_bytes - 1) / s_.block_bytes;
     TRY(free_blocks(operation, inode, static_cast<std::int64_t>(blocks),
@@ -407,11 +392,11 @@ VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
   const std::uint64_t size = directory.attributes.size_bytes;
   const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
   const std::uint64_t within = size % s_.block_bytes;
-  const auto buffer = block_for_writing(
-      operation, directory,
-      {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
-  if (!buffer) return forward_errno(buffer);
-  tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
+  TRY(const auto buffer,
+      block_for_writing(
+          operation, directory,
+          {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)}));
+  tree::format_chunks(buffer.bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;
   tree::touch_directory(*this, directory);
   return block;

@@ -49,9 +49,8 @@ VfsResult<void> Store::drop_snapshot(std::string_view name) {
 /// Allocates a block for the new table, before the block bits are moved.
 VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& next) {
   if (next.snapshot_table != 0) {
-    const auto owned = own(generation, next.snapshot_table, Kind::metadata);
-    if (!owned) return forward_errno(owned);
-    next.snapshot_table = *owned;
+    TRY(const auto owned, own(generation, next.snapshot_table, Kind::metadata));
+    next.snapshot_table = owned;
     return {};
   }
   const auto fresh = allocate(generation, next.block_map);
@@ -68,9 +67,8 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   snapshots_to_be_ = snapshots_;
   if (change.drops) {
     const auto gone = std::ranges::find(snapshots_to_be_, change.name, &SnapshotEntry::name);
-    const auto blocks = blocks_in_map(gone->block_map);
-    if (!blocks) return forward_errno(blocks);
-    for (const BlockAddress address : *blocks)
+    TRY(const auto blocks, blocks_in_map(gone->block_map));
+    for (const BlockAddress address : blocks)
       if (kept_.holders(address) == 1 && (!live_[address] || generation.freed.contains(address)))
         ++next.free_blocks;
     snapshots_to_be_.erase(gone);
@@ -86,9 +84,8 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
                                 .unlinked = next.unlinked,
                                 .next_generation = next.next_generation});
   }
-  const auto buffer = read_at(next.snapshot_table, Kind::metadata);
-  if (!buffer) return forward_errno(buffer);
-  encode_snapshots(snapshots_to_be_, buffer->bytes());
+  TRY(const auto buffer, read_at(next.snapshot_table, Kind::metadata));
+  encode_snapshots(snapshots_to_be_, buffer.bytes());
   set_dirty(generation, next.snapshot_table, Kind::metadata);
   return {};
 }
@@ -98,10 +95,9 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;
-  const auto blocks =
-      blocks_in_map(std::ranges::find(with_it, change.name, &SnapshotEntry::name)->block_map);
-  if (!blocks) return forward_errno(blocks);
-  for (const BlockAddress address : *blocks) {
+  TRY(const auto blocks,
+      blocks_in_map(std::ranges::find(with_it, change.name, &SnapshotEntry::name)->block_map));
+  for (const BlockAddress address : blocks) {
     if (!change.drops) {
       kept_.hold(address);
       continue;

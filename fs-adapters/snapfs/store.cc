@@ -94,13 +94,11 @@ VfsResult<void> Store::load(CoreInode& inode) {
 VfsResult<void> Store::load_record(CoreInode& inode) {
   const std::uint32_t leaf = inode.number / s_.records_per_block();
   BlockAddress root = record_map_;
-  const auto address = follow(path_to(root, record_tree_, leaf));
-  if (!address) return forward_errno(address);
-  if (*address == 0) return {};
-  const auto buffer = read_at(*address, Kind::metadata);
-  if (!buffer) return forward_errno(buffer);
+  TRY(const auto address, follow(path_to(root, record_tree_, leaf)));
+  if (address == 0) return {};
+  TRY(const auto buffer, read_at(address, Kind::metadata));
   const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
-  const auto found = decode_inode(buffer->bytes().subspan(at, kInodeBytes), inode.number, s_);
+  const auto found = decode_inode(buffer.bytes().subspan(at, kInodeBytes), inode.number, s_);
   if (!found) return refuse(EIO);
   inode.disk = found->value_or(Inode{});
   inode.disk.number = inode.number;
@@ -137,9 +135,8 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
 }
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
-  auto handle = get_core(number, operation);
-  if (!handle) return forward_errno(handle);
-  return tree::InodeHandle(std::move(*handle));
+  TRY(auto handle, get_core(number, operation));
+  return tree::InodeHandle(std::move(handle));
 }
 
 tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operation) {

@@ -30,6 +30,7 @@
 // of the inode that it syncs, because operations that belong to a generation already have all their
 // locks. Threads: only the executor's.
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -39,7 +40,6 @@
 
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/generation.h"
-#include "fs-adapters/snapfs/kept_blocks.h"
 #include "fs-adapters/snapfs/log_record.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
 #include "fs-adapters/snapfs/space.h"
@@ -48,6 +48,32 @@
 #include "fs-adapters/substrate/tree/inode_store.h"
 
 namespace headcrash::snapfs {
+
+// Counts, for each block, how many snapshots contain it (snapshot_table.h).
+
+class KeptBlocks {
+ public:
+  explicit KeptBlocks(std::uint32_t blocks = 0) : blocks_(blocks) {}
+
+  std::uint32_t holders(BlockAddress address) const {
+    return holders_.empty() ? 0 : holders_[address];
+  }
+  bool held(BlockAddress address) const { return holders(address) != 0; }
+  /// Adds a snapshot to the block's count; there are at most 255 (snapshots_max()).
+  void hold(BlockAddress address) {
+    if (holders_.empty()) holders_.resize(blocks_);
+    ++holders_[address];
+  }
+  /// Removes a snapshot from the block's count.
+  void release(BlockAddress address) {
+    if (held(address)) --holders_[address];
+  }
+  std::size_t bytes_in_core() const { return holders_.size(); }
+
+ private:
+  std::uint32_t blocks_;
+  std::vector<std::uint8_t> holders_;  ///< empty if there are no snapshots
+};
 
 enum class DataMode : std::uint8_t {
   ordered,        ///< changed in place; written before the superblock of the generation

@@ -73,9 +73,8 @@ class BenchRunner {
         own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
     accelerator_ = run::accelerator_of(bench_.virtual_time, options_.cache);
-    auto images = vm::guest_images(options_.cache, parts, accelerator_);
-    if (!images) return forward_error(images);
-    images_ = *std::move(images);
+    TRY(auto images, vm::guest_images(options_.cache, parts, accelerator_));
+    images_ = std::move(images);
     TRY(auto kept,
         run::open_run(database_, {.kind = "bench",
                                   .name = bench_.name,
@@ -143,7 +142,7 @@ class BenchRunner {
     TRY(database_.record_trial(outcome_.run, record));
     ++outcome_.done_now;
     samples_[plan.cell->key].add(record);
-    if (record.verdict == kFailed) failures_[plan.cell->key] = record.summary;
+    if (record.verdict == db::kFailed) failures_[plan.cell->key] = record.summary;
     left_.done(plan.cell->key, record.wall_ms);
     TRY(plan_anew());
     report({.trial = &record, .running = plan.key});

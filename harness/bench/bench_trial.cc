@@ -37,13 +37,12 @@ constexpr milliseconds kQuietPoll{50};  // polling interval; the server provides
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-Error error_of(const oracle::Judgement& judgement) {
-  if (judgement.verdict == oracle::Verdict::harness_error) return {"", judgement.summary, ""};
-  return {std::string(oracle::name(judgement.verdict)), judgement.summary, ""};
-}
-template <typename T>
-Result<T> result_of(run::Step<T> step) {
-  return std::move(step).map_error(error_of);
+/// Returns the message of an error. It names the verdict unless headcrash itself failed.
+std::string described(Error error) {
+  const oracle::Verdict verdict = oracle::verdict_of(error.kind);
+  if (verdict != oracle::Verdict::harness_error)
+    error.problem = fmt::format("{}: {}", oracle::name(verdict), error.problem);
+  return error.message();
 }
 
 class BenchTrial {
@@ -74,7 +73,7 @@ class BenchTrial {
   void keep_console();
 
   Result<json> control(const json& request) { return device_->control().request(request); }
-  Result<json> call(const json& request) { return result_of(session_->call(request)); }
+  Result<json> call(const json& request) { return session_->call(request); }
   Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void tell(const std::string& phase) const {
@@ -170,7 +169,7 @@ Result<void> BenchTrial::work() {
     if (interrupted()) return fail("", "interrupted");
   }
   if (const auto oops = guest_->oops())
-    return fail("oops", "the guest's kernel reported: " + *oops);
+    return fail(ErrorKind::guest_died, "", "the guest's kernel reported: " + *oops);
   return {};
 }
 
@@ -195,8 +194,8 @@ Result<void> BenchTrial::start_guest() {
   }
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
-  const auto met = result_of(started->met);
-  return met ? setup_->end() : met;
+  TRY(started->met);
+  return setup_->end();
 }
 
 Result<void> BenchTrial::format_and_mount() {
@@ -206,7 +205,7 @@ Result<void> BenchTrial::format_and_mount() {
   const auto made =
       session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made) {
-    Error error = error_of(made.error());
+    Error error = made.error();
     error.hint = adapters::missing_tool_hint(filesystem);
     return tl::unexpected(std::move(error));
   }
@@ -216,14 +215,14 @@ Result<void> BenchTrial::format_and_mount() {
 
   TRY(setup_->begin("mount"));
   std::string why;
-  TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
+  TRY(const auto mounted, session_->mount(filesystem, &why));
   if (!mounted) return fail("mount", "the new file system cannot be mounted: " + why);
   return setup_->end(0);
 }
 
 /// Runs a command in the guest. Fails unless the command succeeds.
 Result<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
-  auto ended = result_of(session_->exec(argv));
+  auto ended = session_->exec(argv);
   if (ended && ended->exit_code != 0)
     return fail(argv.at(0), fmt::format("exit code {}: {}", ended->exit_code, ended->output));
   return ended;
@@ -245,8 +244,9 @@ Result<double> BenchTrial::wait_until_quiet() {
     if (quiet != stats.end() && quiet->is_number()) return quiet->get<double>();
     if (interrupted()) return fail("", "interrupted");
     if (steady_clock::now() > deadline)
-      return fail("hang", fmt::format("the device still had data to write after {} s",
-                                      bench_.step_timeout_s));
+      return fail(
+          ErrorKind::timeout, "",
+          fmt::format("the device still had data to write after {} s", bench_.step_timeout_s));
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
     } else {
@@ -322,7 +322,7 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
   // machine.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
-  if (!answer) return fail(phase.name, answer.error().message());
+  if (!answer) return tl::unexpected(base::within(phase.name, answer.error()));
   if (answer->contains("error")) {
     const bool refused = answer->value("errno", 0) != 0;  // the error text then gives the reason
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
@@ -362,7 +362,7 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
   const auto before_ms = now_ms();
   const auto done = before_ms ? work() : forward_error(before_ms);
   const auto after_ms = done ? now_ms() : forward_error(done);
-  if (!after_ms) return fail(label, after_ms.error().message());
+  if (!after_ms) return tl::unexpected(base::within(label, after_ms.error()));
   const double took_ms = *after_ms - *before_ms;
   TRY(const auto after, counters());
   return end_phase(start,
@@ -382,12 +382,12 @@ Result<void> BenchTrial::recover() {
   TRY(cut_power());
   const auto mount = [&]() -> Result<void> {
     std::string why;
-    TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
+    TRY(const auto mounted, session_->mount(filesystem, &why));
     if (!mounted) return fail("", "cannot be mounted: " + why);
     return {};
   };
   const auto run = [&](const adapters::GuestCommand& command) -> Result<void> {
-    TRY(const auto ended, result_of(session_->exec(run::in_guest(command.argv))));
+    TRY(const auto ended, session_->exec(run::in_guest(command.argv)));
     if (!command.good(ended.exit_code))
       return fail("", fmt::format("exit code {}: {}", ended.exit_code, ended.output));
     return {};
@@ -400,7 +400,7 @@ Result<void> BenchTrial::recover() {
       return mount();
     });
     if (!booted || filesystem.check.argv.empty()) return booted;
-    TRY(result_of(session_->unmount()));
+    TRY(session_->unmount());
     if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); });
         !checked)
       return checked;
@@ -409,7 +409,7 @@ Result<void> BenchTrial::recover() {
   const auto replayed = recovery_step("replay", "replay", [&]() -> Result<void> {
     if (!filesystem.replay_by_mount) return run(filesystem.replay);
     const auto mounted = mount();
-    return mounted ? result_of(session_->unmount()) : mounted;
+    return mounted ? session_->unmount() : mounted;
   });
   if (!replayed) return replayed;
   if (!filesystem.check.argv.empty()) {
@@ -486,8 +486,8 @@ Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
 // ---- the end
 
 void BenchTrial::conclude(const Result<void>& worked) {
-  record_.verdict = worked ? kMeasured : kFailed;
-  if (!worked) record_.summary = worked.error().message();
+  record_.verdict = worked ? db::kMeasured : db::kFailed;
+  if (!worked) record_.summary = described(worked.error());
   std::vector<db::PhaseRecord> measured;
   for (db::PhaseRecord& phase : record_.phases) {
     if (!phase.measure || !phase.measure->measured) continue;

@@ -33,7 +33,7 @@ struct BenchTrialContext {
 
 /// Runs a trial. Fails on errors that would affect every trial (no plugin, no guest, an invalid
 /// profile), or if interrupted. An error inside the guest yields a failed trial: the verdict is
-/// kFailed, the summary gives the reason, and there are no measurements.
+/// db::kFailed, the summary gives the reason, and there are no measurements.
 Result<db::TrialRecord> run_bench_trial(const BenchTrialPlan& plan,
                                         const BenchTrialContext& context);
 

@@ -65,7 +65,7 @@ void CellSamples::add(const std::string& label, double time_ms) {
 }
 
 void CellSamples::add(const db::TrialRecord& trial) {
-  const bool measured = trial.verdict == kMeasured;
+  const bool measured = trial.verdict == db::kMeasured;
   count(measured);
   for (std::size_t i = 0; measured && i < trial.phases.size(); ++i) {
     const auto& measure = trial.phases[i].measure;

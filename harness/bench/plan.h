@@ -22,10 +22,6 @@
 
 namespace headcrash::bench {
 
-// Verdicts of a trial.
-inline constexpr const char* kMeasured = "measured";
-inline constexpr const char* kFailed = "failed";
-
 struct Cell {
   std::string key;    ///< "ext4/hp-c2447/lfs-small-file.scaled"
   std::string group;  ///< the key without the file system

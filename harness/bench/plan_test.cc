@@ -121,7 +121,7 @@ TEST(Repetitions, RepeatFailedTrialsOnlyIfSomeSucceed) {
 }
 
 TEST(Samples, AreMeasuredPhasesToQuiescence) {
-  db::TrialRecord trial{.verdict = kMeasured};
+  db::TrialRecord trial{.verdict = db::kMeasured};
   trial.phases = {
       {.name = "mkfs"}, {.name = "workload"}, {.name = "workload"}, {.name = "workload"}};
   trial.phases[1].measure =
@@ -131,7 +131,7 @@ TEST(Samples, AreMeasuredPhasesToQuiescence) {
   trial.phases[3].measure = db::MeasureRecord{.label = "read", .elapsed_ms = 7};
   CellSamples samples;
   samples.add(trial);
-  trial.verdict = kFailed;
+  trial.verdict = db::kFailed;
   samples.add(trial);
   EXPECT_EQ(samples.trials, 2);
   EXPECT_EQ(samples.failed, 1);

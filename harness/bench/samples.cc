@@ -41,9 +41,9 @@ Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, st
     if (!row) return samples;
     const std::string key = select.text(0), label = select.text(2);
     CellSamples& cell = samples[key.substr(0, key.rfind('/'))];
-    if (key != last) cell.count(select.text(1) == kMeasured);
+    if (key != last) cell.count(select.text(1) == db::kMeasured);
     last = key;
-    if (!label.empty() && select.text(1) == kMeasured) cell.add(label, select.real(3));
+    if (!label.empty() && select.text(1) == db::kMeasured) cell.add(label, select.real(3));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/db/database_fixture.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::bench {
 namespace {
@@ -25,7 +25,7 @@ class SamplesTest : public db::ScratchFolder {
     trial.verdict = verdict;
     trial.wall_ms = create_ms * 10;
     trial.phases.front().measure->quiescent_ms = create_ms;
-    if (trial.verdict == kFailed) trial.phases.front().measure.reset();
+    if (trial.verdict == db::kFailed) trial.phases.front().measure.reset();
     db::must(database_->record_trial(run, trial));
   }
   std::optional<db::Database> database_;
@@ -34,10 +34,10 @@ class SamplesTest : public db::ScratchFolder {
 TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   const auto other = db::must(database_->begin_run(db::some_run()));
-  record(run, "ext4", 1, kMeasured, 110);  // not in the order of the repetitions
-  record(run, "ext4", 0, kMeasured, 100);
-  record(run, "xfs", 0, kFailed, 0);
-  record(other, "ext4", 0, kMeasured, 999);
+  record(run, "ext4", 1, db::kMeasured, 110);  // not in the order of the repetitions
+  record(run, "ext4", 0, db::kMeasured, 100);
+  record(run, "xfs", 0, db::kFailed, 0);
+  record(other, "ext4", 0, db::kMeasured, 999);
   const auto samples = db::must(samples_of(*database_, run));
   ASSERT_EQ(samples.size(), 2U);
   const CellSamples& ext4 = samples.at("ext4/d/w.scaled");
@@ -51,9 +51,9 @@ TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
 
 TEST_F(SamplesTest, ExperienceComesFromMeasuredTrialsOfAllRuns) {
   const auto run = db::must(database_->begin_run(db::some_run()));
-  record(run, "ext4", 0, kMeasured, 100);
-  record(run, "ext4", 1, kMeasured, 300);
-  record(run, "ext4", 2, kFailed, 9000);
+  record(run, "ext4", 0, db::kMeasured, 100);
+  record(run, "ext4", 1, db::kMeasured, 300);
+  record(run, "ext4", 2, db::kFailed, 9000);
   const adapters::LinuxAdapter ext4{.name = "ext4"}, xfs{.name = "xfs"};
   const BenchDevice device{.name = "d"};
   BenchWorkload workload{.name = "w", .arguments = {{"files", 7}}};

@@ -28,9 +28,8 @@ class Runner {
 
   Result<CampaignOutcome> run() {
     accelerator_ = run::accelerator_of(campaign_.virtual_time, options_.cache);
-    auto images = vm::guest_images(options_.cache, guests_of(campaign_), accelerator_);
-    if (!images) return forward_error(images);
-    images_ = *std::move(images);
+    TRY(auto images, vm::guest_images(options_.cache, guests_of(campaign_), accelerator_));
+    images_ = std::move(images);
     TRY(prepare());
     if (!todo_.empty()) base::sweep_scratch_folders();
     TRY(run::side_by_side(options_.jobs, todo_.size(), options_.interrupted, [this] {

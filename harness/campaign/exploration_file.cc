@@ -13,6 +13,7 @@
 #include "harness/explorer/guests/record_workload.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
+#include "plugin/base/names.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/text_file.h"
 #include "plugin/states/state_enumerator.h"
@@ -234,10 +235,8 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   apply_own_workload(defaults.workloads, cell);
   TRY(check_workload(table, "workload", cell));
-  if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
-                                      defaults.size_bytes);
-      !fits)
-    return forward_error(fits);
+  TRY(check_machine({table.subject("device"), table.subject("strategies")}, cell,
+                    defaults.size_bytes));
   return with_each(applications, cell);
 }
 
@@ -279,17 +278,9 @@ std::uint64_t numbers_of(const ExploredCell& cell) {
 }  // namespace
 
 std::string_view name(Control control) {
-  switch (control) {
-    case Control::lose:
-      return "lose";
-    case Control::damage:
-      return "damage";
-    case Control::keep:
-      return "keep";
-    case Control::keep_after_fsck:
-      return "keep-after-fsck";
-  }
-  return "?";
+  static constexpr auto kNames =
+      base::names<Control>({"lose", "damage", "keep", "keep-after-fsck"});
+  return kNames[control];
 }
 
 std::string variant(const ExploredCell& cell) {

@@ -86,12 +86,12 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
 }
 
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise) {
-  command
-      .add_option("--guest", guest,
+  accept_only(command.add_option(
+                  "--guest", guest,
                   "qemu: real time; virtual: user-mode Linux, whose time stops while it computes; "
                   "default: " +
-                      otherwise)
-      ->check(one_of({"qemu", "virtual"}));
+                      otherwise),
+              {"qemu", "virtual"});
 }
 
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
@@ -104,14 +104,15 @@ void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
       ->excludes(quiet);
 }
 
-CLI::Validator one_of(std::vector<std::string> known) {
+CLI::Option* accept_only(CLI::Option* option, std::vector<std::string> known) {
   const std::string all = fmt::format("{{{}}}", fmt::join(known, ","));
-  return CLI::Validator(
-      [known = std::move(known)](const std::string& value) -> std::string {
+  return option->check(CLI::Validator(
+      [known = std::move(known), option](const std::string& value) -> std::string {
         if (std::find(known.begin(), known.end(), value) != known.end()) return {};
-        return fmt::format("unknown value \"{}\"; {}", value, base::suggest(value, known));
+        throw UnknownValue({option->get_name(), fmt::format("unknown value \"{}\"", value),
+                            base::suggest(value, known)});
       },
-      all, "");
+      all, ""));
 }
 
 const std::atomic<bool>& interrupted() {

@@ -75,8 +75,19 @@ enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 /// Adds -q and -v.
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity);
 
-/// Accepts only the values in `known`. For any other value, the error suggests the nearest one.
-CLI::Validator one_of(std::vector<std::string> known);
+/// Makes an option accept only the values in `known`. For any other value, parsing throws
+/// UnknownValue, which suggests the nearest one. Returns the option.
+CLI::Option* accept_only(CLI::Option* option, std::vector<std::string> known);
+class UnknownValue : public CLI::ParseError {
+ public:
+  explicit UnknownValue(const Error& error)
+      : ParseError("UnknownValue", error.message(), CLI::ExitCodes::ValidationError),
+        error_(error) {}
+  const Error& error() const { return error_; }
+
+ private:
+  Error error_;
+};
 
 /// Prints the error as JSON on standard output, or as one line on standard error. Returns kUsage.
 int report_error(const Error& error, bool as_json);

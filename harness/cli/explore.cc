@@ -76,12 +76,12 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
   return recorded_disk_bytes(arguments.recording, reader.header(), explored.filesystem);
 }
 
-Result<void> as_result(const oracle::Judgement& judgement, const std::string& subject) {
+Error on_one_line(const oracle::Judgement& judgement, const std::string& subject) {
   std::string line = judgement.summary;
   while (line.ends_with('\n')) line.pop_back();
   for (std::size_t at = 0; (at = line.find('\n', at)) != std::string::npos;)
     line.replace(at, 1, "; ");
-  return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
+  return {subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)), ""};
 }
 
 /// Creates the folder named by --record, before anything else starts.
@@ -118,16 +118,20 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   const auto disk =
       explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
                             explorer::uuid_from(arguments.seed), disk_options(arguments));
-  if (!disk) return forward_error(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
+  if (!disk)
+    return tl::unexpected(
+        on_one_line(oracle::judgement_of(disk.error()), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
+  std::optional<oracle::Judgement> at_crash;
   auto recorded = explored.application
                       ? explorer::record_application(guest, explored.filesystem, *disk,
                                                      *explored.application, recording)
                       : explorer::record_workload(guest, explored.filesystem, *disk,
-                                                  explored.operations, recording);
+                                                  explored.operations, recording, &at_crash);
   if (!recorded) {
-    explored.failed_at_crash = recorded.error().verdict < oracle::Verdict::hang;
-    return forward_error(as_result(recorded.error(), arguments.workload + arguments.application));
+    const oracle::Judgement judgement = at_crash.value_or(oracle::judgement_of(recorded.error()));
+    explored.failed_at_crash = judgement.verdict < oracle::Verdict::hang;
+    return tl::unexpected(on_one_line(judgement, arguments.workload + arguments.application));
   }
   return std::move(*recorded);
 }
@@ -254,9 +258,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     if (!failure.confirmed) continue;
     auto& run = runs[failure.outcome.recording];
     if (run == nullptr) {
-      auto loaded = states::RunHistory::load(failure.outcome.recording);
-      if (!loaded) return forward_error(loaded);
-      run = *std::move(loaded);
+      TRY(auto loaded, states::RunHistory::load(failure.outcome.recording));
+      run = std::move(loaded);
     }
     TRY(const auto state, states::parse_crash_state(failure.outcome.state));
     const std::size_t missing = missing_writes(*run, state);
@@ -542,11 +545,11 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Size of the disk of a new recording; default: the smallest that suffices");
-  command
-      ->add_option(
+  accept_only(
+      command->add_option(
           "--prefill", arguments->prefill,
-          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
-      ->check(one_of({"pattern", "none"}))
+          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\""),
+      {"pattern", "none"})
       ->capture_default_str();
   command
       ->add_option(

@@ -71,11 +71,10 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
 int exit_code_of(const json& trials) {
   bool undone = false;
   for (const json& trial : trials) {
-    const std::string verdict = trial.value("verdict", "");
-    if (verdict == oracle::name(oracle::Verdict::harness_error))
+    const oracle::Verdict verdict = oracle::verdict_named(trial.value("verdict", ""));
+    if (verdict == oracle::Verdict::harness_error)
       undone = true;
-    else if (verdict != oracle::name(oracle::Verdict::clean) &&
-             verdict != oracle::name(oracle::Verdict::replayed))
+    else if (!oracle::keeps_promises(verdict))
       return kFound;
   }
   return undone ? kUsage : kFine;

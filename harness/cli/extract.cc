@@ -132,8 +132,7 @@ void add_extract(CLI::App& app, int& exit_code) {
   command->add_option("--fs", arguments->trial.filesystem, "File system; required for a recording");
   command->add_option("-o,--output", arguments->folder,
                       "Folder to create; default: named after file system and trial");
-  command->add_option("--format", arguments->format, "Of the image")
-      ->check(one_of({"raw", "qcow2"}))
+  accept_only(command->add_option("--format", arguments->format, "Of the image"), {"raw", "qcow2"})
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print what was written as JSON");
   command->footer(

@@ -75,15 +75,14 @@ Result<Store> open_image(const ImageArguments& arguments, Access access) {
     return fail("--without-log", "and --log contradict each other", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "requires a log", "add --log FILE");
-  auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type, access);
-  if (!device) return forward_error(device);
-  if (arguments.log.empty()) return std::make_unique<Image>(*std::move(device), nullptr);
+  TRY(auto device, open_file(arguments.image, arguments.size, "--size", *arguments.type, access));
+  if (arguments.log.empty()) return std::make_unique<Image>(std::move(device), nullptr);
   std::error_code error;
   if (std::filesystem::equivalent(arguments.image, arguments.log, error))
     return fail("--log " + arguments.log, "is the image of the file system", "choose another file");
-  auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type, access);
-  if (!log) return forward_error(log);
-  return std::make_unique<Image>(*std::move(device), *std::move(log));
+  TRY(auto log,
+      open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type, access));
+  return std::make_unique<Image>(std::move(device), std::move(log));
 }
 
 int run_mkfs(const ImageArguments& arguments) {

@@ -56,9 +56,9 @@ void add_init(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "init", "Writes a commented campaign, benchmark or adapter as a starting point");
   const auto arguments = std::make_shared<InitArguments>();
-  command->add_option("WHAT", arguments->what, "campaign, benchmark or adapter")
-      ->required()
-      ->check(one_of(kinds()));
+  accept_only(command->add_option("WHAT", arguments->what, "campaign, benchmark or adapter"),
+              kinds())
+      ->required();
   command->add_option("FILE", arguments->file, "The new file; default: my-WHAT.toml");
   command->footer(
       "Examples:\n  headcrash init campaign\n  headcrash init benchmark b.toml\n  headcrash init adapter myfs.toml");

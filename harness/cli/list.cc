@@ -308,13 +308,13 @@ void add_list(CLI::App& app, int&) {
       "Lists built-in profiles, file systems, workloads, campaigns, benchmarks, applications and "
       "experiments");
   const auto arguments = std::make_shared<ListArguments>();
-  command
-      ->add_option(
+  accept_only(
+      command->add_option(
           "WHAT", arguments->what,
           "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, "
-          "benchmarks, applications, experiments, or timed workloads")
-      ->required()
-      ->check(one_of(list_names()));
+          "benchmarks, applications, experiments, or timed workloads"),
+      list_names())
+      ->required();
   command->add_flag("--wide", arguments->wide, "Show every column");
   command->add_flag("--json", arguments->as_json, "Print the list as JSON");
   command->footer(

@@ -16,7 +16,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app->exit(error);  // --help, --version
     const std::vector<std::string> words(argv + 1, argv + argc);
-    return report_error(usage_error(*app, words, error.what()), asks_for_json(words));
+    return report_error(usage_error(*app, words, error), asks_for_json(words));
   }
   return exit_code;
 }

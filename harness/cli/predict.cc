@@ -118,9 +118,8 @@ Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem
   options.system =
       std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
   for (const std::string& text : campaign.faults) {
-    auto fault = model::parse_fault(text);
-    if (!fault) return forward_error(fault);
-    options.faults.push_back(*std::move(fault));
+    TRY(auto fault, model::parse_fault(text));
+    options.faults.push_back(std::move(fault));
   }
   options.check_sectors = experiment::peacock98::kClusterSectors;
   options.costs = experiment::scaled_costs(experiment::kI486At33Mhz,

@@ -323,9 +323,9 @@ void add_recording(CLI::App& app, int& exit_code) {
 
   CLI::App* exported = command->add_subcommand("export", "Writes a recording in another format");
   exported->add_option("FILE", arguments->file, "Recording")->required();
-  exported->add_option("--format", arguments->format, "csv, blkparse or dm-log-writes")
-      ->required()
-      ->check(one_of({"csv", "blkparse", "dm-log-writes"}));
+  accept_only(exported->add_option("--format", arguments->format, "csv, blkparse or dm-log-writes"),
+              {"csv", "blkparse", "dm-log-writes"})
+      ->required();
   exported->add_option("--device", arguments->device,
                        "dm-log-writes: device by name; default: the first");
   exported->add_option("-o,--output", arguments->output, "File to write")->required();
@@ -336,9 +336,9 @@ void add_recording(CLI::App& app, int& exit_code) {
       command->add_subcommand("import", "Converts a recording from another format");
   imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")
       ->required();
-  imported->add_option("--format", arguments->format, "dm-log-writes")
-      ->required()
-      ->check(one_of({"dm-log-writes"}));
+  accept_only(imported->add_option("--format", arguments->format, "dm-log-writes"),
+              {"dm-log-writes"})
+      ->required();
   imported->add_option("-o,--output", arguments->output, "Recording to write")->required();
   imported->add_option(
       "--size", arguments->size,

@@ -7,17 +7,21 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/campaign/campaign.h"
+#include "harness/campaign/trial/explored_trial.h"
+#include "harness/campaign/trial/known_finding.h"
 #include "harness/campaign/trial/trial.h"
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "harness/cli/lab_command.h"
-#include "harness/cli/replay_anew.h"
 #include "harness/cli/stored_trial.h"
 #include "harness/explorer/guests/check_state.h"
 #include "harness/explorer/reproduce/plain_checks.h"
+#include "harness/oracle/verdict.h"
 #include "harness/run/guest_kind.h"
 #include "plugin/base/command_text.h"
 #include "plugin/base/printable.h"
@@ -25,6 +29,73 @@
 
 namespace headcrash::cli {
 namespace {
+
+// Implements `headcrash replay --anew`, which repeats an explored trial from mkfs on and searches
+// for the recorded finding.
+
+/// A recorded or repeated outcome.
+struct Replayed {
+  std::string what;  ///< name of the state, or key of the trial
+  oracle::Judgement judgement;
+  std::vector<oracle::Finding> findings;
+  std::string log;
+};
+
+namespace fs = std::filesystem;
+
+campaign::KnownFinding known(const StoredOutcome& then) {
+  campaign::KnownFinding known{.verdict = then.verdict, .what = {}};
+  for (const oracle::Finding& each : then.findings)
+    known.what.emplace(oracle::name(each.kind), oracle::name(each.tier));
+  return known;
+}
+
+/// Executes the same operations with the trial's seed, file system and kernel, and explores all
+/// crash states. The verdict is that of campaign::find_again(). Fails if the trial cannot be
+/// repeated.
+Result<Replayed> replay_anew(const StoredTrial& trial) {
+  auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
+  if (!campaign) return forward_error(campaign);
+  auto plan = campaign::TrialPlans(*campaign).find(trial.key);
+  if (!plan || plan->cell == nullptr)
+    return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
+                "it was created by another version of headcrash");
+  campaign::ExploredCell cell = *plan->cell;
+  cell.filesystem = trial.filesystem;
+  if (cell.application) cell.application->add_to(cell.filesystem.guest);
+  plan->cell = &cell;
+  plan->filesystem = &cell.filesystem;
+
+  TRY(auto scratch, base::ScratchFolder::make());
+  const fs::path cache = campaign::default_cache(), artefacts = scratch.path() / "artefacts";
+  std::error_code error;
+  fs::create_directories(artefacts, error);
+  if (error)
+    return fail(artefacts.string(), error.message(), "set TMPDIR to a folder with free space");
+  const vm::Accelerator accelerator = run::accelerator_of(trial.virtual_time, cache);
+  TRY(const auto image, vm::guest_image(cache, cell.filesystem.guest, accelerator));
+  const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), image}};
+  campaign::FormattedDisks disks(scratch.path() / "formatted");
+  campaign::ExplorationWorker worker({.campaign = &*campaign,
+                                      .disks = &disks,
+                                      .images = &images,
+                                      .accelerator = accelerator,
+                                      .cache = cache,
+                                      .database_folder = scratch.path(),
+                                      .describes_failures = false,
+                                      .interrupted = &interrupted()});
+  TRY(const auto again, worker.run(*plan, artefacts, [](const std::string&) {}));
+  const campaign::SoughtFinding sought = campaign::find_again(known(*trial.outcome), again);
+  Replayed now{.what = fmt::format("{}, anew under Linux {}", again.key, image.kernel_version),
+               .judgement = sought.judgement,
+               .findings = {},
+               .log = {}};
+  if (sought.state == nullptr) return now;
+  now.what += fmt::format(", {}", sought.state->name);
+  for (const db::FindingRecord& each : sought.state->findings)
+    now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
+  return now;
+}
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -199,8 +270,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   const auto pool = start_guest(trial, opened);
   if (!pool) return cannot_tell(pool.error(), arguments.as_json);
   explorer::StageGuest& guest = (*pool)->guest(0);
-  const auto stop = [&](const oracle::Judgement& why) {
-    return cannot_tell({states::format(opened.state), why.summary, ""}, arguments.as_json);
+  const auto stop = [&](const Error& why) {
+    return cannot_tell({states::format(opened.state), why.message(), ""}, arguments.as_json);
   };
   const auto loaded = guest.load({.recording = opened.recording,
                                   .state = states::format(opened.state),

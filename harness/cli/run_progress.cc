@@ -45,12 +45,13 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
     return;
   }
   const db::TrialRecord& trial = *progress.trial;
-  const bool harness_error = trial.verdict == oracle::name(oracle::Verdict::harness_error);
+  const bool measured = trial.verdict == db::kMeasured;
+  const oracle::Verdict verdict = oracle::verdict_named(trial.verdict);
+  const bool harness_error = !measured && verdict == oracle::Verdict::harness_error;
   // Shows the times of a benchmark's trial, or why a trial gave no result about the file system.
   const bool tell = trial.repetition || harness_error;
   const std::string detail = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
-  const bool as_planned =
-      trial.verdict == "clean" || trial.verdict == "replayed" || trial.verdict == "measured";
+  const bool as_planned = measured || oracle::keeps_promises(verdict);
   const bool stays = !terminal || verbose || !as_planned;
   fmt::print(stderr, "{}{}: {} ({:.1f} s){}{}", terminal ? "\r\033[K" : "", place, trial.verdict,
              trial.wall_ms / 1000, detail, stays ? "\n" : "");

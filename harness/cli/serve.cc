@@ -280,10 +280,9 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->add_option("--clock", arguments->clock,
                    "real, real:K (K times slower than real time) or off")
       ->capture_default_str();
-  command
-      ->add_option("--write-cache", arguments->write_cache,
-                   "The drives' volatile write cache; default: the profile's")
-      ->check(one_of({"on", "off"}));
+  accept_only(command->add_option("--write-cache", arguments->write_cache,
+                                  "The drives' volatile write cache; default: the profile's"),
+              {"on", "off"});
   command->add_option(
       "--tear", arguments->tear,
       "Sector under the head after a power cut: silent (old and new bytes mixed), any, or "

@@ -25,7 +25,7 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 struct SimulateArguments {
-  std::string profile, machine, size, write_cache, trace, format, random, csv, scheduler = "fcfs";
+  std::string profile, machine, size, write_cache, trace, format, random, csv;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::uint32_t queue = 0;
@@ -48,9 +48,8 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     if (!file) return file;
     machine = *std::move(file);
   } else {
-    auto stack = profiles::load_stack(arguments.profile);
-    if (!stack) return forward_error(stack);
-    profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
+    TRY(auto stack, profiles::load_stack(arguments.profile));
+    profiles::MachineDevice device{"hd0", std::move(stack), std::nullopt, std::nullopt};
     if (!arguments.size.empty()) {
       TRY(const auto size, base::parse_size(arguments.size, "--size"));
       device.size_bytes = size;
@@ -74,10 +73,9 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
       return fail("--random size", "is larger than the device", "reduce it");
     return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
-  auto file =
-      replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
-  if (!file) return forward_error(file);
-  return std::unique_ptr<replay::RequestSource>(*std::move(file));
+  TRY(auto file,
+      replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format)));
+  return std::unique_ptr<replay::RequestSource>(std::move(file));
 }
 
 // Progress.
@@ -222,22 +220,17 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   std::optional<replay::RequestsInMemory> all;
   if (arguments.in_memory) {
     const double begin = cpu_seconds();
-    auto read = replay::RequestsInMemory::of(*source);
-    if (!read) return forward_error(read);
+    TRY(auto read, replay::RequestsInMemory::of(*source));
     outcome.parse_seconds = cpu_seconds() - begin;
-    all = *std::move(read);
+    all = std::move(read);
   }
   std::unique_ptr<replay::CsvWriter> csv;
   if (!arguments.csv.empty()) {
-    auto made = replay::CsvWriter::create(arguments.csv);
-    if (!made) return forward_error(made);
-    csv = *std::move(made);
+    TRY(auto made, replay::CsvWriter::create(arguments.csv));
+    csv = std::move(made);
   }
   replay::ReplayOptions options;
   options.device_depth = arguments.queue;
-  options.scheduler = arguments.scheduler == "sstf"     ? replay::HostScheduler::sstf
-                      : arguments.scheduler == "c-look" ? replay::HostScheduler::c_look
-                                                        : replay::HostScheduler::fcfs;
   options.observer = csv.get();
   Progress progress(csv.get());
   options.go_on = [&progress](std::uint64_t done) { return progress(done); };
@@ -275,12 +268,6 @@ int simulate(const SimulateArguments& arguments) {
   if (arguments.csv == "-" && arguments.as_json) {
     return report_error(
         {"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
-  }
-  if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
-    return report_error(
-        {"--scheduler", "needs a queue, but the device receives all requests at once",
-         "limit the requests at the device with --queue"},
-        arguments.as_json);
   }
   catch_interrupts();
   auto machine = machine_of(arguments);
@@ -337,22 +324,18 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--machine", a->machine,
                       "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: the whole device");
-  command
-      ->add_option("--write-cache", a->write_cache,
-                   "The drives' volatile write cache; default: the profile's")
-      ->check(one_of({"on", "off"}));
+  accept_only(command->add_option("--write-cache", a->write_cache,
+                                  "The drives' volatile write cache; default: the profile's"),
+              {"on", "off"});
   command->add_option("--trace", a->trace,
                       "File with one request per line, '-' for standard input");
-  command->add_option("--format", a->format, format_help())->check(one_of(format_names()));
+  accept_only(command->add_option("--format", a->format, format_help()), format_names());
   command->add_option(
       "--random", a->random,
       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
       "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue,
                       "Maximum number of requests sent to the device at a time; default: all");
-  command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue")
-      ->check(one_of({"fcfs", "sstf", "c-look"}))
-      ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
   command->add_option("--csv", a->csv,

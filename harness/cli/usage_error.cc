@@ -87,7 +87,7 @@ Result<NamedCommand> find_command(const CLI::App& app, const std::vector<std::st
 }
 
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
-                  const std::string& problem) {
+                  const CLI::ParseError& problem) {
   NamedCommand at{&app, app.get_name()};
   for (const std::string& word : words) {
     if (word == "--") break;
@@ -109,14 +109,14 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
   }
   if (!shown_subcommands(*at.command).empty())
     return {subject_of(at), "a command is required", remedy_for("", {}, at)};
-  std::string line = problem;
+  if (const auto* unknown = dynamic_cast<const UnknownValue*>(&problem))
+    return base::within(subject_of(at), unknown->error());
+  std::string line = problem.what();
   for (const std::string_view many :
        {"The following arguments were not expected: ", "The following argument was not expected: "})
     if (line.starts_with(many)) line = "unexpected: " + line.substr(many.size());
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // The text of one_of() already contains a suggestion.
-  const bool suggests = line.find("; ") != std::string::npos;
-  return {subject_of(at), line, suggests ? "" : help_with(at) + " shows its options"};
+  return {subject_of(at), line, help_with(at) + " shows its options"};
 }
 
 }  // namespace headcrash::cli

@@ -9,9 +9,9 @@
 namespace headcrash::cli {
 
 /// Returns the error for an invalid command line. `words` excludes the program's name. `problem` is
-/// the parser's message, which is used if every word is known.
+/// the parser's error, which is used if every word is known.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
-                  const std::string& problem);
+                  const CLI::ParseError& problem);
 
 /// Returns true if `words` contains --json.
 bool asks_for_json(const std::vector<std::string>& words);

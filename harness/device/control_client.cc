@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "plugin/base/error_text.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::device {
 
@@ -48,8 +48,9 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
 
 Result<nlohmann::json> ControlClient::accepted(nlohmann::json answer) const {
   if (answer["ok"].get<bool>()) return answer;
-  return tl::unexpected(
-      base::error_of(socket_.string(), answer.value("error", "refused without a reason")));
+  Error error = base::error_of(socket_.string(), answer.value("error", "refused without a reason"));
+  error.kind = kErrorKinds.parse(answer.value("kind", "")).value_or(ErrorKind::other);
+  return tl::unexpected(std::move(error));
 }
 
 }  // namespace headcrash::device

@@ -26,5 +26,21 @@ TEST(ServedDevice, PassesTheEffectOfACutToThePlugin) {
   EXPECT_NE(message.find("did you mean \"unreadable\""), std::string::npos) << message;
 }
 
+TEST(ServedDevice, KeepsTheKindOfARefusal) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const auto served = ServedDevice::start(
+      {.profile = "hp-c2447", .size_bytes = 1 << 20, .clock = "off"}, scratch->path());
+  ASSERT_TRUE(served) << served.error().message();
+  const auto kind_of = [&](const char* kind) {
+    const auto refused = (*served)->control().accepted(
+        {{"ok", false}, {"error", "stage 0: a request is in flight"}, {"kind", kind}});
+    return refused.error().kind;
+  };
+  EXPECT_EQ(kind_of("busy"), ErrorKind::busy);
+  EXPECT_EQ(kind_of("does-not-start"), ErrorKind::does_not_start);
+  EXPECT_EQ(kind_of("of a later version"), ErrorKind::other);
+}
+
 }  // namespace
 }  // namespace headcrash::device

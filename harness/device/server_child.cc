@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 
-#include "plugin/base/error_text.h"
 #include "plugin/base/installation.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::device {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "harness/guest/posix_vfs.h"
-#include "harness/workload/timed/small_workloads.h"
+#include "harness/workload/timed/testing/small_workloads.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::guest {

@@ -426,5 +426,22 @@ TEST(Verdict, TheWorstFindingWins) {
   EXPECT_EQ(judge_trial({}, {}).verdict, Verdict::clean);
 }
 
+TEST(Verdict, AnErrorSaysNothingAboutTheFileSystemUnlessItsKindDoes) {
+  const std::map<ErrorKind, Verdict> about_it{{ErrorKind::timeout, Verdict::hang},
+                                              {ErrorKind::guest_died, Verdict::oops},
+                                              {ErrorKind::workload, Verdict::workload_failed},
+                                              {ErrorKind::unmountable, Verdict::unmountable},
+                                              {ErrorKind::not_repairable, Verdict::not_repairable}};
+  for (const std::string_view word : kErrorKinds.all()) {
+    const ErrorKind kind = kErrorKinds.parse(word).value();
+    const auto found = about_it.find(kind);
+    EXPECT_EQ(verdict_of(kind), found == about_it.end() ? Verdict::harness_error : found->second)
+        << word;
+  }
+  const Judgement judgement = judgement_of({"guest", "said \x1b[2J", "retry", ErrorKind::timeout});
+  EXPECT_EQ(judgement.verdict, Verdict::hang);
+  EXPECT_EQ(judgement.summary, "guest: said \\x1b[2J; retry");
+}
+
 }  // namespace
 }  // namespace headcrash::oracle

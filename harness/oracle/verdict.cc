@@ -4,34 +4,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "plugin/base/names.h"
+#include "plugin/base/printable.h"
 
 namespace headcrash::oracle {
 
+namespace {
+
+constexpr auto kVerdicts = base::names<Verdict>(
+    {"clean", "replayed", "repaired-by-fsck", "stale-data", "non-atomic-rename", "resurrected",
+     "zero-length", "wrong-data", "lost-synced-data", "not-repairable", "unmountable",
+     "recovery-not-idempotent", "hang", "oops", "workload-failed", "harness-error"});
+constexpr auto kTiers = base::names<Tier>({"posix", "documented", "de-facto", "integrity"});
+
+}  // namespace
+
 std::string_view name(Verdict verdict) {
-  constexpr std::array<std::string_view, 16> kNames{"clean",
-                                                    "replayed",
-                                                    "repaired-by-fsck",
-                                                    "stale-data",
-                                                    "non-atomic-rename",
-                                                    "resurrected",
-                                                    "zero-length",
-                                                    "wrong-data",
-                                                    "lost-synced-data",
-                                                    "not-repairable",
-                                                    "unmountable",
-                                                    "recovery-not-idempotent",
-                                                    "hang",
-                                                    "oops",
-                                                    "workload-failed",
-                                                    "harness-error"};
-  return kNames.at(static_cast<std::size_t>(verdict));
+  return kVerdicts[verdict];
 }
 
 Verdict verdict_named(std::string_view name) {
-  for (int i = 0; i < static_cast<int>(Verdict::harness_error); ++i)
-    if (oracle::name(static_cast<Verdict>(i)) == name) return static_cast<Verdict>(i);
-  return Verdict::harness_error;
+  return kVerdicts.parse(name).value_or(Verdict::harness_error);
 }
 
 bool keeps_promises(Verdict verdict) {
@@ -39,8 +33,36 @@ bool keeps_promises(Verdict verdict) {
 }
 
 std::string_view name(Tier tier) {
-  constexpr std::array<std::string_view, 4> kNames{"posix", "documented", "de-facto", "integrity"};
-  return kNames.at(static_cast<std::size_t>(tier));
+  return kTiers[tier];
+}
+
+Verdict verdict_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::timeout:
+      return Verdict::hang;
+    case ErrorKind::guest_died:
+      return Verdict::oops;
+    case ErrorKind::workload:
+      return Verdict::workload_failed;
+    case ErrorKind::unmountable:
+      return Verdict::unmountable;
+    case ErrorKind::not_repairable:
+      return Verdict::not_repairable;
+    case ErrorKind::other:
+    case ErrorKind::busy:
+    case ErrorKind::does_not_start:
+    case ErrorKind::interrupted:
+    case ErrorKind::damaged:
+    case ErrorKind::malformed:
+    case ErrorKind::refused:
+    case ErrorKind::unsupported:
+      break;
+  }
+  return Verdict::harness_error;
+}
+
+Judgement judgement_of(const Error& error) {
+  return {verdict_of(error.kind), base::printable_lines(error.message())};
 }
 
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plugin/base/result.h"
+
 namespace headcrash::oracle {
 
 /// In ascending order of severity. The verdict of a trial is the most severe one observed.
@@ -64,5 +66,11 @@ struct Judgement {
   std::string summary;  ///< one sentence
 };
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings);
+
+/// Returns the verdict of work that ended with an error of this kind.
+Verdict verdict_of(ErrorKind kind);
+/// Returns the same with the message of the error. Unprintable characters are replaced, because
+/// the message may contain output of the guest.
+Judgement judgement_of(const Error& error);
 
 }  // namespace headcrash::oracle

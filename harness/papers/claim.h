@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/names.h"
+
 namespace headcrash::experiment {
 
 /// Our number; nullopt if absent.
@@ -34,15 +36,8 @@ struct ClaimNumber {
 
 enum class Verdict : std::uint8_t { holds, does_not_hold, undecided };
 inline const char* name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::holds:
-      return "holds";
-    case Verdict::does_not_hold:
-      return "does not hold";
-    case Verdict::undecided:
-      return "undecided";
-  }
-  return "";
+  static constexpr auto kNames = base::names<Verdict>({"holds", "does not hold", "undecided"});
+  return kNames[verdict].data();
 }
 
 enum class RuleOf : std::uint8_t { anybody, ours };

@@ -105,9 +105,8 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
       return fail(devices[cache].name,
                   "is a cache in front of an array that is part of another one",
                   "only a cache above all devices is supported");
-    auto kept = run->image(state, cache);
-    if (!kept) return forward_error(kept);
-    found.write_back = [run, image = *std::move(kept),
+    TRY(auto kept, run->image(state, cache));
+    found.write_back = [run, image = std::move(kept),
                         dirty = dirty_in(*run, cache, state.event)](model::SectorStore& device) {
       return write_again(image, dirty, device);
     };

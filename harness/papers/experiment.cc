@@ -69,7 +69,7 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
   trial.expected = "any";
   trial.scale = cell.run.scaled ? "scaled" : "exact";
   if (cell.outcome) {
-    trial.verdict = "measured";
+    trial.verdict = db::kMeasured;
     trial.parameters = cell.outcome->parameters;
     for (const PhaseOutcome& phase : cell.outcome->phases)
       trial.phases.push_back(record_of(phase, cell.outcome->operation));

@@ -178,9 +178,8 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
                     "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
-    auto store = medium_over(std::move(base), plan.all[id].sectors);
-    if (!store) return forward_error(store);
-    stores_[id] = *std::move(store);
+    TRY(auto store, medium_over(std::move(base), plan.all[id].sectors));
+    stores_[id] = std::move(store);
   }
   return {};
 }
@@ -215,9 +214,9 @@ Result<void> ModelledMachine::assemble(Contents contents) {
     for (std::size_t i = 0; i < used; ++i) {
       const std::uint64_t sectors = plan.all[host_devices_[i]].sectors;
       if (leaves_[i].size() > 1) {
-        auto made = medium_over(options_.image ? options_.image->arrays.at(i) : nullptr, sectors);
-        if (!made) return forward_error(made);
-        flat[i] = *std::move(made);
+        TRY(auto made,
+            medium_over(options_.image ? options_.image->arrays.at(i) : nullptr, sectors));
+        flat[i] = std::move(made);
       }
       model::SectorStore* const drive = stores_.at(leaves_[i][0]).get();
       parts.push_back({.store = flat[i] ? flat[i].get() : drive, .sectors = sectors});
@@ -467,9 +466,8 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
     start_system();
   }
   TRY(as_step(recovery.repair, [&]() -> Result<void> {
-    const auto findings = repair(when == Repair::fast);
-    if (!findings) return forward_error(findings);
-    recovery.findings = *findings;
+    TRY(const auto findings, repair(when == Repair::fast));
+    recovery.findings = findings;
     return {};
   }));
   if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted)

@@ -257,9 +257,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
                           ? Runner::End::at_once
                           : Runner::End::quiet;
     if (next && next->after_cut && !phases[i].after_cut) end = Runner::End::cut;
-    auto phase = runner.run(phases[i], end);
-    if (!phase) return forward_error(phase);
-    outcome.phases.push_back(*std::move(phase));
+    TRY(auto phase, runner.run(phases[i], end));
+    outcome.phases.push_back(std::move(phase));
     if (end != Runner::End::cut) continue;
     TRY(auto recovered, runner.cut_and_recover());
     for (PhaseOutcome& each : recovered) outcome.phases.push_back(std::move(each));

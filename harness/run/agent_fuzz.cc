@@ -48,7 +48,7 @@ TEST(Fuzz, AgentsAnswers) {
       PretendedGuest pretended(sent);
       GuestSession session(pretended.guest(), std::chrono::seconds(5));
       const auto outcome = question(session);
-      kind = kind * 31 + (outcome ? 1 : fuzz::novelty(outcome.error().summary));
+      kind = kind * 31 + (outcome ? 1 : fuzz::novelty(outcome.error().problem));
     };
     const adapters::LinuxAdapter filesystem{.type = "ext4"};
     ask([](GuestSession& session) { return session.exec({"true"}); });

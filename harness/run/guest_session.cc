@@ -47,10 +47,10 @@ class Tree {
     if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports the excess
     objects_.push_back(std::move(*object));
   }
-  Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
-    if (bad_) return broken(*bad_);
+  Result<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
+    if (bad_) return tl::unexpected(*bad_);
     if (objects_.size() != announced)
-      return stop(oracle::Verdict::harness_error, "the agent sent fewer entries than it announced");
+      return stop(ErrorKind::other, "the agent sent fewer entries than it announced");
     return std::move(objects_);
   }
 
@@ -73,16 +73,8 @@ std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::str
   return adapters::fill_in(argv, places(uuid));
 }
 
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why) {
-  return tl::unexpected(oracle::Judgement{verdict, base::printable_lines(why)});
-}
-tl::unexpected<oracle::Judgement> broken(const Error& error) {
-  return stop(oracle::Verdict::harness_error, error.message());
-}
-
-Step<void> as_step(const Result<void>& result) {
-  if (!result) return broken(result.error());
-  return {};
+tl::unexpected<Error> stop(ErrorKind kind, const std::string& why) {
+  return fail(kind, "", base::printable_lines(why));
 }
 
 json run_request(const std::vector<workload::Operation>& operations) {
@@ -116,41 +108,41 @@ std::string seed_digits(std::uint64_t seed) {
   return fmt::format("{:016x}{:016x}", seed, ~seed);
 }
 
-tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what,
-                                                       const vm::CallError& error) {
+tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error& error) {
   if (const auto oops = guest_.oops())
-    return stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
-  if (error.failure == vm::CallFailure::malformed)
-    return stop(oracle::Verdict::harness_error, error.text);
-  if (error.failure == vm::CallFailure::given_up)
-    return stop(oracle::Verdict::harness_error, "interrupted");
-  if (error.failure == vm::CallFailure::unknown_type)
-    return stop(oracle::Verdict::harness_error, error.text + kBringModule);
-  if (error.failure == vm::CallFailure::refused)
-    return stop(oracle::Verdict::harness_error,
-                fmt::format("the agent refused \"{}\": {}", what, error.text));
-  if (error.failure == vm::CallFailure::guest_died)
-    return stop(oracle::Verdict::oops, fmt::format("the guest crashed during \"{}\"", what));
-  return stop(oracle::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
-                                                 static_cast<double>(timeout_.count()) / 1000));
+    return stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
+  switch (error.kind) {
+    case ErrorKind::malformed:
+      return stop(error.kind, error.problem);
+    case ErrorKind::interrupted:
+      return stop(error.kind, "interrupted");
+    case ErrorKind::unsupported:
+      return stop(error.kind, error.problem + kBringModule);
+    case ErrorKind::refused:
+      return stop(error.kind, fmt::format("the agent refused \"{}\": {}", what, error.problem));
+    case ErrorKind::guest_died:
+      return stop(error.kind, fmt::format("the guest crashed during \"{}\"", what));
+    default:
+      return stop(ErrorKind::timeout, fmt::format("\"{}\" did not end within {} s", what,
+                                                  static_cast<double>(timeout_.count()) / 1000));
+  }
 }
 
 /// Sends a request. Returns at once if the kernel has already reported a fatal error.
-tl::expected<json, vm::CallError> GuestSession::ask(const json& request,
-                                                    std::chrono::milliseconds timeout,
-                                                    const vm::EventHandler& on_event) {
+Result<json> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
+                               const vm::EventHandler& on_event) {
   return guest_.call(request, timeout, on_event, [this] {
     return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
   });
 }
 
-Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
+Result<json> GuestSession::call(const json& request, const vm::EventHandler& on_event) {
   auto answer = ask(request, timeout_, on_event);
   if (!answer) return failed(request.value("do", "?"), answer.error());
   return std::move(*answer);
 }
 
-Step<void> GuestSession::set_clock(const std::string& seed_hex) {
+Result<void> GuestSession::set_clock(const std::string& seed_hex) {
   const auto today_ns =
       std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   const std::int64_t unix_ns = guest_.in_virtual_time() ? virtual_guest::kTimeOfDayNs : today_ns;
@@ -158,30 +150,27 @@ Step<void> GuestSession::set_clock(const std::string& seed_hex) {
   return {};
 }
 
-Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
+Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
-    return stop(oracle::Verdict::harness_error, "the guest sees a disk of the wrong size");
+    return stop(ErrorKind::other, "the guest sees a disk of the wrong size");
   const auto wanted = DiskIdentity::write_cache(meant.write_through);
   if (disk.value("flush", "") != wanted)
-    return stop(oracle::Verdict::harness_error,
-                fmt::format("the guest's disk is in mode \"{}\", not \"{}\"",
-                            disk.value("flush", ""), wanted));
+    return stop(ErrorKind::other, fmt::format("the guest's disk is in mode \"{}\", not \"{}\"",
+                                              disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
-    return stop(oracle::Verdict::harness_error,
-                "the guest does not see the loaded disk (the nonce differs)");
+    return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
   if (meant.log_bytes == 0) return {};
   TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
   if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
-    return stop(oracle::Verdict::harness_error, "the guest sees a log device of the wrong size");
+    return stop(ErrorKind::other, "the guest sees a log device of the wrong size");
   if (log.value("flush", "") != DiskIdentity::write_cache(meant.log_write_through))
-    return stop(oracle::Verdict::harness_error,
-                "the guest's log device has the wrong write cache setting");
+    return stop(ErrorKind::other, "the guest's log device has the wrong write cache setting");
   return {};
 }
 
-Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
+Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
   // In virtual time the agent's clock differs from the host's, so only the host enforces the time
   // limit.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
@@ -189,8 +178,8 @@ Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
   if (!answer) return failed(argv.at(0), answer.error());
   if (answer->value("timed_out", false)) {
-    return stop(oracle::Verdict::hang, fmt::format("{} did not end within {} s", argv.at(0),
-                                                   static_cast<double>(timeout_.count()) / 1000));
+    return stop(ErrorKind::timeout, fmt::format("{} did not end within {} s", argv.at(0),
+                                                static_cast<double>(timeout_.count()) / 1000));
   }
   const std::string out = answer->value("stdout", "");
   return GuestOutcome{.exit_code = answer->value("exit", -1),
@@ -199,19 +188,19 @@ Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
                       .wall_ms = answer->value("wall_ms", 0.0)};
 }
 
-Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
   // An unknown file system type is a failure of the request, because it says nothing about the
   // disk.
-  if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
-  if (why != nullptr) *why = answer.error().text;
+  if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
+  if (why != nullptr) *why = answer.error().problem;
   return false;
 }
 
-Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem,
-                                          std::string* why) {
+Result<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem,
+                                            std::string* why) {
   TRY(const auto mounted,
       exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options)));
   if (!filesystem.mount.good(mounted.exit_code)) {
@@ -233,13 +222,13 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
   return is_there.exit_code == 0;
 }
 
-Step<void> GuestSession::unmount() {
+Result<void> GuestSession::unmount() {
   TRY(call({{"do", "unmount"}, {"target", kMountPoint}}));
   return {};
 }
 
-Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,
-                                   std::span<const workload::FailedOperation> earlier) {
+Result<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,
+                                     std::span<const workload::FailedOperation> earlier) {
   RunOutcome outcome;
   const auto on_event = [&](const json& event) {
     const auto failed = failed_operation_of(event);
@@ -254,12 +243,12 @@ Step<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& opera
   return outcome;
 }
 
-Step<void> GuestSession::put(const std::string& path, const std::string& text) {
+Result<void> GuestSession::put(const std::string& path, const std::string& text) {
   TRY(call({{"do", "put"}, {"path", path}, {"text", text}}));
   return {};
 }
 
-Step<RunOutcome> GuestSession::run_application(const workload::Application& application) {
+Result<RunOutcome> GuestSession::run_application(const workload::Application& application) {
   const json request{{"do", "run-application"},
                      {"commands", workload::commands(application, application.run, kMountPoint)},
                      {"timeout_ms", timeout_.count()},
@@ -271,12 +260,12 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
   RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
   if (const auto refused = answer->value("refused", std::size_t{0}); refused > 0)
     return stop(
-        oracle::Verdict::harness_error,
+        ErrorKind::other,
         fmt::format("{} promised something in {} lines that no mark can hold; print 1 to 200 "
                     "printable ASCII characters",
                     application.name, refused));
   if (answer->value("timed_out", false))
-    return stop(oracle::Verdict::hang,
+    return stop(ErrorKind::timeout,
                 application.name + " did not end in time; increase step-timeout-s");
   if (answer->value("exit", -1) != 0) {
     outcome.failure = fmt::format("command {} of {} exited with {}: {}", outcome.done,
@@ -286,20 +275,20 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
   return outcome;
 }
 
-Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
-                                                           const std::string& input) {
+Result<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
+                                                             const std::string& input) {
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", timeout_.count()}},
           timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))
-    return stop(oracle::Verdict::hang, "the verifier did not end in time");
+    return stop(ErrorKind::timeout, "the verifier did not end in time");
   return oracle::VerifierEnd{.exit_code = answer->value("exit", -1),
                              .output = answer->value("stdout", ""),
                              .errors = answer->value("stderr", "")};
 }
 
-Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
+Result<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   Tree tree;
   const auto on_event = [&](const json& event) {
     if (event.value("event", "") == "entry") tree.add(event);
@@ -308,13 +297,13 @@ Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   return tree.take(answer.value("entries", std::size_t{0}));
 }
 
-Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem,
-                                                bool again,
-                                                const std::function<Step<void>(bool)>& on_mount) {
+Result<Inspection> GuestSession::inspect_in_steps(
+    const adapters::LinuxAdapter& filesystem, bool again,
+    const std::function<Result<void>(bool)>& on_mount) {
   Inspection seen;
   std::vector<oracle::ObservedObject> second;
   const auto inspect_once = [&](MountCycle& cycle,
-                                std::vector<oracle::ObservedObject>& tree) -> Step<void> {
+                                std::vector<oracle::ObservedObject>& tree) -> Result<void> {
     base::Stopwatch clock;
     TRY(const auto mounted, mount(filesystem, &cycle.refusal));
     cycle.mounted = mounted;
@@ -330,11 +319,9 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     cycle.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = inspect_once(seen.first, seen.tree); !looked)
-    return tl::unexpected(looked.error());
+  TRY(inspect_once(seen.first, seen.tree));
   if (again && seen.first.mounted) {
-    if (const auto looked = inspect_once(seen.again.emplace(), second); !looked)
-      return tl::unexpected(looked.error());
+    TRY(inspect_once(seen.again.emplace(), second));
     seen.difference = oracle::tree_difference(seen.tree, second);
   }
   TRY(auto log, kernel_log());
@@ -342,13 +329,12 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
   return seen;
 }
 
-Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
-                                       const InspectOptions& options,
-                                       const std::optional<DiskIdentity>& meant, Pace pace) {
+Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
+                                         const InspectOptions& options,
+                                         const std::optional<DiskIdentity>& meant, Pace pace) {
   if (!filesystem.mount.argv.empty()) {
     if (meant) {
-      if (const auto verified = verify_disks(*meant); !verified)
-        return tl::unexpected(verified.error());
+      TRY(verify_disks(*meant));
     }
     return inspect_in_steps(filesystem, options.again);
   }
@@ -361,8 +347,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   // verify both disks first.
   const bool in_request = meant && meant->log_bytes == 0;
   if (meant && !in_request) {
-    if (const auto verified = verify_disks(*meant); !verified)
-      return tl::unexpected(verified.error());
+    TRY(verify_disks(*meant));
   }
   json request = mount_request("inspect", filesystem);
   request["again"] = options.again;
@@ -391,7 +376,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   return seen;
 }
 
-Step<std::string> GuestSession::kernel_log() {
+Result<std::string> GuestSession::kernel_log() {
   TRY(const auto answer, call({{"do", "log"}}));
   return answer.value("text", "");
 }

@@ -1,11 +1,13 @@
 #pragma once
-// Sends requests to the agent of a guest, and converts failures to verdicts:
+// Sends requests to the agent of a guest, and classifies failures:
 //
-//   kernel reported a crash      oops, whatever else happened
-//   agent refused                harness error (or, for mount, an answer)
-//   no answer in time            hang
-//   QEMU exited                  oops
-//   user interrupted             harness error, "interrupted", at once
+//   kernel reported a crash      guest_died, whatever else happened
+//   agent refused                refused (or, for mount, an answer)
+//   no answer in time            timeout
+//   QEMU exited                  guest_died
+//   user interrupted             interrupted, at once
+//
+// oracle::verdict_of() has the verdict of each kind.
 //
 // The explorer's stages (stage_guest.h) and the trials of campaigns use this class.
 
@@ -27,21 +29,17 @@
 
 namespace headcrash::run {
 
-/// A value, or the verdict that ends the current work: hang, oops or harness error.
-template <typename T>
-using Step = tl::expected<T, oracle::Judgement>;
-
-/// Return a verdict as an error. `why` may contain output of the guest; unprintable characters are
-/// replaced.
-tl::unexpected<oracle::Judgement> stop(oracle::Verdict verdict, const std::string& why);
-tl::unexpected<oracle::Judgement> broken(const Error& error);
-Step<void> as_step(const Result<void>& result);
+/// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
+/// characters are replaced.
+tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
 /// Adds a hint on installing the missing tool to a harness error, because such an error means that
 /// the agent could not start the tool.
 template <typename T>
-Step<T> with_tool_remedy(Step<T> outcome, const adapters::LinuxAdapter& filesystem) {
-  if (!outcome && outcome.error().verdict == oracle::Verdict::harness_error)
-    outcome.error().summary += "; " + adapters::missing_tool_hint(filesystem);
+Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& filesystem) {
+  if (outcome || oracle::verdict_of(outcome.error().kind) != oracle::Verdict::harness_error)
+    return outcome;
+  std::string& hint = outcome.error().hint;
+  hint += (hint.empty() ? "" : "; ") + adapters::missing_tool_hint(filesystem);
   return outcome;
 }
 
@@ -125,49 +123,49 @@ class GuestSession {
                const std::atomic<bool>* interrupted = nullptr)
       : guest_(guest), timeout_(step_timeout), interrupted_(interrupted) {}
 
-  Step<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
+  Result<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 
   /// Sets the wall clock and the seed of the guest's random generators.
-  Step<void> set_clock(const std::string& seed_hex);
+  Result<void> set_clock(const std::string& seed_hex);
   /// Drops cached pages, then verifies that the guest sees the disks that the server currently
   /// exports.
-  Step<void> verify_disks(const DiskIdentity& meant);
+  Result<void> verify_disks(const DiskIdentity& meant);
 
-  Step<GuestOutcome> exec(const std::vector<std::string>& argv);
+  Result<GuestOutcome> exec(const std::vector<std::string>& argv);
   /// Mounts the file system. Returns false if the kernel refused, and stores its error in `why`.
-  Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
-  Step<void> unmount();
+  Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
+  Result<void> unmount();
   /// Runs operations and writes marks to the second disk. `earlier` lists operations of preceding
   /// parts of the same workload that were skipped or partial.
-  Step<RunOutcome> run(const std::vector<workload::Operation>& operations,
-                       std::span<const workload::FailedOperation> earlier = {});
+  Result<RunOutcome> run(const std::vector<workload::Operation>& operations,
+                         std::span<const workload::FailedOperation> earlier = {});
   /// Stores a file in the guest's memory (PROTOCOL.md, `put`).
-  Step<void> put(const std::string& path, const std::string& text);
+  Result<void> put(const std::string& path, const std::string& text);
   /// Runs the application's `run` commands to their end, and writes marks to the second disk.
   /// `failure` of the result describes a failed command.
-  Step<RunOutcome> run_application(const workload::Application& application);
+  Result<RunOutcome> run_application(const workload::Application& application);
   /// Runs one command of `verify` with the persisted texts as its input.
-  Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                               const std::string& input);
-  Step<std::vector<oracle::ObservedObject>> dump();
+  Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
+                                                 const std::string& input);
+  Result<std::vector<oracle::ObservedObject>> dump();
   /// Inspects the file system in one request. If `meant` is set, verifies the disks first.
-  Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,
-                           const std::optional<DiskIdentity>& meant = std::nullopt,
-                           Pace pace = Pace::as_booted);
+  Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem,
+                             const InspectOptions& options,
+                             const std::optional<DiskIdentity>& meant = std::nullopt,
+                             Pace pace = Pace::as_booted);
   /// Inspects like inspect(), but with one request for each step. Use it for a file system that a
   /// program mounts, or to learn when the first mount has ended. Calls `on_mount` with true if that
   /// mount succeeded; an error of `on_mount` ends the inspection.
-  Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
-                                    const std::function<Step<void>(bool)>& on_mount = {});
+  Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
+                                      const std::function<Result<void>(bool)>& on_mount = {});
   /// Returns the kernel log at all levels since the previous call or inspection.
-  Step<std::string> kernel_log();
+  Result<std::string> kernel_log();
 
  private:
-  tl::expected<nlohmann::json, vm::CallError> ask(const nlohmann::json& request,
-                                                  std::chrono::milliseconds timeout,
-                                                  const vm::EventHandler& on_event = {});
-  Step<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
-  tl::unexpected<oracle::Judgement> failed(const std::string& what, const vm::CallError& error);
+  Result<nlohmann::json> ask(const nlohmann::json& request, std::chrono::milliseconds timeout,
+                             const vm::EventHandler& on_event = {});
+  Result<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
+  tl::unexpected<Error> failed(const std::string& what, const Error& error);
 
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;

@@ -1,10 +1,11 @@
-// Tests how a session handles answers of the agent. Each invalid answer must be a harness error,
-// not another verdict.
+// Tests how a session handles answers of the agent. No invalid answer may be of a kind that is a
+// verdict on the file system.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "harness/run/testing/pretended_guest.h"
@@ -12,42 +13,39 @@
 namespace headcrash::run {
 namespace {
 
-using oracle::Verdict;
-
 constexpr std::chrono::seconds kLimit{20};
 
-/// Returns the verdict with which a request ends, or `clean` if the request was answered.
-Verdict verdict_of(std::string_view answers, auto&& question) {
+/// Returns the kind of error with which a request ends, or nullopt if the request was answered.
+std::optional<ErrorKind> kind_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);
   const auto outcome = question(session);
-  return outcome ? Verdict::clean : outcome.error().verdict;
+  return outcome ? std::nullopt : std::optional(outcome.error().kind);
 }
 
-TEST(GuestSession, AWrongTypeIsALaboratoryError) {
+TEST(GuestSession, AWrongTypeIsMalformed) {
   const auto exec = [](GuestSession& session) { return session.exec({"true"}); };
   EXPECT_EQ(
-      verdict_of(
-          R"({"id":1,"ok":true,"exit":0,"timed_out":false,"stdout":"","stderr":"","wall_ms":1})"
-          "\n",
-          exec),
-      Verdict::clean);
+      kind_of(R"({"id":1,"ok":true,"exit":0,"timed_out":false,"stdout":"","stderr":"","wall_ms":1})"
+              "\n",
+              exec),
+      std::nullopt);
   for (const char* answer :
        {R"({"id":1,"ok":"x"})", R"({"id":1,"ok":true,"exit":"0"})", R"({"id":1,"ok":true})",
         R"({"id":1,"ok":true,"exit":1e300,"timed_out":false,"stdout":"","stderr":""})"})
-    EXPECT_EQ(verdict_of(std::string(answer) + "\n", exec), Verdict::harness_error) << answer;
+    EXPECT_EQ(kind_of(std::string(answer) + "\n", exec), ErrorKind::malformed) << answer;
 }
 
-TEST(GuestSession, AnUnknownFileSystemTypeIsALaboratoryError) {
+TEST(GuestSession, AnUnknownFileSystemTypeIsUnsupported) {
   const std::string refusal = R"({"id":1,"ok":false,"error":"mount","errno":19)";
   const auto mount = [](GuestSession& session) {
     return session.mount(adapters::load_adapter("ext4").value());
   };
-  EXPECT_EQ(verdict_of(refusal + "}\n", mount), Verdict::clean) << "a refusal is an answer";
-  EXPECT_EQ(verdict_of(refusal + R"(,"unknown_type":true})"
-                                 "\n",
-                       mount),
-            Verdict::harness_error);
+  EXPECT_EQ(kind_of(refusal + "}\n", mount), std::nullopt) << "a refusal is an answer";
+  EXPECT_EQ(kind_of(refusal + R"(,"unknown_type":true})"
+                              "\n",
+                    mount),
+            ErrorKind::unsupported);
 }
 
 TEST(GuestSession, AnInvalidEntryIsALaboratoryError) {
@@ -57,12 +55,12 @@ TEST(GuestSession, AnInvalidEntryIsALaboratoryError) {
   const auto entry = [](const std::string& fields) {
     return R"({"id":1,"event":"entry","path":"a","type":"file",)" + fields + "}\n";
   };
-  EXPECT_EQ(verdict_of(entry(R"("size":0,"links":1)") + end, dump), Verdict::clean);
+  EXPECT_EQ(kind_of(entry(R"("size":0,"links":1)") + end, dump), std::nullopt);
   for (const char* fields : {R"("links":4294967296)", R"("links":1e300)", R"("mode":-1)",
                              R"("user":1.5)", R"("errno":-5)", R"("runs":[[0,1,"stamp",1e300,1]])",
                              R"("runs":[[0,1,"moved",1,1,-1]])", R"("modified":1e300)"})
-    EXPECT_EQ(verdict_of(entry(fields) + end, dump), Verdict::harness_error) << fields;
-  EXPECT_EQ(verdict_of(end, dump), Verdict::harness_error) << "fewer entries than announced";
+    EXPECT_EQ(kind_of(entry(fields) + end, dump), ErrorKind::other) << fields;
+  EXPECT_EQ(kind_of(end, dump), ErrorKind::other) << "fewer entries than announced";
 }
 
 TEST(GuestSession, RejectsADiskInWriteThroughMode) {
@@ -77,10 +75,10 @@ TEST(GuestSession, RejectsADiskInWriteThroughMode) {
     const auto verify = [&](GuestSession& session) {
       return session.verify_disks({.bytes = 4096, .nonce = "n", .write_through = through});
     };
-    EXPECT_EQ(verdict_of(answers("write back"), verify),
-              through ? Verdict::harness_error : Verdict::clean);
-    EXPECT_EQ(verdict_of(answers("write through"), verify),
-              through ? Verdict::clean : Verdict::harness_error);
+    EXPECT_EQ(kind_of(answers("write back"), verify),
+              through ? std::optional(ErrorKind::other) : std::nullopt);
+    EXPECT_EQ(kind_of(answers("write through"), verify),
+              through ? std::nullopt : std::optional(ErrorKind::other));
   }
 }
 
@@ -94,6 +92,16 @@ TEST(GuestSession, NamesTheFailedOperationAndItsError) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->failure.value_or(""),
             "operation 0 (create a) failed: No space left on device (ENOSPC)");
+}
+
+TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
+  const adapters::LinuxAdapter filesystem = adapters::load_adapter("ext4").value();
+  for (const auto& [kind, suggests] : {std::pair{ErrorKind::refused, true},
+                                       {ErrorKind::timeout, false},
+                                       {ErrorKind::guest_died, false}}) {
+    const auto outcome = with_tool_remedy(Result<void>(stop(kind, "no answer")), filesystem);
+    EXPECT_EQ(!outcome.error().hint.empty(), suggests) << kErrorKinds[kind];
+  }
 }
 
 /// The daemon may die after the mount command has exited.

@@ -5,18 +5,19 @@
 
 #include <algorithm>
 
+#include "plugin/base/names.h"
 #include "plugin/base/stopwatch.h"
 
 namespace headcrash::run {
 
 std::string_view name(StepKind step) {
-  constexpr std::array<std::string_view, kStepKinds> kNames{
-      "load", "replay", "check",   "repair",          "mount",
-      "dump", "judge",  "unmount", "second-recovery", "use"};
-  return kNames.at(static_cast<std::size_t>(step));
+  static constexpr auto kNames =
+      base::names<StepKind>({"load", "replay", "check", "repair", "mount", "dump", "judge",
+                             "unmount", "second-recovery", "use"});
+  return kNames[step];
 }
 
-Step<GuestOutcome> Recovery::exec(const adapters::GuestCommand& command, StepKind step) {
+Result<GuestOutcome> Recovery::exec(const adapters::GuestCommand& command, StepKind step) {
   const base::Stopwatch watch;
   auto outcome = guest_.exec(in_guest(command.argv));
   ms(step) += watch.ms();
@@ -28,7 +29,7 @@ void Recovery::log_mount(const MountCycle& cycle, const std::string& kernel) {
                          kernel));
 }
 
-Step<void> Recovery::replay() {
+Result<void> Recovery::replay() {
   if (!filesystem_.replay_by_mount) {
     if (filesystem_.replay.argv.empty()) return {};
     TRY(const auto replayed, exec(filesystem_.replay, StepKind::replay));
@@ -46,13 +47,13 @@ Step<void> Recovery::replay() {
   return {};
 }
 
-Step<void> Recovery::check() {
+Result<void> Recovery::check() {
   TRY(const auto checked, exec(filesystem_.check, StepKind::check));
   state_.check_found_damage = log_thrown_away_ || !filesystem_.check.good(checked.exit_code);
   return {};
 }
 
-Step<void> Recovery::repair() {
+Result<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
   state_.repaired = false;  // until a later check finds no damage
   if (filesystem_.repair.argv.empty()) return {};
@@ -61,7 +62,7 @@ Step<void> Recovery::repair() {
   return {};
 }
 
-Step<void> Recovery::inspect() {
+Result<void> Recovery::inspect() {
   const bool is_second = replayed_tree_ && !state_.check_found_damage;
   const base::Stopwatch watch;
   TRY(auto seen, guest_.inspect(filesystem_, !is_second));
@@ -101,7 +102,7 @@ Step<void> Recovery::inspect() {
   return {};
 }
 
-Step<void> Recovery::recover_again() {
+Result<void> Recovery::recover_again() {
   if (!state_.mounted) return {};
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
     TRY(const auto replayed, exec(filesystem_.replay, StepKind::second_recovery));

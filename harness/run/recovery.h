@@ -41,10 +41,10 @@ class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
   /// Runs a command. Logs the command and its output.
-  virtual Step<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
+  virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
   /// Mounts, dumps and unmounts the file system, twice if `again`. May then use and empty the file
   /// system.
-  virtual Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
+  virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// The result of a replay by mount. `tree` is nullopt if the guest measured the replay without a
   /// dump.
   struct MountReplay {
@@ -53,7 +53,7 @@ class RecoveryGuest {
     std::optional<std::vector<oracle::ObservedObject>> tree;
     std::string log;  ///< kernel log
   };
-  virtual Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) = 0;
+  virtual Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) = 0;
   virtual void log(std::string_view text) = 0;
 };
 
@@ -64,18 +64,18 @@ class Recovery {
   Recovery(const adapters::LinuxAdapter& filesystem, RecoveryGuest& guest)
       : filesystem_(filesystem), guest_(guest) {}
 
-  Step<void> replay();
-  Step<void> check();
+  Result<void> replay();
+  Result<void> check();
   /// Runs the repair command if the check found damage. Without a repair command, the damage
   /// remains.
-  Step<void> repair();
+  Result<void> repair();
   /// Performs the mount whose tree is judged. Also mounts a second time, unless replay() has
   /// already mounted.
-  Step<void> inspect();
+  Result<void> inspect();
   /// Replays and checks the file system again after the mounts, which must find nothing to do.
-  Step<void> recover_again();
+  Result<void> recover_again();
   /// Runs a command of the adapter and adds its duration to a step.
-  Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
+  Result<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
 
   /// Returns true if mounting replays a journal or log, or recovers copy-on-write trees. Otherwise
   /// fsck replays.

@@ -20,16 +20,16 @@ struct ScriptedGuest : RecoveryGuest {
                            .tree = std::vector<oracle::ObservedObject>{}};
   bool inspected_again = false;
 
-  Step<GuestOutcome> exec(const std::vector<std::string>& argv) override {
+  Result<GuestOutcome> exec(const std::vector<std::string>& argv) override {
     calls.push_back(argv.at(0));
     return on_exec(argv.at(0), static_cast<std::size_t>(std::ranges::count(calls, argv.at(0))));
   }
-  Step<Inspection> inspect(const adapters::LinuxAdapter&, bool again) override {
+  Result<Inspection> inspect(const adapters::LinuxAdapter&, bool again) override {
     calls.emplace_back("mount");
     inspected_again = again;
     return inspection;
   }
-  Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter&) override {
+  Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter&) override {
     calls.emplace_back("mount to replay");
     return mount_replay;
   }

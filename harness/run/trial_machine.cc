@@ -57,19 +57,18 @@ Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device,
   return disks;
 }
 
-run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
-                     device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
+Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
+                  device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
-  const auto stats = device.control().request({{"stats", "read"}});
-  if (!stats) return run::broken(stats.error());
+  TRY(const auto stats, device.control().request({{"stats", "read"}}));
   // An array rounds its size down to whole stripes. The saved state of a QEMU guest has the
   // requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
-          ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
+          ? stats.at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
           : spec.disk_bytes;
   return session.verify_disks({.bytes = bytes,
-                               .nonce = stats->value("instance", "-"),
+                               .nonce = stats.value("instance", "-"),
                                .log_bytes = filesystem.log_size_bytes});
 }
 

@@ -48,7 +48,7 @@ struct TrialGuest {
   std::unique_ptr<run::GuestSession> session;
   /// The result of preparing the guest: its clock is set, it sees the disks of this machine, and
   /// its page cache holds no stale pages.
-  run::Step<void> met;
+  Result<void> met;
 };
 /// Restores a guest on the machine. Fails if no guest can be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,

@@ -41,6 +41,7 @@ Result<void> check_disks(const GuestSpec& spec) {
 
 Result<void> wait_until_loaded(Machine& machine) {
   const base::Deadline deadline = base::after(kResumeLimit);
+  TRY(machine.load_state(kResumeLimit));
   while (std::chrono::steady_clock::now() < deadline) {
     TRY(const auto status, machine.qmp().execute("query-status", json::object(), kResumeLimit));
     if (status.value("status", "inmigrate") != "inmigrate") {
@@ -52,28 +53,23 @@ Result<void> wait_until_loaded(Machine& machine) {
   return fail("QEMU", "the saved state was not loaded in time");
 }
 
+/// Starts QEMU and lets it load the state. Disks and the command line have been accepted before the
+/// load begins, so if QEMU exits during the load, the state is damaged (ErrorKind::damaged).
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
                                          const std::filesystem::path& scratch) {
-  auto machine = Machine::launch(
-      spec, {.disks = Disks::attached, .incoming = state.file.get(), .scratch = scratch});
-  if (!machine) return machine;
-  if (const auto loaded = wait_until_loaded(**machine); !loaded) {
-    (*machine)->process().wait(milliseconds(1000));
-    return (*machine)->failed(loaded.error().problem);
+  TRY(auto machine,
+      Machine::launch(
+          spec, {.disks = Disks::attached, .incoming = state.file.get(), .scratch = scratch}));
+  if (const auto loaded = wait_until_loaded(*machine); !loaded) {
+    const bool exited = machine->process().wait(milliseconds(1000)).has_value();
+    Error error = machine->failed(loaded.error().problem).value();
+    if (exited) error.kind = ErrorKind::damaged;
+    return tl::unexpected(std::move(error));
   }
-  if (!(*machine)->says_hello(kHelloLimit))
-    return (*machine)->failed("the restored guest does not answer");
-  return machine;
-}
-
-// Returns true if QEMU rejected the state itself, rather than a disk or the command line.
-bool is_about_the_state(const Error& error) {
-  for (const char* words :
-       {"load of migration failed", "Unknown savevm section", "Not a migration stream",
-        "Length mismatch", "the restored guest does not answer"}) {
-    if (error.problem.find(words) != std::string::npos) return true;
-  }
-  return false;
+  if (machine->says_hello(kHelloLimit)) return machine;
+  Error error = machine->failed("the restored guest does not answer").value();
+  error.kind = ErrorKind::damaged;
+  return tl::unexpected(std::move(error));
 }
 
 }  // namespace
@@ -118,7 +114,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
     // If QEMU could not load an old state, discard it and try again with a new one.
-    again = !machine && !state.fresh && is_about_the_state(machine.error());
+    again = !machine && !state.fresh && machine.error().kind == ErrorKind::damaged;
     if (again) discard_saved_state(state);
   }
   if (!machine) return forward_error(machine);
@@ -150,14 +146,10 @@ std::optional<json> Guest::receive(milliseconds timeout) {
   }
 }
 
-tl::expected<json, CallError> Guest::call(const json& request, milliseconds timeout,
-                                          const EventHandler& on_event,
-                                          const std::function<bool()>& give_up) {
+Result<json> Guest::call(const json& request, milliseconds timeout, const EventHandler& on_event,
+                         const std::function<bool()>& give_up) {
   const base::Deadline deadline = base::after(timeout);
-  const auto gone = [] {
-    return tl::unexpected(
-        CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
-  };
+  const auto gone = [] { return fail(ErrorKind::guest_died, "", "the guest has died"); };
   const std::int64_t id = ++state_->last_id;
   json message = request;
   message["id"] = id;
@@ -166,16 +158,11 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     auto answer = receive(std::clamp(left, milliseconds(0), give_up ? kLook : timeout));
     if (!answer) {
-      if (state_->malformed)
-        return tl::unexpected(
-            CallError{.failure = CallFailure::malformed, .text = state_->malformed->message()});
+      if (state_->malformed) return fail(ErrorKind::malformed, "", state_->malformed->message());
       if (state_->silent || !alive()) return gone();
-      if (give_up && give_up())
-        return tl::unexpected(CallError{.failure = CallFailure::given_up, .text = "given up"});
+      if (give_up && give_up()) return fail(ErrorKind::interrupted, "", "given up");
       if (left > kLook && give_up) continue;
-      return tl::unexpected(
-          CallError{.failure = CallFailure::timeout,
-                    .text = fmt::format("no answer within {} ms", timeout.count())});
+      return fail(ErrorKind::timeout, "", fmt::format("no answer within {} ms", timeout.count()));
     }
     const auto about = answer->find("id");
     // The answer belongs to a call that timed out.
@@ -187,15 +174,12 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
     if (answer->value("ok", false)) {
       if (const auto checked = check_answer(request.value("do", ""), *answer); !checked) {
         state_->malformed = checked.error();
-        return tl::unexpected(
-            CallError{.failure = CallFailure::malformed, .text = checked.error().message()});
+        return fail(ErrorKind::malformed, "", checked.error().message());
       }
       return *answer;
     }
-    return tl::unexpected(CallError{.failure = answer->value("unknown_type", false)
-                                                   ? CallFailure::unknown_type
-                                                   : CallFailure::refused,
-                                    .text = answer->value("error", "")});
+    return fail(answer->value("unknown_type", false) ? ErrorKind::unsupported : ErrorKind::refused,
+                "", answer->value("error", ""));
   }
 }
 

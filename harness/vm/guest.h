@@ -111,19 +111,6 @@ void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::u
 /// Receives the events that the agent reports during a request.
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
-enum class CallFailure {
-  timeout,
-  guest_died,
-  refused,
-  unknown_type,  ///< refused: the kernel does not know the file system type
-  given_up,
-  malformed,  ///< protocol violation (agent_message.h); discard the guest
-};
-struct CallError {
-  CallFailure failure = CallFailure::refused;
-  std::string text;  ///< refused, unknown_type: the agent's error; malformed: the invalid field
-};
-
 class GuestProcess;
 
 class Guest {
@@ -141,11 +128,12 @@ class Guest {
 
   /// Sends one request to the agent and waits for its answer (harness/guest/PROTOCOL.md). Passes
   /// events to `on_event`. Polls `give_up` several times a second, and returns at once when it
-  /// returns true.
-  tl::expected<nlohmann::json, CallError> call(const nlohmann::json& request,
-                                               std::chrono::milliseconds timeout,
-                                               const EventHandler& on_event = {},
-                                               const std::function<bool()>& give_up = {});
+  /// returns true. The kinds of errors are timeout, guest_died, interrupted (`give_up`), refused and
+  /// unsupported (the kernel does not know the file system type; both have the agent's text), and
+  /// malformed (a violation of the protocol, agent_message.h; discard the guest).
+  Result<nlohmann::json> call(const nlohmann::json& request, std::chrono::milliseconds timeout,
+                              const EventHandler& on_event = {},
+                              const std::function<bool()>& give_up = {});
 
   /// The two halves of call(), for callers that also watch other events while waiting.
   Result<void> send(const nlohmann::json& request);

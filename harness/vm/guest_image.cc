@@ -158,10 +158,9 @@ Result<GuestImages> guest_images(const fs::path& cache,
   for (const auto& each : parts) {
     const auto same = std::ranges::find_if(
         images, [&](const auto& made) { return parts.at(made.first) == each.second; });
-    auto image = same == images.end() ? guest_image(cache, each.second, accelerator)
-                                      : Result<GuestImage>(same->second);
-    if (!image) return forward_error(image);
-    images[each.first] = *std::move(image);
+    TRY(auto image, same == images.end() ? guest_image(cache, each.second, accelerator)
+                                         : Result<GuestImage>(same->second));
+    images[each.first] = std::move(image);
   }
   return images;
 }

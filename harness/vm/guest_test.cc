@@ -131,7 +131,7 @@ class GuestTest : public testing::Test {
         "{}: {:.3f} s\n",
         request.value("do", "?") == "exec" ? request["argv"].dump() : request.value("do", "?"),
         seconds_since(begin));
-    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().text << "\n"
+    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().problem << "\n"
                         << guest.console_tail(20);
     return answer ? *answer : json::object();
   }
@@ -302,7 +302,7 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
   const auto refused = [&](const json& request) {
     const auto answer = guest->call(request, 20s);
     EXPECT_FALSE(answer);
-    return answer ? std::string() : answer.error().text;
+    return answer ? std::string() : answer.error().problem;
   };
   EXPECT_NE(refused({{"do", "juggle"}}).find("unknown command \"juggle\""), std::string::npos);
   EXPECT_NE(refused({{"do", "disk"}}).find("path"), std::string::npos);
@@ -322,7 +322,7 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().failure, CallFailure::timeout);
+  EXPECT_EQ(late.error().kind, ErrorKind::timeout);
   EXPECT_EQ(must(*guest, {{"do", "hello"}})["agent"], 3);
 }
 
@@ -332,9 +332,9 @@ TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {
   disk_->stop();
   const auto answer = guest->call({{"do", "disk"}, {"path", "/dev/vda"}}, 20s);
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().failure, CallFailure::refused);
-  EXPECT_NE(answer.error().text.find("Input/output error"), std::string::npos)
-      << answer.error().text;
+  EXPECT_EQ(answer.error().kind, ErrorKind::refused);
+  EXPECT_NE(answer.error().problem.find("Input/output error"), std::string::npos)
+      << answer.error().problem;
   EXPECT_TRUE(guest->alive());
 
   ASSERT_TRUE(guest->send({{"do", "exec"}, {"argv", {"sleep", "50"}}, {"timeout_ms", 60000}}));
@@ -343,7 +343,7 @@ TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {
   EXPECT_FALSE(guest->receive(5s));
   const auto dead = guest->call({{"do", "hello"}}, 5s);
   ASSERT_FALSE(dead);
-  EXPECT_EQ(dead.error().failure, CallFailure::guest_died);
+  EXPECT_EQ(dead.error().kind, ErrorKind::guest_died);
 }
 
 TEST_F(GuestTest, ReportsAPanic) {
@@ -354,7 +354,7 @@ TEST_F(GuestTest, ReportsAPanic) {
                                    {"timeout_ms", 20000}},
                                   30s);
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().failure, CallFailure::guest_died);
+  EXPECT_EQ(answer.error().kind, ErrorKind::guest_died);
   ASSERT_TRUE(guest->oops());
   EXPECT_NE(guest->oops()->find("sysrq triggered crash"), std::string::npos) << *guest->oops();
 }

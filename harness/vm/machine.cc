@@ -21,7 +21,8 @@ constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval until 
 constexpr std::streamsize kLongestConsoleBytes =
     4 << 20;  // only the beginning is kept if the guest prints endlessly
 constexpr std::size_t kShownLines = 12;
-constexpr int kHelloId = -1;  // an id that Guest does not use
+constexpr int kIncoming = base::kFirstInherited + 2;  // descriptor of the saved state in QEMU
+constexpr int kHelloId = -1;                          // an id that Guest does not use
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -96,7 +97,7 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   base::ProcessSpec process{
       .output = log.get(), .errors = log.get(), .inherit = {agent.second.get(), qmp.second.get()}};
   if (launch.incoming >= 0) {
-    wiring.incoming = base::kFirstInherited + 2;
+    wiring.incoming = true;
     process.inherit.push_back(launch.incoming);
   }
   process.argv = qemu_command(spec, wiring);
@@ -110,6 +111,11 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
     return machine->failed("QEMU did not start");
   }
   return machine;
+}
+
+Result<void> Machine::load_state(std::chrono::milliseconds timeout) {
+  TRY(qmp_.execute("migrate-incoming", {{"uri", fmt::format("fd:{}", kIncoming)}}, timeout));
+  return {};
 }
 
 std::string GuestProcess::console() const {

@@ -17,7 +17,7 @@ namespace headcrash::vm {
 
 struct Launch {
   Disks disks = Disks::blank;
-  int incoming = -1;              ///< descriptor of the saved state to restore; -1 to boot
+  int incoming = -1;              ///< descriptor of the saved state for load_state(); -1 to boot
   std::filesystem::path scratch;  ///< holds console.log and qemu.log
 };
 
@@ -62,6 +62,8 @@ class Machine : public GuestProcess {
   /// Starts QEMU and performs the QMP handshake.
   static Result<std::unique_ptr<Machine>> launch(const GuestSpec& spec, const Launch& launch);
   Qmp& qmp() { return qmp_; }
+  /// Begins to load the state given as `Launch::incoming`.
+  Result<void> load_state(std::chrono::milliseconds timeout);
 
  private:
   Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,

@@ -123,7 +123,7 @@ std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wirin
                                                       : blank_disk_arguments(spec.disks[i], i);
     words.insert(words.end(), disk.begin(), disk.end());
   }
-  if (wiring.incoming >= 0) add({"-incoming", fmt::format("fd:{}", wiring.incoming)});
+  if (wiring.incoming) add({"-incoming", "defer"});
   return words;
 }
 

@@ -27,7 +27,7 @@ struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
   int qmp_socket = -1;
-  int incoming = -1;                ///< descriptor of the saved state to start from; -1 to boot
+  bool incoming = false;            ///< wait for Machine::load_state() instead of booting
   std::filesystem::path console{};  ///< file for the serial console
 };
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "plugin/base/error_text.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
+#include "plugin/base/result.h"
 #include "plugin/base/size.h"
 #include "plugin/base/strict_table.h"
 #include "plugin/base/testing/temporary_folder.h"

@@ -1,19 +1,45 @@
 #pragma once
 // Expected failures are returned as values. An Error names its subject (a file, a socket, a key)
 // and suggests what the user can do. The command line prints the error on one line and exits with
-// 2.
+// 2. Code decides by the kind of an error, never by its text.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "plugin/base/names.h"
+
 namespace headcrash {
+
+/// The kinds of errors that some caller distinguishes. All others are `other`.
+enum class ErrorKind : std::uint8_t {
+  other,           ///< invalid input, or a failure of the host or of headcrash
+  busy,            ///< a request is in flight; the same call may succeed later
+  does_not_start,  ///< an array refuses to start
+  interrupted,     ///< the user ended the work
+  damaged,         ///< a saved state cannot be loaded
+  malformed,       ///< a peer violated its protocol
+  refused,         ///< a peer rejected a valid request
+  unsupported,     ///< the guest's kernel does not know the file system
+  timeout,         ///< a step in the guest exceeded its time limit
+  guest_died,      ///< the guest exited, or its kernel reported a bug
+  workload,        ///< an operation failed that a correct file system executes
+  unmountable,     ///< the file system could not be mounted after a cut
+  not_repairable,  ///< the replay or the repair failed
+};
+/// The names in protocols.
+inline constexpr auto kErrorKinds = base::names<ErrorKind>(
+    {"other", "busy", "does-not-start", "interrupted", "damaged", "malformed", "refused",
+     "unsupported", "timeout", "guest-died", "workload", "unmountable", "not-repairable"});
 
 struct Error {
   std::string
       subject;  ///< for example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty
   std::string problem;  ///< what is wrong, without a full stop
   std::string hint;     ///< what the user can do; may be empty
+  ErrorKind kind = ErrorKind::other;
 
   /// Returns one line: "subject: problem; hint".
   std::string message() const {
@@ -30,6 +56,11 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
+inline tl::unexpected<Error> fail(ErrorKind kind, std::string subject, std::string problem,
+                                  std::string hint = {}) {
+  return tl::unexpected<Error>(
+      Error{std::move(subject), std::move(problem), std::move(hint), kind});
+}
 
 /// Converts a failed Result to a failed Result of another type. Prefer TRY where it suffices.
 template <typename T>
@@ -37,6 +68,27 @@ tl::unexpected<Error> forward_error(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
 }
 
+namespace base {
+
+/// Splits "problem; hint", as joined by Error::message(), of an error received as text from another
+/// process.
+inline Error error_of(std::string subject, std::string_view text) {
+  constexpr std::string_view kBetween = "; ";
+  const std::size_t at = text.find(kBetween);
+  if (at == std::string_view::npos) return {std::move(subject), std::string(text), {}};
+  return {std::move(subject), std::string(text.substr(0, at)),
+          std::string(text.substr(at + kBetween.size()))};
+}
+
+/// Wraps an error in a larger subject: the inner subject becomes part of the problem, and the hint
+/// is kept.
+inline Error within(std::string subject, const Error& error) {
+  return {std::move(subject),
+          error.subject.empty() ? error.problem : error.subject + ": " + error.problem, error.hint,
+          error.kind};
+}
+
+}  // namespace base
 }  // namespace headcrash
 
 // Returns the error of a Result (or of any other tl::expected) from the calling function, or

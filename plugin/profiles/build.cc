@@ -265,10 +265,9 @@ class Builder {
     o.bytes = options_.store != nullptr;
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
-    auto array = model::Array::create(std::move(o));
-    if (!array) return forward_error(array);
-    built_.all[id].array = array->get();
-    return std::unique_ptr<model::Device>(*std::move(array));
+    TRY(auto array, model::Array::create(std::move(o)));
+    built_.all[id].array = array.get();
+    return std::unique_ptr<model::Device>(std::move(array));
   }
 
   Result<std::unique_ptr<model::Device>> make_cache(const NvramProfile& profile, const Stack& stack,
@@ -338,9 +337,8 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
   built.machine = std::make_unique<model::Machine>(observer);
   Builder builder(plan, built, options);
   for (const MachineDevice& device : plan.devices) {
-    auto made = builder.make(device);
-    if (!made) return forward_error(made);
-    built.machine->add_device(device.name, *std::move(made));
+    TRY(auto made, builder.make(device));
+    built.machine->add_device(device.name, std::move(made));
   }
   return built;
 }

@@ -36,9 +36,8 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
                "use at most 32 letters, digits, '-' and '_'");
   }
   if (errors.first) return tl::unexpected<Error>(*errors.first);
-  auto stack = load_stack(profile, folder);
-  if (!stack) return forward_error(stack);
-  device.stack = *std::move(stack);
+  TRY(auto stack, load_stack(profile, folder));
+  device.stack = std::move(stack);
   return device;
 }
 
@@ -68,9 +67,8 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   MachineFile machine;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (ProfileTable& table : tables) {
-    auto device = read_device(table, errors, folder);
-    if (!device) return forward_error(device);
-    machine.devices.push_back(*std::move(device));
+    TRY(auto device, read_device(table, errors, folder));
+    machine.devices.push_back(std::move(device));
   }
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const Result<model::FaultSpec> fault = model::parse_fault(faults[i]);

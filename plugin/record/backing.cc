@@ -3,6 +3,19 @@
 #include "plugin/model/core/null_observer.h"
 
 namespace headcrash::record {
+namespace {
+
+/// Names the option in the subject of an error.
+template <typename T>
+Result<T> of_option(const char* option, Result<T> opened) {
+  if (!opened) opened.error().subject.insert(0, option);
+  return opened;
+}
+
+constexpr const char* kStore = "store=";
+constexpr const char* kRecord = "record=";
+
+}  // namespace
 
 Result<void> Backing::open_stores(const BackingOptions& options) {
   const auto& devices = options.machine.devices;
@@ -11,7 +24,7 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
     std::vector<media::StoredDevice> stored;
     for (const RecordedDevice& device : devices)
       if (device.medium) stored.push_back({device.name, device.profile, device.sectors});
-    TRY(auto folder, media::StoreFolder::open(*options.store, stored));
+    TRY(auto folder, of_option(kStore, media::StoreFolder::open(*options.store, stored)));
     folder_ = std::move(folder);
   }
   std::size_t next = 0;
@@ -21,7 +34,7 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
       stores_[i] = &folder_->store(next++);
       continue;
     }
-    TRY(auto memory, media::MemoryStore::create(devices[i].sectors));
+    TRY(auto memory, of_option(kStore, media::MemoryStore::create(devices[i].sectors)));
     memory_.push_back(std::move(memory));
     stores_[i] = memory_.back().get();
   }
@@ -34,7 +47,8 @@ Result<void> Backing::open_recording(const BackingOptions& options) {
     observer_ = null_observer_.get();
     return {};
   }
-  TRY(auto recording, RecordingWriter::create(*options.record, options.machine));
+  TRY(auto recording,
+      of_option(kRecord, RecordingWriter::create(*options.record, options.machine)));
   recording_ = std::move(recording);
   observer_ = recording_.get();
   return {};
@@ -43,7 +57,8 @@ Result<void> Backing::open_recording(const BackingOptions& options) {
 Result<std::unique_ptr<Backing>> Backing::open(const BackingOptions& options) {
   std::unique_ptr<Backing> backing(new Backing());
   if (options.record && !options.store) {
-    TRY(auto log, LogStore::open(*options.record, options.machine, options.log));
+    TRY(auto log,
+        of_option(kRecord, LogStore::open(*options.record, options.machine, options.log)));
     backing->log_ = std::move(log);
     backing->observer_ = backing->log_.get();
     for (std::size_t i = 0; i < options.machine.devices.size(); ++i)

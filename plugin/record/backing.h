@@ -29,8 +29,8 @@ struct BackingOptions {
 
 class Backing {
  public:
-  /// Opens the storage. Errors name the path. With a store, the recording must be a new file. A
-  /// recording that is the store is continued if the file exists.
+  /// Opens the storage. Errors name option and path, as "record=/tmp/a.hcrec". With a store, the
+  /// recording must be a new file. A recording that is the store is continued if the file exists.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
   model::MachineObserver& observer() { return *observer_; }

@@ -5,93 +5,38 @@
 #include <functional>
 #include <unordered_map>
 
+#include "plugin/base/names.h"
 #include "plugin/record/log_file.h"
 
 namespace headcrash::record {
 
 const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::submit:
-      return "submit";
-    case Kind::ack:
-      return "ack";
-    case Kind::media:
-      return "media";
-    case Kind::mark:
-      return "mark";
-    case Kind::fault:
-      return "fault";
-    case Kind::power:
-      return "power";
-    case Kind::opened:
-      return "opened";
-  }
-  return "unknown";
+  static constexpr auto kNames =
+      base::names<Kind>({"", "submit", "ack", "media", "mark", "fault", "power", "opened"});
+  return kNames[kind].data();
 }
 
 const char* name_of(Bytes bytes) {
-  switch (bytes) {
-    case Bytes::none:
-      return "none";
-    case Bytes::referred:
-      return "referred";
-    case Bytes::zeroes:
-      return "zeroes";
-    case Bytes::carried:
-      return "carried";
-  }
-  return "unknown";
+  static constexpr auto kNames = base::names<Bytes>({"none", "referred", "zeroes", "carried"});
+  return kNames[bytes].data();
 }
 
 const char* name_of(model::Op op) {
-  switch (op) {
-    case model::Op::read:
-      return "read";
-    case model::Op::write:
-      return "write";
-    case model::Op::flush:
-      return "flush";
-    case model::Op::trim:
-      return "trim";
-    case model::Op::write_zeroes:
-      return "write_zeroes";
-  }
-  return "unknown";
+  static constexpr auto kNames =
+      base::names<model::Op>({"read", "write", "flush", "trim", "write_zeroes"});
+  return kNames[op].data();
 }
 
 const char* name_of(model::Status status) {
-  switch (status) {
-    case model::Status::ok:
-      return "ok";
-    case model::Status::power_lost:
-      return "power_lost";
-    case model::Status::medium_error:
-      return "medium_error";
-    case model::Status::out_of_range:
-      return "out_of_range";
-    case model::Status::store_error:
-      return "store_error";
-    case model::Status::device_failed:
-      return "device_failed";
-  }
-  return "unknown";
+  static constexpr auto kNames = base::names<model::Status>(
+      {"ok", "power_lost", "medium_error", "out_of_range", "store_error", "device_failed"});
+  return kNames[status].data();
 }
 
 const char* name_of(model::MediaWrite::Outcome outcome) {
-  using Outcome = model::MediaWrite::Outcome;
-  switch (outcome) {
-    case Outcome::written:
-      return "written";
-    case Outcome::torn:
-      return "torn";
-    case Outcome::unreadable:
-      return "unreadable";
-    case Outcome::misdirected:
-      return "misdirected";
-    case Outcome::corrupted:
-      return "corrupted";
-  }
-  return "unknown";
+  static constexpr auto kNames = base::names<model::MediaWrite::Outcome>(
+      {"written", "torn", "unreadable", "misdirected", "corrupted"});
+  return kNames[outcome].data();
 }
 
 namespace {

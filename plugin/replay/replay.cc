@@ -26,7 +26,7 @@ class Replay final : model::EventTarget {
   Replay(model::Machine& machine, RequestSource& source, const ReplayOptions& options)
       : machine_(machine), source_(source), options_(options), closed_loop_(source.closed_loop()) {
     for (std::size_t i = 0; i < machine.device_count(); ++i) {
-      hosts_.emplace_back(options.scheduler, machine.device(i).characteristics().sectors);
+      hosts_.emplace_back(machine.device(i).characteristics().sectors);
     }
   }
 
@@ -53,8 +53,8 @@ class Replay final : model::EventTarget {
   };
   /// The host's queue for one device.
   struct Host {
-    Host(HostScheduler scheduler, std::uint64_t size) : waiting(scheduler), sectors(size) {}
-    HostQueue<Slot*> waiting;
+    explicit Host(std::uint64_t size) : sectors(size) {}
+    std::deque<Slot*> waiting;
     std::uint64_t sectors;
     std::uint32_t at_device = 0;
   };
@@ -123,14 +123,13 @@ class Replay final : model::EventTarget {
     if (options_.device_depth == 0 || host.at_device < options_.device_depth) {
       send(host, slot);
     } else {
-      host.waiting.push(next->lbn, &slot);
+      host.waiting.push_back(&slot);
     }
   }
 
   void send(Host& host, Slot& slot) {
     ++host.at_device;
     const TraceRequest& wanted = slot.result.request;
-    host.waiting.sent_to(wanted.lbn);
     model::Request request;
     request.op = wanted.read ? model::Op::read : model::Op::write;
     request.lba = wanted.lbn;
@@ -159,7 +158,11 @@ class Replay final : model::EventTarget {
     if (options_.go_on && totals_.requests % kAskEvery == 0 && !options_.go_on(totals_.requests))
       ended_ = true;
     if (ended_) return;
-    if (!host.waiting.empty()) send(host, *host.waiting.pop());
+    if (!host.waiting.empty()) {
+      Slot& next = *host.waiting.front();
+      host.waiting.pop_front();
+      send(host, next);
+    }
     if (!closed_loop_) return;
     if (think_ns == 0) {
       arrive();

@@ -14,7 +14,6 @@
 #include <functional>
 
 #include "plugin/model/core/machine.h"
-#include "plugin/replay/host_queue.h"
 #include "plugin/replay/request_source.h"
 #include "plugin/replay/response_times.h"
 
@@ -36,8 +35,7 @@ class ReplayObserver {
 };
 
 struct ReplayOptions {
-  std::uint32_t device_depth = 0;  ///< maximum number of requests in the device; 0: no limit
-  HostScheduler scheduler = HostScheduler::fcfs;
+  std::uint32_t device_depth = 0;      ///< maximum number of requests in the device; 0: no limit
   ReplayObserver* observer = nullptr;  ///< null: single requests are not reported
   std::function<bool(std::uint64_t)>
       go_on;  ///< called at intervals with the number of completed requests; false ends the replay

@@ -183,28 +183,6 @@ TEST(RandomRequests, ErrorsNameTheKey) {
   }
 }
 
-// ---- host queue
-
-std::string order(HostScheduler scheduler, const std::vector<std::uint64_t>& places) {
-  HostQueue<std::uint64_t> queue(scheduler);
-  queue.sent_to(50);
-  for (const std::uint64_t place : places) queue.push(place, place);
-  std::string text;
-  while (!queue.empty()) {
-    const std::uint64_t next = queue.pop();
-    queue.sent_to(next);
-    text += fmt::format("{} ", next);
-  }
-  return text;
-}
-
-TEST(HostQueue, ServesByItsPolicy) {
-  const std::vector<std::uint64_t> places = {90, 41, 55, 10, 70, 51};
-  EXPECT_EQ(order(HostScheduler::fcfs, places), "90 41 55 10 70 51 ");
-  EXPECT_EQ(order(HostScheduler::c_look, places), "51 55 70 90 10 41 ");
-  EXPECT_EQ(order(HostScheduler::sstf, places), "51 55 41 70 90 10 ");
-}
-
 // ---- statistics
 
 TEST(ResponseTimes, PercentilesAndDemeritAreAccurateToATwoThousandth) {
@@ -353,17 +331,16 @@ TEST(Replay, SeveralLoopsKeepSeveralRequestsInFlight) {
   EXPECT_EQ(bench.keep.all[9].response_ns(), 4 * kMillisecondNs);
 }
 
-TEST(Replay, TheHostQueueReordersAndTheObserverSeesArrivalOrder) {
+TEST(Replay, TheHostQueueIsServedInArrivalOrder) {
   Bench bench;
   ReplayOptions options;
   options.device_depth = 1;
-  options.scheduler = HostScheduler::c_look;
   const auto totals = bench.run("0 0 500 1 1\n0.1 0 900 1 1\n0.2 0 100 1 1\n0.3 0 600 1 1\n",
                                 TraceFormat::trace, options);
   ASSERT_TRUE(totals);
-  EXPECT_EQ(bench.device->served, (std::vector<std::uint64_t>{500, 600, 900, 100}));
+  EXPECT_EQ(bench.device->served, (std::vector<std::uint64_t>{500, 900, 100, 600}));
   for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(bench.keep.all[i].index, i);
-  EXPECT_EQ(bench.keep.all[2].complete_ns, 4 * kMillisecondNs);
+  EXPECT_EQ(bench.keep.all[2].complete_ns, 3 * kMillisecondNs);
 }
 
 TEST(Replay, RejectsRequestsOutsideTheMachine) {

@@ -66,9 +66,8 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
 
 /// Parses `record` and the delays of requests while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
-  auto record = path_of(object, "record");
-  if (!record) return forward_error(record);
-  order.record = std::move(*record);
+  TRY(auto record, path_of(object, "record"));
+  order.record = std::move(record);
   for (const char* key : {"delay_us", "delay_seed", "slow", "slow_us"})
     if (!order.record && object.contains(key))
       return fail(key, "has no effect without a recording", "add \"record\"");
@@ -162,7 +161,9 @@ std::string hex(std::uint64_t number) {
 }
 
 json refusal(const Error& error) {
-  return {{"ok", false}, {"error", error.message()}};
+  json refused{{"ok", false}, {"error", error.message()}};
+  if (error.kind != ErrorKind::other) refused["kind"] = kErrorKinds[error.kind];
+  return refused;
 }
 
 /// Executes requests; it has an overload for each type.

@@ -163,8 +163,8 @@ Result<void> RebuiltMachine::check_started() const {
     const model::Array* array = built_.all[id].array;
     if (array == nullptr) continue;
     if (const auto refused = array->status().refused)
-      return fail(plan_.all[id].name,
-                  fmt::format("{} {}: {}", plan_.all[id].profile, kDoesNotStart, *refused),
+      return fail(ErrorKind::does_not_start, plan_.all[id].name,
+                  fmt::format("{} does not start: {}", plan_.all[id].profile, *refused),
                   "set accept-dirty-degraded in the array's profile to accept the data");
   }
   return {};

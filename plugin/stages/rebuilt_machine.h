@@ -33,10 +33,6 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
 
-/// Part of the error's problem text if an array refuses to start (it is dirty, and a member is
-/// missing).
-inline constexpr const char* kDoesNotStart = "does not start";
-
 /// The state of the hardware at power-on.
 struct PowerOn {
   const std::vector<Medium>& media;   ///< one for each leaf of the plan, in order
@@ -48,7 +44,7 @@ class RebuiltMachine final : public StageContent {
  public:
   /// `recording` may be null; otherwise it must outlive this object. It also receives the media
   /// events. Fails if the hardware cannot start, if an array refuses to start (the error contains
-  /// kDoesNotStart), or if a fault names an unknown device.
+  /// ErrorKind::does_not_start), or if a fault names an unknown device.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);

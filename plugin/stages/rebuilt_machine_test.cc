@@ -2,7 +2,9 @@
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <cerrno>
+#include <nlohmann/json.hpp>
 
+#include "plugin/stages/order.h"
 #include "plugin/stages/testing/stage_fixture.h"
 
 namespace headcrash::stages {
@@ -225,8 +227,14 @@ TEST(RebuiltMachine, ADirtyDegradedArrayDoesNotStart) {
   order.faults = {fault("dead:hd0.0")};
   const auto refused = server->load(order);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find(kDoesNotStart), std::string::npos)
-      << refused.error().message();
+  EXPECT_EQ(refused.error().kind, ErrorKind::does_not_start) << refused.error().message();
+  const nlohmann::json line{{"state", "load"},
+                            {"stage", 0},
+                            {"recording", path.string()},
+                            {"id", order.id},
+                            {"machine", *order.machine},
+                            {"faults", {"dead:hd0.0"}}};
+  EXPECT_EQ(nlohmann::json::parse(answer(*server, line.dump()))["kind"], "does-not-start");
 }
 
 /// The stack has one cache above the array, and one above the log of each member.

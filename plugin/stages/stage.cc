@@ -38,7 +38,8 @@ Stage::~Stage() {
 
 Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const {
   if (arrived_ != finished_)
-    return fail(name_, "a request is in flight", "unmount it and wait for its answers, then load");
+    return fail(ErrorKind::busy, name_, "a request is in flight",
+                "unmount it and wait for its answers, then load");
   for (const Connection* connection : connections_) {
     const auto index = find_disk(disk_infos, connection->disk_name_);
     const std::string disk = connection->disk_name_ ? name_ + "/" + *connection->disk_name_ : name_;

@@ -5,13 +5,82 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <vector>
 
-#include "plugin/states/joint_cut.h"
 #include "plugin/states/state_source.h"
 #include "plugin/states/subsets.h"
 
 namespace headcrash::states {
 namespace {
+
+// Content digests of the states by writes at one cut, for one device or for several disks together.
+//
+//   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
+//   log   ....F2.W3....W7.|     digest of a subset = a sum of each disk's own (content.h)
+//
+// Unflushed writes are numbered across all disks; the mapping from write to disk is handled here.
+
+class JointCut {
+ public:
+  static Result<JointCut> create(const SourceContext& context, std::uint64_t event,
+                                 std::optional<model::RequestId> lies_from,
+                                 CutContent::Queries use);
+
+  struct Unflushed {
+    const RecordedWrite* write = nullptr;  ///< the write, owned by the run
+    std::size_t part = 0;                  ///< index into context.chosen of the write's device
+    std::size_t place = 0;                 ///< index into the unflushed writes of that device
+  };
+  const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order
+
+  /// Returns the digest of one device's content, or the combined digest of several. `kept` has one
+  /// flag for each unflushed write; `torn` refers to one of them.
+  Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
+                               std::optional<TornPart> torn = {});
+
+ private:
+  std::vector<model::DeviceId> devices_;
+  std::vector<CutContent> parts_;
+  std::vector<Unflushed> unflushed_;
+};
+
+Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t event,
+                                  std::optional<model::RequestId> lies_from,
+                                  CutContent::Queries use) {
+  JointCut cut;
+  cut.devices_ = context.chosen;
+  for (std::size_t part = 0; part < context.chosen.size(); ++part) {
+    TRY(auto content, CutContent::create(*context.written[part], event, lies_from, use));
+    const auto& writes = context.run->writes(context.chosen[part]);
+    for (std::size_t place = 0; place < content.unflushed().size(); ++place)
+      cut.unflushed_.push_back({&writes[content.unflushed()[place]], part, place});
+    cut.parts_.push_back(std::move(content));
+  }
+  std::sort(cut.unflushed_.begin(), cut.unflushed_.end(),
+            [](const Unflushed& one, const Unflushed& other) {
+              return one.write->submitted_event < other.write->submitted_event;
+            });
+  return cut;
+}
+
+Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
+                                       std::optional<TornPart> torn) {
+  if (parts_.size() == 1) return parts_.front().digest(kept, torn);
+  std::uint64_t sum = 0;
+  std::vector<std::uint8_t> own;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    own.assign(parts_[part].unflushed().size(), 0);
+    for (std::size_t i = 0; i < unflushed_.size(); ++i)
+      if (unflushed_[i].part == part) own[unflushed_[i].place] = kept[i];
+    std::optional<TornPart> own_torn;
+    if (torn && unflushed_[torn->unflushed].part == part)
+      own_torn = TornPart{unflushed_[torn->unflushed].place, torn->first, torn->count};
+    const auto digest = parts_[part].digest(own, own_torn);
+    if (!digest) return digest;
+    sum += share_of(devices_[part], *digest);
+  }
+  return sum;
+}
 
 constexpr std::size_t kBatchMax = 1024;  ///< states generated at one visit of a cut
 

@@ -58,6 +58,11 @@ struct DevicePhaseRecord {
 /// of work done instead of the time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
+// Verdicts of trials that measure: benchmarks, experiments and surveys. Other verdicts are those of
+// the oracle.
+inline constexpr const char* kMeasured = "measured";
+inline constexpr const char* kFailed = "failed";
+
 /// A number that exists only for some devices or workloads: "hd0.nvram.dirty_hits".
 struct MetricRecord {
   std::string name, unit;

@@ -11,8 +11,8 @@
 #include <functional>
 
 #include "results/db/database.h"
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::db {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::db {
 namespace {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <map>
 
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::db {
 namespace {

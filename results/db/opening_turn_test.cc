@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "results/db/database_fixture.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::db {
 namespace {

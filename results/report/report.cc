@@ -6,10 +6,10 @@
 #include "results/db/statement.h"
 #include "results/report/bench/bench_export.h"
 #include "results/report/bench/bench_page.h"
-#include "results/report/campaign/campaign_cases.h"
 #include "results/report/campaign/facts.h"
 #include "results/report/campaign/io_errors_page.h"
 #include "results/report/campaign/unsynced_page.h"
+#include "results/report/ci/outcomes.h"
 #include "results/report/experiment/experiment_page.h"
 #include "results/report/frame/answer.h"
 #include "results/report/frame/page.h"
@@ -17,6 +17,55 @@
 
 namespace headcrash::report {
 namespace {
+
+// Converts the cells of a campaign to cases for continuous integration.
+
+constexpr std::size_t kTrialsShown = 5;  // for each cell
+
+/// Describes the first trials of a cell that did not keep their promises.
+std::string failed_trials(const Facts& facts, const Cell& cell) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const Trial& trial : facts.trials) {
+    if (!is_of(trial, cell) || trial.outcome == "clean" || trial.outcome == "replayed") continue;
+    if (++shown > kTrialsShown) return text + "\n...";
+    text += fmt::format("{}trial {}: {}", text.empty() ? "" : "\n", trial.id, trial.summary);
+  }
+  return text;
+}
+
+CiCase case_of(const Facts& facts, const Cell& cell) {
+  using enum CiCase::Verdict;
+  CiCase made{.group = cell.filesystem,
+              .name = fmt::format("{} on {}", cell.workload, cell.device)};
+  if (!cell.variant.empty()) made.name += ", " + cell.variant;
+  const std::string counts =
+      fmt::format("{} of {} trials clean, {} replayed, {} lost, {} other", cell.clean, cell.trials,
+                  cell.replayed, cell.lost, cell.other);
+  if (cell.harness_errors > 0) {
+    made.verdict = error;
+    made.message = fmt::format("{} of {} trials ended with an error of the laboratory",
+                               cell.harness_errors, cell.trials);
+  } else if (!cell.met) {
+    made.verdict = skipped;
+    made.message = "nothing is promised: " + counts;
+  } else if (!*cell.met) {
+    made.verdict = failed;
+    made.message = (cell.is_control() ? "a control without its effect: " : "") + counts;
+  }
+  if (made.verdict == failed || made.verdict == error) made.details = failed_trials(facts, cell);
+  return made;
+}
+
+/// Returns a case for each cell, grouped by file system. A case is failed if a trial has an
+/// unexpected result or a control did not show its required result. It is an error if trials ended
+/// with an error of the laboratory, and skipped if nothing is promised.
+std::vector<CiCase> campaign_cases(const Facts& facts) {
+  std::vector<CiCase> cases;
+  cases.reserve(facts.cells.size());
+  for (const Cell& cell : facts.cells) cases.push_back(case_of(facts, cell));
+  return cases;
+}
 
 constexpr const char* kOtherFolder = "choose another folder with -o";
 

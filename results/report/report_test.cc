@@ -12,11 +12,11 @@
 #include <fstream>
 #include <set>
 
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 #include "results/report/campaign/facts.h"
-#include "results/report/campaign/synthetic_run.h"
-#include "results/report/frame/page_parts.h"
+#include "results/report/campaign/testing/synthetic_run.h"
+#include "results/report/frame/testing/page_parts.h"
 
 namespace headcrash::report {
 namespace {

@@ -111,7 +111,6 @@ refuses 2 "hp-c2447" -- "$headcrash" simulate --profile hp-c2448 --trace two.tra
 refuses 2 "--random" -- "$headcrash" simulate --profile hp-c2447 --random cuont=5
 refuses 2 "no/such/out.csv" -- "$headcrash" simulate --profile hp-c2447 --trace two.trace --csv no/such/out.csv
 refuses 2 "hd0.9" -- "$headcrash" simulate --profile raid5-5 --random count=1 --fault dead:hd0.9
-refuses 2 "--queue" -- "$headcrash" simulate --profile hp-c2447 --trace two.trace --scheduler sstf
 printf 'kind = "array"\nname = "a"\ntitle = "a"\nmember = "./a.toml"\n' >a.toml
 cat >>a.toml <<'TOML'
 [layout]

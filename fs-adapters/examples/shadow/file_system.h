@@ -12,9 +12,8 @@ class FileSystem final : public tree::FileSystem {
   /// Mounts the newest state. Delayed commits need a running syncer.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system,
                                                    const MountOptions& options) {
-    auto store = Store::mount(system, options);
-    if (!store) return forward_error(store);
-    return std::unique_ptr<FileSystem>(new FileSystem(*std::move(store)));
+    TRY(auto store, Store::mount(system, options));
+    return std::unique_ptr<FileSystem>(new FileSystem(std::move(store)));
   }
 
   /// Closes open files, then commits and marks the disk clean. Unmounts even if the last commit

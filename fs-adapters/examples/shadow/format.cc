@@ -175,9 +175,8 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
   table.resize(newest->table_bytes);
   if (crc32c(table) != newest->table_checksum)
     return fail("shadow", "the table does not match its header", "take a backup");
-  auto records = decode_table(table, geometry);
-  if (!records) return forward_error(records);
-  return State{.header = *newest, .records = *std::move(records)};
+  TRY(auto records, decode_table(table, geometry));
+  return State{.header = *newest, .records = std::move(records)};
 }
 
 }  // namespace headcrash::shadow

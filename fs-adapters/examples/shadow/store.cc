@@ -175,11 +175,10 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& ino
   const auto last = static_cast<std::int64_t>(size_bytes / geometry_.block_bytes);
   const std::uint64_t kept = size_bytes % geometry_.block_bytes;
   if (kept != 0 && size_bytes < inode.attributes.size_bytes) {
-    auto buffer = read_block(inode, last);
-    if (!buffer) return forward_errno(buffer);
-    if (*buffer) {
-      std::ranges::fill(buffer->bytes().subspan(kept), std::byte{0});
-      write_delayed(std::move(*buffer));
+    TRY(auto buffer, read_block(inode, last));
+    if (buffer) {
+      std::ranges::fill(buffer.bytes().subspan(kept), std::byte{0});
+      write_delayed(std::move(buffer));
     }
   }
   inode.attributes.size_bytes = size_bytes;

@@ -38,20 +38,19 @@ VfsResult<void> FileSystem::change(const std::function<VfsResult<void>(Operation
 
 VfsResult<FileStatus> FileSystem::stat(std::string_view path) {
   enter();
-  auto inode = walk(path, LastLink::keep, nullptr);
-  if (!inode) return forward_errno(inode);
-  const Attributes& its = (*inode)->attributes;
+  TRY(auto inode, walk(path, LastLink::keep, nullptr));
+  const Attributes& its = inode->attributes;
   FileType type = FileType::other;
   if (its.is_regular()) type = FileType::regular;
   if (its.is_directory()) type = FileType::directory;
   if (its.is_symlink()) type = FileType::symlink;
   return FileStatus{
-      .inode = (*inode)->number,
+      .inode = inode->number,
       .type = type,
       .mode = its.mode & kPermissionMask,
-      .links = (*inode)->effective_links(),
+      .links = inode->effective_links(),
       .size_bytes = its.size_bytes,
-      .allocated_bytes = store_->allocated_bytes(**inode),
+      .allocated_bytes = store_->allocated_bytes(*inode),
       .modified_ns = nanoseconds_of(its.modified),
       .accessed_ns = nanoseconds_of(its.accessed),
       .changed_ns = nanoseconds_of(its.changed),
@@ -71,10 +70,9 @@ VfsResult<void> FileSystem::set_modified(std::string_view path, std::int64_t mod
 
 VfsResult<void> FileSystem::set_attributes(std::string_view path, const AttributeChanges& changes) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return forward_errno(inode);
-    const InodeLock lock(**inode);
-    Attributes& its = (*inode)->attributes;
+    TRY(auto inode, walk(path, LastLink::follow, &operation));
+    const InodeLock lock(*inode);
+    Attributes& its = inode->attributes;
     if (changes.mode)
       its.mode =
           static_cast<std::uint16_t>((its.mode & kTypeMask) | (*changes.mode & kPermissionMask));
@@ -83,18 +81,17 @@ VfsResult<void> FileSystem::set_attributes(std::string_view path, const Attribut
     if (changes.accessed_ns) its.accessed = timestamp_of(*changes.accessed_ns);
     if (changes.modified_ns) its.modified = timestamp_of(*changes.modified_ns);
     its.changed = store_->now();
-    store_->mark_changed(**inode);
+    store_->mark_changed(*inode);
     return {};
   });
 }
 
 VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(path, LastLink::follow, &operation);
-    if (!inode) return forward_errno(inode);
-    const InodeLock lock(**inode);
-    if (!(*inode)->attributes.is_directory()) return refuse(ENOTDIR);
-    return sync_inode(operation, **inode, SyncExtent::everything);
+    TRY(auto inode, walk(path, LastLink::follow, &operation));
+    const InodeLock lock(*inode);
+    if (!inode->attributes.is_directory()) return refuse(ENOTDIR);
+    return sync_inode(operation, *inode, SyncExtent::everything);
   });
 }
 

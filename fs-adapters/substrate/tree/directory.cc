@@ -27,10 +27,9 @@ VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const auto blocks =
       static_cast<std::int64_t>(size / block_bytes + (size % block_bytes != 0 ? 1 : 0));
   for (std::int64_t block = 0; block < blocks; ++block) {
-    auto buffer = store.read_block(directory, block);
-    if (!buffer) return forward_errno(buffer);
-    if (!*buffer) return refuse(EIO);
-    if (look(block, chunks_of(store, directory, block, *buffer))) return {};
+    TRY(auto buffer, store.read_block(directory, block));
+    if (!buffer) return refuse(EIO);
+    if (look(block, chunks_of(store, directory, block, buffer))) return {};
   }
   return {};
 }
@@ -103,9 +102,8 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
                          CoreInode& target, const NewName& added) {
   store.cpu.charge(os::Cost::name_changed);
-  auto buffer = directory_block_to_change(store, operation, directory, added.block);
-  if (!buffer) return forward_errno(buffer);
-  const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name,
+  TRY(auto buffer, directory_block_to_change(store, operation, directory, added.block));
+  const auto entry = add_entry(chunks_of(store, directory, added.block, buffer), added.name,
                                target.number, entry_type(target.attributes.mode));
   if (!entry) return refuse(EIO);
   touch_directory(store, directory);
@@ -119,16 +117,15 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
                            .raises_directory = added.raises_directory,
                            .others_follow = added.others_follow,
                            .moved = entry->moved},
-                          std::move(*buffer));
+                          std::move(buffer));
 }
 
 VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory,
                              CoreInode& target, const ChangedName& changed) {
   store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = changed.at;
-  auto buffer = directory_block_to_change(store, operation, directory, found.block);
-  if (!buffer) return forward_errno(buffer);
-  set_entry(buffer->bytes(), found.offset, target.number, entry_type(target.attributes.mode));
+  TRY(auto buffer, directory_block_to_change(store, operation, directory, found.block));
+  set_entry(buffer.bytes(), found.offset, target.number, entry_type(target.attributes.mode));
   touch_directory(store, directory);
   return store.link_added(operation,
                           {.directory = directory,
@@ -140,16 +137,15 @@ VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode&
                            .raises_directory = changed.raises_directory,
                            .others_follow = true,
                            .replaced = changed.replaced},
-                          std::move(*buffer));
+                          std::move(buffer));
 }
 
 VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& directory,
                             const RemovedName& removed) {
   store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = removed.at;
-  auto buffer = directory_block_to_change(store, operation, directory, found.block);
-  if (!buffer) return forward_errno(buffer);
-  remove_entry(buffer->bytes(), found.offset);
+  TRY(auto buffer, directory_block_to_change(store, operation, directory, found.block));
+  remove_entry(buffer.bytes(), found.offset);
   touch_directory(store, directory);
   return store.link_removed(operation,
                             {.directory = directory,
@@ -158,7 +154,7 @@ VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& 
                              .name = removed.name,
                              .cause = removed.cause,
                              .dropped = removed.dropped},
-                            std::move(*buffer));
+                            std::move(buffer));
 }
 
 VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {

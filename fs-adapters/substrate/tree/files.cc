@@ -57,23 +57,19 @@ VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOpt
                                             Operation* operation) {
   InodeHandle inode;
   if (options.create) {
-    auto at = walk_to_parent(path, operation);
-    if (!at) return forward_errno(at);
-    const InodeLock lock(*at->directory);
-    const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return forward_errno(found);
-    if (*found && options.exclusive) return refuse(EEXIST);
-    if (!*found) {
+    TRY(auto at, walk_to_parent(path, operation));
+    const InodeLock lock(*at.directory);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (found && options.exclusive) return refuse(EEXIST);
+    if (!found) {
       const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));
-      auto made = make_node(*operation, *at->directory, at->name, mode, {});
-      if (!made) return forward_errno(made);
-      inode = std::move(*made);
+      TRY(auto made, make_node(*operation, *at.directory, at.name, mode, {}));
+      inode = std::move(made);
     }
   }
   if (!inode) {
-    auto walked = walk(path, LastLink::follow, operation);
-    if (!walked) return forward_errno(walked);
-    inode = std::move(*walked);
+    TRY(auto walked, walk(path, LastLink::follow, operation));
+    inode = std::move(walked);
   }
   if (inode->attributes.is_directory()) return refuse(EISDIR);
   if (options.truncate && inode->attributes.size_bytes != 0) {
@@ -109,9 +105,8 @@ VfsResult<FileHandle> FileSystem::open(std::string_view path, const OpenOptions&
 
 VfsResult<void> FileSystem::close(FileHandle file) {
   enter();
-  auto open = file_of(file);
-  if (!open) return forward_errno(open);
-  const InodeHandle last = std::move((*open)->inode);
+  TRY(auto open, file_of(file));
+  const InodeHandle last = std::move(open->inode);
   files_[static_cast<std::size_t>(file)].reset();
   return {};
 }
@@ -119,9 +114,8 @@ VfsResult<void> FileSystem::close(FileHandle file) {
 VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset,
                                          std::span<std::byte> into) {
   enter();
-  auto open = file_of(file);
-  if (!open) return forward_errno(open);
-  const InodeHandle inode = store_->share(*(*open)->inode, nullptr);
+  TRY(auto open, file_of(file));
+  const InodeHandle inode = store_->share(*open->inode, nullptr);
   const InodeLock lock(*inode);
   const std::uint64_t size = inode->attributes.size_bytes;
   if (offset >= size) return std::size_t{0};
@@ -132,10 +126,9 @@ VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset,
     const std::uint32_t start = blocks.offset_in(offset + done);
     const std::size_t count = std::min<std::size_t>(blocks.bytes() - start, length - done);
     {
-      const auto buffer = store_->read_block(*inode, block);
-      if (!buffer) return forward_errno(buffer);
-      if (*buffer)
-        std::memcpy(into.data() + done, buffer->bytes().data() + start, count);
+      TRY(const auto buffer, store_->read_block(*inode, block));
+      if (buffer)
+        std::memcpy(into.data() + done, buffer.bytes().data() + start, count);
       else
         std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     }
@@ -182,11 +175,10 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode,
 VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset,
                                    std::span<const std::byte> data) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const bool sync = (*open)->sync || (*open)->data_sync;
-    const auto extent = (*open)->sync ? SyncExtent::everything : SyncExtent::data;
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const bool sync = open->sync || open->data_sync;
+    const auto extent = open->sync ? SyncExtent::everything : SyncExtent::data;
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     auto written = write_bytes(operation, *inode, offset, data);
     if (!written || !sync) return written;
@@ -196,10 +188,9 @@ VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset,
 
 VfsResult<void> FileSystem::append(FileHandle file, std::span<const std::byte> data) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const bool sync = (*open)->sync || (*open)->data_sync;
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const bool sync = open->sync || open->data_sync;
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     auto written = write_bytes(operation, *inode, inode->attributes.size_bytes, data);
     if (!written || !sync) return written;
@@ -209,9 +200,8 @@ VfsResult<void> FileSystem::append(FileHandle file, std::span<const std::byte> d
 
 VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t old_size = inode->attributes.size_bytes;
     auto cut = store_->set_size(operation, *inode, size_bytes);
@@ -230,12 +220,11 @@ VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode,
     const std::uint64_t count = std::min<std::uint64_t>(blocks.bytes() - start, length - done);
     const auto block = static_cast<std::int64_t>(blocks.of(offset + done));
     done += count;
-    auto buffer = store_->block_to_change(operation, inode, block);
-    if (!buffer) return forward_errno(buffer);
-    if (!*buffer) continue;
-    const auto bytes = buffer->bytes().subspan(start);
+    TRY(auto buffer, store_->block_to_change(operation, inode, block));
+    if (!buffer) continue;
+    const auto bytes = buffer.bytes().subspan(start);
     std::fill_n(bytes.begin(), std::min<std::size_t>(count, bytes.size()), std::byte{0});
-    store_->write_delayed(std::move(*buffer));
+    store_->write_delayed(std::move(buffer));
   }
   return {};
 }
@@ -293,9 +282,8 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
   if (length == 0) return refuse(EINVAL);
   if (too_far(*store_, offset, length)) return refuse(EFBIG);
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t size = inode->attributes.size_bytes;
     VfsResult<void> done;
@@ -332,9 +320,8 @@ VfsResult<void> FileSystem::mmap_write_sync(FileHandle file, std::uint64_t offse
                                             std::span<const std::byte> data) {
   if (data.empty()) return {};
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     const std::uint64_t size = inode->attributes.size_bytes;
     if (offset > size || data.size() > size - offset) return refuse(EINVAL);
@@ -354,9 +341,8 @@ VfsResult<void> FileSystem::sync_inode(Operation& operation, CoreInode& inode, S
 
 VfsResult<void> FileSystem::sync_file(FileHandle file, SyncExtent extent) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto open = file_of(file);
-    if (!open) return forward_errno(open);
-    const InodeHandle inode = store_->share(*(*open)->inode, &operation);
+    TRY(auto open, file_of(file));
+    const InodeHandle inode = store_->share(*open->inode, &operation);
     const InodeLock lock(*inode);
     return sync_inode(operation, *inode, extent);
   });

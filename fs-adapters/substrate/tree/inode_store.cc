@@ -50,11 +50,10 @@ VfsResult<std::string> InodeStore::read_target(CoreInode& link) {
   if (size > kPathBytesMax) return refuse(EIO);
   std::string target;
   for (std::int64_t block = 0; target.size() < size; ++block) {
-    const auto buffer = read_block(link, block);
-    if (!buffer) return forward_errno(buffer);
-    if (!*buffer) return refuse(EIO);
-    const std::size_t count = std::min<std::size_t>(buffer->bytes().size(), size - target.size());
-    target.append(reinterpret_cast<const char*>(buffer->bytes().data()), count);
+    TRY(const auto buffer, read_block(link, block));
+    if (!buffer) return refuse(EIO);
+    const std::size_t count = std::min<std::size_t>(buffer.bytes().size(), size - target.size());
+    target.append(reinterpret_cast<const char*>(buffer.bytes().data()), count);
   }
   return target;
 }

@@ -32,8 +32,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   const bool is_directory = (mode & kTypeMask) == kTypeDirectory;
   if (directory.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
-  const auto room = make_room(*store_, operation, directory, name);
-  if (!room) return forward_errno(room);
+  TRY(const auto room, make_room(*store_, operation, directory, name));
   auto made = store_->make(operation, directory, is_directory);
   if (!made) return made;
   CoreInode& inode = **made;
@@ -55,7 +54,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   }
   const auto added = add_name(
       *store_, operation, directory, inode,
-      {.name = name, .block = *room, .cause = NameCause::create, .raises_directory = is_directory});
+      {.name = name, .block = room, .cause = NameCause::create, .raises_directory = is_directory});
   if (!added) return forward_errno(added);
   return made;
 }
@@ -63,13 +62,11 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
 VfsResult<void> FileSystem::make_at(std::string_view path, std::uint16_t mode,
                                     std::string_view target) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto at = walk_to_parent(path, &operation);
-    if (!at) return forward_errno(at);
-    const InodeLock lock(*at->directory);
-    const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return forward_errno(found);
-    if (*found) return refuse(EEXIST);
-    const auto made = make_node(operation, *at->directory, at->name, mode, target);
+    TRY(auto at, walk_to_parent(path, &operation));
+    const InodeLock lock(*at.directory);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (found) return refuse(EEXIST);
+    const auto made = make_node(operation, *at.directory, at.name, mode, target);
     if (!made) return forward_errno(made);
     return {};
   });
@@ -87,32 +84,28 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto at = walk_to_parent(path, &operation);
-    if (!at) return forward_errno(at);
+    TRY(auto at, walk_to_parent(path, &operation));
     InodeHandle gone;  // ended last, without locks, because removing an inode may take long
-    InodeLock parent_lock(*at->directory);
-    const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return forward_errno(found);
-    if (!*found) return refuse(ENOENT);
-    auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
-    if (!inode) return forward_errno(inode);
-    gone = std::move(*inode);
+    InodeLock parent_lock(*at.directory);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (!found) return refuse(ENOENT);
+    TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
+    gone = std::move(inode);
     // Only directories that form a cycle are locked in opposite orders.
     if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);
     if (directory) {
-      const auto empty = is_empty(*store_, *gone);
-      if (!empty) return forward_errno(empty);
-      if (!*empty) return refuse(ENOTEMPTY);
+      TRY(const auto empty, is_empty(*store_, *gone));
+      if (!empty) return refuse(ENOTEMPTY);
     }
     gone->attributes.changed = store_->now();
     store_->mark_changed(*gone);
-    return remove_name(*store_, operation, *at->directory,
-                       {.name = at->name,
-                        .at = **found,
+    return remove_name(*store_, operation, *at.directory,
+                       {.name = at.name,
+                        .at = *found,
                         .cause = NameCause::unlink,
-                        .dropped = dropped_from(*at->directory, *gone)});
+                        .dropped = dropped_from(*at.directory, *gone)});
   });
 }
 
@@ -125,47 +118,40 @@ VfsResult<void> FileSystem::rmdir(std::string_view path) {
 
 VfsResult<void> FileSystem::link(std::string_view existing, std::string_view path) {
   return change([&](Operation& operation) -> VfsResult<void> {
-    auto inode = walk(existing, LastLink::keep, &operation);
-    if (!inode) return forward_errno(inode);
-    if ((*inode)->attributes.is_directory()) return refuse(EPERM);
-    auto at = walk_to_parent(path, &operation);
-    if (!at) return forward_errno(at);
-    const InodeLock parent_lock(*at->directory);
-    const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return forward_errno(found);
-    if (*found) return refuse(EEXIST);
-    if (at->directory->effective_links() == 0) return refuse(ENOENT);
-    const InodeLock lock(**inode);
-    CoreInode& target = **inode;
+    TRY(auto inode, walk(existing, LastLink::keep, &operation));
+    if (inode->attributes.is_directory()) return refuse(EPERM);
+    TRY(auto at, walk_to_parent(path, &operation));
+    const InodeLock parent_lock(*at.directory);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (found) return refuse(EEXIST);
+    if (at.directory->effective_links() == 0) return refuse(ENOENT);
+    const InodeLock lock(*inode);
+    CoreInode& target = *inode;
     if (target.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
     if (target.attributes.links >= kLinksMax) return refuse(EMLINK);
-    const auto room = make_room(*store_, operation, *at->directory, at->name);
-    if (!room) return forward_errno(room);
+    TRY(const auto room, make_room(*store_, operation, *at.directory, at.name));
     ++target.attributes.links;
     target.attributes.changed = store_->now();
     store_->mark_changed(target);
-    return add_name(*store_, operation, *at->directory, target,
-                    {.name = at->name, .block = *room, .cause = NameCause::link});
+    return add_name(*store_, operation, *at.directory, target,
+                    {.name = at.name, .block = room, .cause = NameCause::link});
   });
 }
 
 VfsResult<std::string> FileSystem::readlink(std::string_view path) {
   enter();
-  auto inode = walk(path, LastLink::keep, nullptr);
-  if (!inode) return forward_errno(inode);
-  return target_of(**inode);
+  TRY(auto inode, walk(path, LastLink::keep, nullptr));
+  return target_of(*inode);
 }
 
 VfsResult<std::vector<DirectoryEntry>> FileSystem::list(std::string_view path) {
   enter();
-  auto inode = walk(path, LastLink::follow, nullptr);
-  if (!inode) return forward_errno(inode);
-  const InodeLock lock(**inode);
-  if (!(*inode)->attributes.is_directory()) return refuse(ENOTDIR);
-  const auto names = list_names(*store_, **inode);
-  if (!names) return forward_errno(names);
+  TRY(auto inode, walk(path, LastLink::follow, nullptr));
+  const InodeLock lock(*inode);
+  if (!inode->attributes.is_directory()) return refuse(ENOTDIR);
+  TRY(const auto names, list_names(*store_, *inode));
   std::vector<DirectoryEntry> entries;
-  for (const ListedName& name : *names) {
+  for (const ListedName& name : names) {
     FileType type = FileType::other;
     if (name.type == entry_type(kTypeRegular)) type = FileType::regular;
     if (name.type == entry_type(kTypeDirectory)) type = FileType::directory;

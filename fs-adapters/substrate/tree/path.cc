@@ -34,10 +34,9 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
                                          Operation* operation) {
   if (!directory.attributes.is_directory()) return refuse(ENOTDIR);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
-  const auto found = find_name(*store_, directory, name);
-  if (!found) return forward_errno(found);
-  if (!*found) return refuse(ENOENT);
-  return named_inode(directory, name, (*found)->inode, operation);
+  TRY(const auto found, find_name(*store_, directory, name));
+  if (!found) return refuse(ENOENT);
+  return named_inode(directory, name, found->inode, operation);
 }
 
 VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
@@ -81,10 +80,9 @@ VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last,
     if (!next) return next;
     if ((*next)->attributes.is_symlink() && (!components.empty() || last == LastLink::follow)) {
       if (++followed > kLinksFollowedMax) return refuse(ELOOP);
-      const auto target = target_of(**next);
-      if (!target) return forward_errno(target);
-      put_in_front(*target, components);
-      if (!target->starts_with('/')) continue;
+      TRY(const auto target, target_of(**next));
+      put_in_front(target, components);
+      if (!target.starts_with('/')) continue;
       at = store_->get(store_->root(), operation);
       if (!at) return at;
       continue;
@@ -102,10 +100,9 @@ VfsResult<FileSystem::NameInDirectory> FileSystem::walk_to_parent(std::string_vi
   const std::string_view folder = slash == std::string_view::npos ? "" : path.substr(0, slash);
   if (name.empty() || name == "." || name == "..") return refuse(name.empty() ? EBUSY : EINVAL);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
-  auto directory = walk(folder, LastLink::follow, operation);
-  if (!directory) return forward_errno(directory);
-  if (!(*directory)->attributes.is_directory()) return refuse(ENOTDIR);
-  return NameInDirectory{.directory = std::move(*directory), .name = std::string(name)};
+  TRY(auto directory, walk(folder, LastLink::follow, operation));
+  if (!directory->attributes.is_directory()) return refuse(ENOTDIR);
+  return NameInDirectory{.directory = std::move(directory), .name = std::string(name)};
 }
 
 }  // namespace headcrash::tree

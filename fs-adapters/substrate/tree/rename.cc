@@ -33,10 +33,9 @@ constexpr int kLookupsMax = 100;
 
 /// Returns the inode that a directory's ".." refers to, and the position of the entry.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
-  const auto found = find_name(store, directory, "..");
-  if (!found) return forward_errno(found);
-  if (!*found) return refuse(EIO);
-  return **found;
+  TRY(const auto found, find_name(store, directory, ".."));
+  if (!found) return refuse(EIO);
+  return *found;
 }
 
 void raise(InodeStore& store, CoreInode& inode) {
@@ -48,11 +47,10 @@ void raise(InodeStore& store, CoreInode& inode) {
 /// Updates the ".." of a directory that has moved; the new parent's count has been raised already.
 VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
-  const auto parent_at = find_parent(store, directory);
-  if (!parent_at) return forward_errno(parent_at);
+  TRY(const auto parent_at, find_parent(store, directory));
   return replace_name(store, operation, directory, new_parent,
                       {.name = "..",
-                       .at = *parent_at,
+                       .at = parent_at,
                        .cause = NameCause::parent,
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
@@ -70,14 +68,11 @@ VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory,
   std::vector<InodeNumber> way{directory};
   while (way.back() != store_->root()) {
     if (way.size() > store_->inodes_max()) return refuse(ELOOP);
-    auto inode = store_->get(way.back(), &operation);
-    if (!inode) return forward_errno(inode);
-    const InodeLock lock(**inode);
-    if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0)
-      return refuse(ENOENT);
-    const auto parent = find_parent(*store_, **inode);
-    if (!parent) return forward_errno(parent);
-    way.push_back(parent->inode);
+    TRY(auto inode, store_->get(way.back(), &operation));
+    const InodeLock lock(*inode);
+    if (!inode->attributes.is_directory() || inode->effective_links() == 0) return refuse(ENOENT);
+    TRY(const auto parent, find_parent(*store_, *inode));
+    way.push_back(parent.inode);
   }
   return way;
 }
@@ -93,9 +88,8 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
     if (target->attributes.is_directory() != is_directory)
       return refuse(is_directory ? ENOTDIR : EISDIR);
     if (is_directory) {
-      const auto empty = is_empty(*store_, *target);
-      if (!empty) return forward_errno(empty);
-      if (!*empty) return refuse(ENOTEMPTY);
+      TRY(const auto empty, is_empty(*store_, *target));
+      if (!empty) return refuse(ENOTEMPTY);
     }
   }
   if (to.effective_links() == 0) return refuse(ENOENT);
@@ -125,12 +119,11 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
     if (done = change_parent(*store_, operation, source, from, to); !done) return done;
   if (done = store_->settle_name(operation, source); !done) return done;
   // Adding the new name may have moved the entry of the old name.
-  const auto old = find_name(*store_, from, rename.from.name);
-  if (!old) return forward_errno(old);
-  if (!*old) return refuse(EIO);
+  TRY(const auto old, find_name(*store_, from, rename.from.name));
+  if (!old) return refuse(EIO);
   return remove_name(*store_, operation, from,
                      {.name = rename.from.name,
-                      .at = **old,
+                      .at = *old,
                       .cause = NameCause::rename,
                       .dropped = moved_from(source, gets_parent ? &from : nullptr)});
 }
@@ -150,17 +143,15 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   std::string third;
   for (int i = 0; third.empty(); ++i) {
     const std::string name = exchange_name(target.number, i);
-    const auto taken = find_name(*store_, from, name);
-    if (!taken) return forward_errno(taken);
-    if (!*taken) third = name;
+    TRY(const auto taken, find_name(*store_, from, name));
+    if (!taken) third = name;
   }
-  const auto room = make_room(*store_, operation, from, third);
-  if (!room) return forward_errno(room);
+  TRY(const auto room, make_room(*store_, operation, from, third));
   raise(*store_, target);
   if (target_moves) raise(*store_, from);
   auto added = add_name(*store_, operation, from, target,
                         {.name = third,
-                         .block = *room,
+                         .block = room,
                          .cause = NameCause::exchange,
                          .raises_directory = target_moves,
                          .others_follow = true});
@@ -170,12 +161,11 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   if (source_moves) raise(*store_, to);
   const auto change_one = [&](NameInDirectory& at, CoreInode& now, const DroppedLink& before,
                               bool raises_directory) -> VfsResult<void> {
-    const auto found = find_name(*store_, *at.directory, at.name);
-    if (!found) return forward_errno(found);
-    if (!*found) return refuse(EIO);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (!found) return refuse(EIO);
     return replace_name(*store_, operation, *at.directory, now,
                         {.name = at.name,
-                         .at = **found,
+                         .at = *found,
                          .cause = NameCause::exchange,
                          .replaced = before,
                          .raises_directory = raises_directory});
@@ -195,12 +185,11 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   if (done && target_moves) done = change_parent(*store_, operation, target, to, from);
   if (done) done = store_->settle_name(operation, target);
   if (!done) return done;
-  const auto old = find_name(*store_, from, third);
-  if (!old) return forward_errno(old);
-  if (!*old) return refuse(EIO);
+  TRY(const auto old, find_name(*store_, from, third));
+  if (!old) return refuse(EIO);
   return remove_name(*store_, operation, from,
                      {.name = third,
-                      .at = **old,
+                      .at = *old,
                       .cause = NameCause::exchange,
                       .dropped = moved_from(target, nullptr)});
 }
@@ -222,13 +211,11 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
   const auto look = [&](NameInDirectory& at, std::optional<FoundName>& found,
                         InodeHandle& inode) -> VfsResult<void> {
     const InodeLock lock(*at.directory);
-    auto there = find_name(*store_, *at.directory, at.name);
-    if (!there) return forward_errno(there);
-    found = *there;
+    TRY(auto there, find_name(*store_, *at.directory, at.name));
+    found = there;
     if (!found) return {};
-    auto handle = named_inode(*at.directory, at.name, found->inode, &operation);
-    if (!handle) return forward_errno(handle);
-    inode = std::move(*handle);
+    TRY(auto handle, named_inode(*at.directory, at.name, found->inode, &operation));
+    inode = std::move(handle);
     return {};
   };
   rename.source = {};
@@ -240,16 +227,14 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
 
 VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation,
                                                                  Rename& rename, RenameMode mode) {
-  const auto above_from = ancestors(rename.from.directory->number, operation);
-  if (!above_from) return forward_errno(above_from);
-  const auto above_to = ancestors(rename.to.directory->number, operation);
-  if (!above_to) return forward_errno(above_to);
+  TRY(const auto above_from, ancestors(rename.from.directory->number, operation));
+  TRY(const auto above_to, ancestors(rename.to.directory->number, operation));
   const auto contains = [](const std::vector<InodeNumber>& way, const InodeHandle& inode) {
     return inode && std::find(way.begin(), way.end(), inode->number) != way.end();
   };
   // A directory must not become its own descendant.
-  if (contains(*above_to, rename.source)) return refuse(EINVAL);
-  if (contains(*above_from, rename.target))
+  if (contains(above_to, rename.source)) return refuse(EINVAL);
+  if (contains(above_from, rename.target))
     return refuse(mode == RenameMode::exchange ? EINVAL : ENOTEMPTY);
 
   struct Ranked {
@@ -258,15 +243,15 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
     CoreInode* inode;
     auto rank() const { return std::tuple(file, depth, inode->number); }
   };
-  std::vector<Ranked> ranked{{false, above_from->size(), rename.from.directory.get()},
-                             {false, above_to->size(), rename.to.directory.get()}};
+  std::vector<Ranked> ranked{{false, above_from.size(), rename.from.directory.get()},
+                             {false, above_to.size(), rename.to.directory.get()}};
   const auto add = [&](const InodeHandle& inode, std::size_t depth) {
     if (!inode) return;
     const bool file = !inode->attributes.is_directory();
     ranked.push_back({file, file ? 0 : depth, inode.get()});
   };
-  add(rename.source, above_from->size() + 1);
-  add(rename.target, above_to->size() + 1);
+  add(rename.source, above_from.size() + 1);
+  add(rename.target, above_to.size() + 1);
   std::sort(ranked.begin(), ranked.end(),
             [](const Ranked& a, const Ranked& b) { return a.rank() < b.rank(); });
   std::vector<CoreInode*> order;
@@ -280,19 +265,16 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
     return refuse(EINVAL);  // device files, such as whiteouts, are not supported
   return change([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
-    auto from_at = walk_to_parent(from, &operation);
-    if (!from_at) return forward_errno(from_at);
-    auto to_at = walk_to_parent(to, &operation);
-    if (!to_at) return forward_errno(to_at);
-    rename.from = std::move(*from_at);
-    rename.to = std::move(*to_at);
+    TRY(auto from_at, walk_to_parent(from, &operation));
+    TRY(auto to_at, walk_to_parent(to, &operation));
+    rename.from = std::move(from_at);
+    rename.to = std::move(to_at);
     const FiberLockGuard one_at_a_time(rename_lock_);
     for (int lookups = 0; lookups < kLookupsMax; ++lookups) {
       TRY(lookup_both(operation, rename));
-      const auto order = in_order_of_locks(operation, rename, mode);
-      if (!order) return forward_errno(order);
+      TRY(const auto order, in_order_of_locks(operation, rename, mode));
       std::vector<InodeLock> locks;
-      for (CoreInode* inode : *order) {
+      for (CoreInode* inode : order) {
         // Only directories that form a cycle are locked in opposite orders.
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
@@ -300,17 +282,14 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       // Other fibers may have changed the names before all locks were held.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
-        const auto again = find_name(*store_, *at.directory, at.name);
-        if (!again) return forward_errno(again);
-        found = *again;
+        TRY(const auto again, find_name(*store_, *at.directory, at.name));
+        found = again;
         return found.has_value() == static_cast<bool>(inode) &&
                (!found || found->inode == inode->number);
       };
-      const auto same_source = still(rename.from, rename.source_at, rename.source);
-      if (!same_source) return forward_errno(same_source);
-      const auto same_target = still(rename.to, rename.target_at, rename.target);
-      if (!same_target) return forward_errno(same_target);
-      if (*same_source && *same_target) return rename_locked(operation, rename, mode);
+      TRY(const auto same_source, still(rename.from, rename.source_at, rename.source));
+      TRY(const auto same_target, still(rename.to, rename.target_at, rename.target));
+      if (same_source && same_target) return rename_locked(operation, rename, mode);
     }
     return refuse(EBUSY);
   });

@@ -116,9 +116,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
       !ready)
     return forward_errno(ready);
-  auto buffer = read_group(group);
-  if (!buffer) return forward_errno(buffer);
-  CylinderGroup map(geometry, buffer->bytes(), group);
+  TRY(auto buffer, read_group(group));
+  CylinderGroup map(geometry, buffer.bytes(), group);
   const auto ahead = [&](std::optional<std::uint32_t> found, std::uint32_t start) {
     return found && from.forward && *found < start ? std::nullopt : found;
   };
@@ -140,7 +139,7 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   }
   if (!found) return std::nullopt;
   map.use(*found, fragments);
-  changed(group, map.totals(), std::move(*buffer));
+  changed(group, map.totals(), std::move(buffer));
   return geometry.group_base(group) + *found;
 }
 
@@ -229,13 +228,12 @@ VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t bl
                                                FragmentAddress after, std::uint32_t fragments) {
   volume_.cpu.charge(os::Cost::allocation);
   if (available_fragments() < fragments) return refuse(ENOSPC);
-  auto answer = options_.placement == Placement::hot_spot
-                    ? allocate_hot(fragments, inode)
-                    : allocate_near(inode, block, after, fragments);
-  if (!answer) return forward_errno(answer);
-  if (!*answer) return refuse(ENOSPC);
-  inode.last_allocated = **answer;
-  return **answer;
+  TRY(auto answer, options_.placement == Placement::hot_spot
+                       ? allocate_hot(fragments, inode)
+                       : allocate_near(inode, block, after, fragments));
+  if (!answer) return refuse(ENOSPC);
+  inode.last_allocated = *answer;
+  return *answer;
 }
 
 VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at,
@@ -246,11 +244,10 @@ VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at,
   if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
       !ready)
     return forward_errno(ready);
-  auto buffer = read_group(group);
-  if (!buffer) return forward_errno(buffer);
-  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+  TRY(auto buffer, read_group(group));
+  CylinderGroup map(volume_.geometry, buffer.bytes(), group);
   if (!map.extend(volume_.geometry.index_in_group(at), fragments, new_fragments)) return false;
-  changed(group, map.totals(), std::move(*buffer));
+  changed(group, map.totals(), std::move(buffer));
   return true;
 }
 
@@ -259,11 +256,10 @@ VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
   const Geometry& geometry = volume_.geometry;
   if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
   const std::uint32_t group = geometry.group_of_fragment(at);
-  auto buffer = read_group(group);
-  if (!buffer) return forward_errno(buffer);
-  CylinderGroup map(geometry, buffer->bytes(), group);
+  TRY(auto buffer, read_group(group));
+  CylinderGroup map(geometry, buffer.bytes(), group);
   if (!free_in_map(map, geometry, {.at = at, .fragments = fragments})) return refuse(EIO);
-  changed(group, map.totals(), std::move(*buffer));
+  changed(group, map.totals(), std::move(buffer));
   return {};
 }
 
@@ -288,26 +284,25 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
   // Another fiber may take the inode while the scheme prepares the change.
   for (;;) {
-    auto buffer = read_group(group);
-    if (!buffer) return forward_errno(buffer);
-    CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+    TRY(auto buffer, read_group(group));
+    CylinderGroup map(volume_.geometry, buffer.bytes(), group);
     const auto found = map.find_inode(from.value_or(map.inode_rotor()));
     if (!found || (from && *found < *from)) return std::nullopt;
     if (*found >= map.initialised_inodes()) {
-      volume_.cache.release(std::move(*buffer));
+      volume_.cache.release(std::move(buffer));
       if (auto zeroed = lazy_inodes_.initialise(group, *found); !zeroed)
         return forward_errno(zeroed);
       continue;
     }
     if (!volume_.scheme->may_take(group, first + *found)) {
-      volume_.cache.release(std::move(*buffer));
+      volume_.cache.release(std::move(buffer));
       if (auto ready = volume_.scheme->before_taking(group, first + *found, false); !ready)
         return forward_errno(ready);
       continue;
     }
     map.use_inode(*found, is_directory);
     map.set_inode_rotor(*found);
-    changed(group, map.totals(), std::move(*buffer));
+    changed(group, map.totals(), std::move(buffer));
     return first + *found;
   }
 }
@@ -332,10 +327,9 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
   volume_.cpu.charge(os::Cost::allocation);
   if (volume_.super.total.free_inodes == 0) return refuse(ENOSPC);
   if (options_.placement == Placement::hot_spot) {
-    const auto found = inode_hot(is_directory);
-    if (!found) return forward_errno(found);
-    if (!*found) return refuse(ENOSPC);
-    return **found;
+    TRY(const auto found, inode_hot(is_directory));
+    if (!found) return refuse(ENOSPC);
+    return *found;
   }
   std::uint32_t group =
       is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
@@ -356,12 +350,38 @@ VfsResult<void> Allocator::free_inode(InodeNumber number, bool is_directory) {
   volume_.cpu.charge(os::Cost::allocation);
   const std::uint32_t group = volume_.geometry.group_of_inode(number);
   const std::uint32_t index = volume_.geometry.inode_index_in_group(number);
-  auto buffer = read_group(group);
-  if (!buffer) return forward_errno(buffer);
-  CylinderGroup map(volume_.geometry, buffer->bytes(), group);
+  TRY(auto buffer, read_group(group));
+  CylinderGroup map(volume_.geometry, buffer.bytes(), group);
   if (!free_inode_in_map(map, index, is_directory)) return refuse(EIO);
-  changed(group, map.totals(), std::move(*buffer));
+  changed(group, map.totals(), std::move(buffer));
   return {};
+}
+
+// ---- lazy inodes
+
+LazyInodes::LazyInodes(Volume& volume) : volume_(volume), lock_(volume.executor) {}
+
+VfsResult<void> LazyInodes::initialise(std::uint32_t group, std::uint32_t slot) {
+  const tree::FiberLockGuard one_at_a_time(lock_);
+  const Geometry& geometry = volume_.geometry;
+  const auto initialised = [&]() -> VfsResult<std::uint32_t> {
+    TRY(const auto header, volume_.allocator.read_group(group));
+    return CylinderGroup(geometry, header.bytes(), group).initialised_inodes();
+  };
+  TRY(auto next, initialised());
+  if (slot < next) return {};
+  const InodeNumber first = group * geometry.inodes_per_group();
+  std::uint32_t end = next;
+  for (; end <= slot; end += geometry.inodes_per_block()) {
+    const FragmentAddress at = geometry.place_of(first + end).block;
+    os::HeldBuffer block = volume_.cache.get(Volume::place(at), os::Content::metadata,
+                                             volume_.lba(at), geometry.block_bytes());
+    std::ranges::fill(block.bytes(), std::byte{0});
+    TRY(as_result(volume_.cache.write(std::move(block))));
+  }
+  TRY(auto header, volume_.allocator.read_group(group));
+  CylinderGroup(geometry, header.bytes(), group).set_initialised_inodes(end);
+  return as_result(volume_.cache.write(std::move(header)));
 }
 
 }  // namespace headcrash::ufs

@@ -17,9 +17,8 @@ VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& ino
   const BlockPath path = geometry.path_of(inode.bmap.first());
   FragmentAddress at = inode.disk.indirect.at(path.levels - 1);
   for (std::uint32_t level = 0; level + 1 < path.levels && at != 0; ++level) {
-    const auto upper = volume.read_block(at);
-    if (!upper) return forward_errno(upper);
-    at = little_endian::load32(upper->bytes(), std::size_t{path.index.at(level)} * 4);
+    TRY(const auto upper, volume.read_block(at));
+    at = little_endian::load32(upper.bytes(), std::size_t{path.index.at(level)} * 4);
   }
   if (at == 0 || !geometry.is_data(at)) return refuse(EIO);
   if (!inode.bmap.alone()) return volume.read_block(at);
@@ -28,10 +27,9 @@ VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& ino
 }
 
 VfsResult<void> merge(Volume& volume, CoreInode& inode, BmapMerge why) {
-  auto indirect = indirect_of_cache(volume, inode);
-  if (!indirect) return forward_errno(indirect);
-  inode.bmap.lay_over(volume.geometry, indirect->bytes());
-  TRY(volume.scheme->bmap_merged(inode, std::move(*indirect), why));
+  TRY(auto indirect, indirect_of_cache(volume, inode));
+  inode.bmap.lay_over(volume.geometry, indirect.bytes());
+  TRY(volume.scheme->bmap_merged(inode, std::move(indirect), why));
   inode.bmap.merged();
   return {};
 }

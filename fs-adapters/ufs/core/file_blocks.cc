@@ -85,12 +85,11 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                          PointerPlace& place, BlockKind kind,
                                          const BlockWanted& wanted, std::uint32_t fragments) {
   const std::int64_t block = wanted.block;
-  auto at = volume.allocator.allocate(inode, block, before(volume, inode, place), fragments);
-  if (!at) return forward_errno(at);
+  TRY(auto at, volume.allocator.allocate(inode, block, before(volume, inode, place), fragments));
   const bool indirect = kind == BlockKind::indirect;
-  const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
+  const os::BufferKey key = indirect ? Volume::place(at) : Volume::block_of(inode.number, block);
   os::HeldBuffer buffer =
-      volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode), volume.lba(*at),
+      volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode), volume.lba(at),
                        volume.bytes(fragments));
   if (indirect) {
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
@@ -103,7 +102,7 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                      {.inode = inode,
                                       .kind = kind,
                                       .block = block,
-                                      .at = *at,
+                                      .at = at,
                                       .fragments = fragments,
                                       .old_size_bytes = inode.disk.size_bytes,
                                       .holder = place.holder ? &place.holder : nullptr,
@@ -111,12 +110,12 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
                                      std::move(buffer));
   if (!initialised) return initialised;
   if (place.cached) {
-    place.cached->cache.set(static_cast<std::uint64_t>(block), *at);
+    place.cached->cache.set(static_cast<std::uint64_t>(block), at);
     inode.bmap = place.cached->cache;
   } else if (place.holder) {
-    store32(place.holder.bytes(), std::size_t{place.index} * 4, *at);
+    store32(place.holder.bytes(), std::size_t{place.index} * 4, at);
   } else {
-    inode_pointer(inode, place.index) = *at;
+    inode_pointer(inode, place.index) = at;
   }
   add_sectors(volume, inode, fragments);
   return initialised;
@@ -135,13 +134,11 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
     // The buffer may be written delayed; its bytes are kept in `kept`.
   }
   FragmentAddress at = old_at;
-  auto extended = volume.allocator.extend(inode, old_at, have, want);
-  if (!extended) return forward_errno(extended);
-  if (!*extended) {
-    auto other =
-        volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want);
-    if (!other) return forward_errno(other);
-    at = *other;
+  TRY(auto extended, volume.allocator.extend(inode, old_at, have, want));
+  if (!extended) {
+    TRY(auto other,
+        volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want));
+    at = other;
   }
   os::HeldBuffer buffer = volume.cache.get(Volume::block_of(inode.number, block), content_of(inode),
                                            volume.lba(at), volume.bytes(want));
@@ -190,10 +187,9 @@ VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreIn
     return {};
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, last);
   if (have == geometry.fragments_per_block()) return {};
-  auto grown = grow_fragments(volume, operation, inode, static_cast<std::uint32_t>(last), have,
-                              geometry.fragments_per_block());
-  if (!grown) return forward_errno(grown);
-  volume.cache.write_delayed(std::move(*grown));
+  TRY(auto grown, grow_fragments(volume, operation, inode, static_cast<std::uint32_t>(last), have,
+                                 geometry.fragments_per_block()));
+  volume.cache.write_delayed(std::move(grown));
   inode.disk.size_bytes = (last + 1) * geometry.block_bytes();
   return {};
 }
@@ -244,10 +240,9 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
     const bool absent = at == 0;
     os::HeldBuffer next;
     if (absent) {
-      auto made = allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
-                                 geometry.fragments_per_block());
-      if (!made) return forward_errno(made);
-      next = std::move(*made);
+      TRY(auto made, allocate_block(volume, operation, inode, place, BlockKind::indirect, wanted,
+                                    geometry.fragments_per_block()));
+      next = std::move(made);
     }
     // The pointer's holder is released before the lower block is read.
     if (place.holder && absent)
@@ -257,9 +252,8 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
     next = {};
     if (!geometry.is_block(at)) return refuse(EIO);
     place.holder = {};
-    auto read = volume.read_block(at);
-    if (!read) return forward_errno(read);
-    place = {.holder = std::move(*read), .index = path.index[level]};
+    TRY(auto read, volume.read_block(at));
+    place = {.holder = std::move(read), .index = path.index[level]};
   }
   return place;
 }
@@ -275,9 +269,8 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
                                             const BlockWanted& wanted) {
   if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
     return FragmentAddress{0};
-  const auto place = reach_pointer(volume, operation, inode, wanted);
-  if (!place) return forward_errno(place);
-  return pointer(inode, *place);
+  TRY(const auto place, reach_pointer(volume, operation, inode, wanted));
+  return pointer(inode, place);
 }
 
 /// Returns a block for writing that is cached, or beyond the end of the file.
@@ -290,13 +283,11 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
   FragmentAddress indirect = 0;  // a new indirect block, which is not written before a merge
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
-    const auto allocated = volume.allocator.allocate(inode, wanted.block, 0, fragments);
-    if (!allocated) return forward_errno(allocated);
-    indirect = *allocated;
+    TRY(const auto allocated, volume.allocator.allocate(inode, wanted.block, 0, fragments));
+    indirect = allocated;
   } else if (!covered) {
-    const auto there = uncached_pointer(volume, operation, inode, wanted);
-    if (!there) return forward_errno(there);
-    at = *there;
+    TRY(const auto there, uncached_pointer(volume, operation, inode, wanted));
+    at = there;
   }
   if (at != 0) {
     if (!geometry.is_block(at)) return refuse(EIO);
@@ -309,9 +300,8 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
     place.cached->cache = BmapCache(block, indirect != 0);
   }
   if (block != geometry.first_of_indirect(block)) {
-    const auto behind = find_block(volume, inode, wanted.block - 1);
-    if (!behind) return forward_errno(behind);
-    place.cached->behind = *behind;
+    TRY(const auto behind, find_block(volume, inode, wanted.block - 1));
+    place.cached->behind = behind;
   }
   auto made = allocate_block(volume, operation, inode, place, kind_of(inode), wanted, fragments);
   if (indirect == 0) return made;
@@ -338,9 +328,8 @@ VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int
     at = path.levels == 0 ? inode.disk.direct[path.index[0]] : inode.disk.indirect[path.levels - 1];
     for (std::uint32_t level = 0; level < path.levels && at != 0; ++level) {
       if (!volume.geometry.is_block(at)) return refuse(EIO);
-      auto buffer = volume.read_block(at);
-      if (!buffer) return forward_errno(buffer);
-      at = load32(buffer->bytes(), std::size_t{path.index[level]} * 4);
+      TRY(auto buffer, volume.read_block(at));
+      at = load32(buffer.bytes(), std::size_t{path.index[level]} * 4);
     }
   }
   if (at != 0 && !inside(volume, inode, block, at)) return refuse(EIO);
@@ -387,18 +376,17 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     if (alone_in_indirect(volume, inode, block))
       if (auto ended = end_bmap_cache(volume, inode); !ended) return forward_errno(ended);
   }
-  auto place = reach_pointer(volume, operation, inode, wanted);
-  if (!place) return forward_errno(place);
-  const FragmentAddress at = pointer(inode, *place);
+  TRY(auto place, reach_pointer(volume, operation, inode, wanted));
+  const FragmentAddress at = pointer(inode, place);
   if (at != 0) {
     if (!geometry.is_block(at)) return refuse(EIO);
-    place->holder = {};
+    place.holder = {};
     return existing_block(volume, inode, wanted, at, geometry.fragments_per_block());
   }
-  auto made = allocate_block(volume, operation, inode, *place, kind_of(inode), wanted,
+  auto made = allocate_block(volume, operation, inode, place, kind_of(inode), wanted,
                              geometry.fragments_per_block());
   if (!made) return made;
-  volume.cache.write_delayed(std::move(place->holder));
+  volume.cache.write_delayed(std::move(place.holder));
   return made;
 }
 

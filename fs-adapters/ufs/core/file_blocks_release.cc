@@ -47,9 +47,8 @@ class Taker {
     std::vector<std::byte> pointers(geometry().block_bytes());
     const bool cached = levels == 1 && inode_.bmap.is_of(geometry(), from);
     if (!cached || !inode_.bmap.alone()) {
-      auto buffer = volume_.read_block(at);
-      if (!buffer) return forward_errno(buffer);
-      std::ranges::copy(buffer->bytes(), pointers.begin());
+      TRY(auto buffer, volume_.read_block(at));
+      std::ranges::copy(buffer.bytes(), pointers.begin());
     }
     if (cached) inode_.bmap.lay_over(geometry(), pointers);
     return pointers;
@@ -65,10 +64,9 @@ class Taker {
       return {};
     }
     {
-      const auto pointers = pointers_at(at, levels, from);
-      if (!pointers) return forward_errno(pointers);
+      TRY(const auto pointers, pointers_at(at, levels, from));
       for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i) {
-        const FragmentAddress child = load32(*pointers, std::size_t{i} * 4);
+        const FragmentAddress child = load32(pointers, std::size_t{i} * 4);
         if (child == 0) continue;
         const auto taken = take_tree(child, levels - 1, from + i * below(levels), extents);
         if (!taken) return taken;
@@ -83,16 +81,15 @@ class Taker {
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
-    auto buffer = volume_.read_block(at);
-    if (!buffer) return forward_errno(buffer);
+    TRY(auto buffer, volume_.read_block(at));
     std::vector<Extent> extents;
     for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i) {
       const std::uint64_t child_from = from + i * below(levels);
-      const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4);
+      const FragmentAddress child = load32(buffer.bytes(), std::size_t{i} * 4);
       if (child == 0 || !range.meets(child_from, below(levels))) continue;
       if (range.covers(child_from, below(levels))) {
         TRY(take_tree(child, levels - 1, child_from, extents));
-        store32(buffer->bytes(), std::size_t{i} * 4, 0);
+        store32(buffer.bytes(), std::size_t{i} * 4, 0);
       } else
         TRY(take_part(operation, child, levels - 1, child_from, range));
     }
@@ -104,7 +101,7 @@ class Taker {
                                            .first_block = static_cast<std::int64_t>(range.first),
                                            .end_block = static_cast<std::int64_t>(range.end),
                                            .holder = at},
-                                          std::move(*buffer));
+                                          std::move(buffer));
   }
 
   /// Releases the part of `range` that the inode points to. Resets its pointers and adds their
@@ -157,22 +154,20 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   const std::uint32_t offset = geometry.offset_in_block(size_bytes);
   if (offset == 0) return {};
   const std::uint64_t last = geometry.block_of(size_bytes);
-  const auto at = find_block(volume, inode, static_cast<std::int64_t>(last));
-  if (!at) return forward_errno(at);
-  if (*at == 0) return {};
+  TRY(const auto at, find_block(volume, inode, static_cast<std::int64_t>(last)));
+  if (at == 0) return {};
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, last);
   const std::uint32_t want = geometry.fragments_of_block(size_bytes, last);
-  auto buffer = read_file_block(volume, inode, static_cast<std::int64_t>(last), *at);
-  if (!buffer) return forward_errno(buffer);
-  const auto tail = buffer->bytes().subspan(offset);
+  TRY(auto buffer, read_file_block(volume, inode, static_cast<std::int64_t>(last), at));
+  const auto tail = buffer.bytes().subspan(offset);
   std::fill(tail.begin(), tail.end(), std::byte{0});
-  volume.cache.write_delayed(std::move(*buffer));
+  volume.cache.write_delayed(std::move(buffer));
   if (want == have) return {};
-  extents.push_back({*at + want, have - want});
+  extents.push_back({at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
   // The buffer must be shortened now; otherwise it could overwrite fragments of other files.
   auto shorter = volume.cache.read(
-      key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(*at),
+      key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(at),
       volume.bytes(want));
   if (!shorter) return refuse(EIO);
   volume.cache.write_delayed(std::move(*shorter));
@@ -234,10 +229,9 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
     // Allocate the last block even after a hole: fsck does not permit a file that ends in a hole.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
-    auto grown = block_for_writing(volume, operation, inode,
-                                   {.block = static_cast<std::int64_t>(last), .bytes = reach});
-    if (!grown) return forward_errno(grown);
-    volume.cache.write_delayed(std::move(*grown));
+    TRY(auto grown, block_for_writing(volume, operation, inode,
+                                      {.block = static_cast<std::int64_t>(last), .bytes = reach}));
+    volume.cache.write_delayed(std::move(grown));
     inode.disk.size_bytes = size_bytes;
     volume.inodes.mark_changed(inode);
     return {};

@@ -61,9 +61,8 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   used_.append(inode);
   InodeHandle handle(*this, inode, operation);
   const InodeLock lock(inode);
-  auto buffer = read_block(number);
-  if (!buffer) return forward_errno(buffer);
-  inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
+  TRY(auto buffer, read_block(number));
+  inode.disk = decode_inode(buffer.bytes().subspan(offset_in_block(number), kInodeBytes));
   const Geometry& geometry = volume_.geometry;
   if (inode.disk.allocated() &&
       !inode.disk.has_possible_size(geometry.file_bytes_max(),
@@ -71,12 +70,12 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
     return refuse(EIO);
   if (volume_.geometry.features().bmap_cache && inode.disk.allocated()) {
     inode.bmap = decode_bmap_cache(
-        buffer->bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
+        buffer.bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
     if (!inode.bmap.is_sound(volume_.geometry) || !(inode.bmap.empty() || inode.disk.is_regular()))
       return refuse(EIO);
   }
   inode.loaded = true;
-  volume_.cache.release(std::move(*buffer));
+  volume_.cache.release(std::move(buffer));
   volume_.scheme->inode_loaded(inode);
   forget_idle(kIdleInodesMax);
   return handle;
@@ -126,9 +125,8 @@ VfsResult<os::HeldBuffer> Inodes::copy_to_block(tree::CoreInode& its) {
 }
 
 VfsResult<void> Inodes::write_delayed(tree::CoreInode& inode) {
-  auto buffer = copy_to_block(inode);
-  if (!buffer) return forward_errno(buffer);
-  volume_.cache.write_delayed(std::move(*buffer));
+  TRY(auto buffer, copy_to_block(inode));
+  volume_.cache.write_delayed(std::move(buffer));
   return {};
 }
 

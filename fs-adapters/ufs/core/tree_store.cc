@@ -23,24 +23,23 @@ Operation* ours(tree::Operation* operation) {
 VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation,
                                              CoreInode& directory, std::int64_t block,
                                              std::uint32_t from, std::uint32_t to) {
-  const auto at = find_block(volume, directory, block);
-  if (!at) return forward_errno(at);
-  if (*at == 0) return refuse(EIO);
-  auto buffer = read_file_block(volume, directory, block, *at);
+  TRY(const auto at, find_block(volume, directory, block));
+  if (at == 0) return refuse(EIO);
+  auto buffer = read_file_block(volume, directory, block, at);
   if (!buffer) return buffer;
   tree::format_chunks(buffer->bytes().subspan(from, to - from));
   if (block >= kDirectPointers) {  // written by another system: sizes are not rolled back there
     volume.cache.write_delayed(std::move(*buffer));
-    return read_file_block(volume, directory, block, *at);
+    return read_file_block(volume, directory, block, at);
   }
   const std::uint32_t fragments = volume.geometry.fragments_of(to);
   return volume.scheme->block_allocated(operation,
                                         {.inode = directory,
                                          .kind = BlockKind::metadata,
                                          .block = block,
-                                         .at = *at,
+                                         .at = at,
                                          .fragments = fragments,
-                                         .old_at = *at,
+                                         .old_at = at,
                                          .old_fragments = fragments,
                                          .old_size_bytes = directory.disk.size_bytes,
                                          .slot = static_cast<std::uint32_t>(block)},
@@ -94,9 +93,8 @@ tree::InodeHandle TreeStore::share(tree::CoreInode& inode, tree::Operation* oper
 
 VfsResult<tree::InodeHandle> TreeStore::make(tree::Operation& operation, tree::CoreInode& directory,
                                              bool is_directory) {
-  const auto number = volume_->allocator.allocate_inode(directory.number, is_directory);
-  if (!number) return forward_errno(number);
-  return volume_->inodes.make(*number, &ours(operation));
+  TRY(const auto number, volume_->allocator.allocate_inode(directory.number, is_directory));
+  return volume_->inodes.make(number, &ours(operation));
 }
 
 void TreeStore::mark_changed(tree::CoreInode& inode) {
@@ -104,10 +102,9 @@ void TreeStore::mark_changed(tree::CoreInode& inode) {
 }
 
 VfsResult<os::HeldBuffer> TreeStore::read_block(tree::CoreInode& inode, std::int64_t block) {
-  const auto at = find_block(*volume_, core(inode), block);
-  if (!at) return forward_errno(at);
-  if (*at == 0) return os::HeldBuffer();
-  return read_file_block(*volume_, core(inode), block, *at);
+  TRY(const auto at, find_block(*volume_, core(inode), block));
+  if (at == 0) return os::HeldBuffer();
+  return read_file_block(*volume_, core(inode), block, at);
 }
 
 VfsResult<os::HeldBuffer> TreeStore::block_for_writing(tree::Operation& operation,
@@ -136,12 +133,11 @@ VfsResult<std::int64_t> TreeStore::grow_directory(tree::Operation& within, tree:
   const std::uint32_t unit =
       block < kDirectPointers ? geometry.fragment_bytes() : geometry.block_bytes();
   const std::uint32_t reach = (from / unit + 1) * unit;
-  auto buffer = from % unit != 0
-                    ? fill_last_fragment(*volume_, operation, directory, block, from, reach)
-                    : ufs::block_for_writing(*volume_, operation, directory,
-                                             {.block = block, .bytes = reach});
-  if (!buffer) return forward_errno(buffer);
-  volume_->cache.release(std::move(*buffer));
+  TRY(auto buffer, from % unit != 0
+                       ? fill_last_fragment(*volume_, operation, directory, block, from, reach)
+                       : ufs::block_for_writing(*volume_, operation, directory,
+                                                {.block = block, .bytes = reach}));
+  volume_->cache.release(std::move(buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
   tree::touch_directory(*this, directory);
   if (auto grown = volume_->scheme->directory_grown(operation, directory, old_size_bytes); !grown)

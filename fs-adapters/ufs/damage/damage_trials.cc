@@ -63,9 +63,8 @@ Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs:
   DamageTrials trials(sound, fsck, audit, log_at);
   if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
     return fail("image to be damaged", "is not sound: " + problem);
-  auto survey = ImageSurvey::of(*trials.disk_);
-  if (!survey) return forward_error(survey);
-  trials.survey_ = std::make_unique<ImageSurvey>(*std::move(survey));
+  TRY(auto survey, ImageSurvey::of(*trials.disk_));
+  trials.survey_ = std::make_unique<ImageSurvey>(std::move(survey));
   trials.judge_ = std::make_unique<RepairJudge>(*trials.survey_, *trials.disk_, fsck, audit);
   return trials;
 }

@@ -84,7 +84,7 @@ InodeNumber Fsck::State::find_free_inode() {
   return 0;
 }
 
-/// Initialises a block of inodes: zeroes, then the header (lazy_inodes.h). Returns false if all are
+/// Initialises a block of inodes: zeroes, then the header (allocator.h). Returns false if all are
 /// initialised.
 bool Fsck::State::initialise_inodes() {
   std::uint32_t group = 0;

@@ -161,21 +161,19 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
 
 VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
                                               const std::vector<Group::Wanted>& wanted) {
-  auto header = volume_.allocator.read_group(group);
-  if (!header) return forward_errno(header);
-  BusyMarks marks(volume_.geometry, header->bytes(), group);
+  TRY(auto header, volume_.allocator.read_group(group));
+  BusyMarks marks(volume_.geometry, header.bytes(), group);
   std::vector<InodeNumber> others;  // inodes that do not fit the header
   for (const Group::Wanted& one : wanted)
     if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
   if (others.size() < wanted.size()) {
-    TRY(write_marks(std::move(*header)));
+    TRY(write_marks(std::move(header)));
   } else {
-    volume_.cache.release(std::move(*header));
+    volume_.cache.release(std::move(header));
   }
   if (!others.empty()) {
-    const auto added = add_to_foreign_block(group, others);
-    if (!added) return forward_errno(added);
-    if (!*added) TRY(demand_full_check());
+    TRY(const auto added, add_to_foreign_block(group, others));
+    if (!added) TRY(demand_full_check());
   }
   for (const Group::Wanted& one : wanted) groups_.at(group).inodes.insert(one.inode);
   return {};
@@ -184,27 +182,25 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
 /// Clears the foreign block of a quiet group; stale entries must not become valid again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
-  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
-  if (!block) return forward_errno(block);
-  ForeignBlock list(block->bytes());
-  if (list.inodes().empty() && !block->dirty()) {
-    volume_.cache.release(std::move(*block));
+  TRY(auto block, volume_.read_block(volume_.geometry.foreign_block(group)));
+  ForeignBlock list(block.bytes());
+  if (list.inodes().empty() && !block.dirty()) {
+    volume_.cache.release(std::move(block));
     return {};
   }
   list.clear();
   ++counters_.header_writes;
-  return as_result(volume_.cache.write(std::move(*block)));
+  return as_result(volume_.cache.write(std::move(block)));
 }
 
 /// Returns false if there is no room for all of them.
 VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
                                                  const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
-  auto block = volume_.read_block(volume_.geometry.foreign_block(group));
-  if (!block) return forward_errno(block);
-  ForeignBlock list(block->bytes());
+  TRY(auto block, volume_.read_block(volume_.geometry.foreign_block(group)));
+  ForeignBlock list(block.bytes());
   const bool all = std::ranges::all_of(inodes, [&](InodeNumber inode) { return list.add(inode); });
-  if (auto written = write_marks(std::move(*block)); !written) return forward_errno(written);
+  if (auto written = write_marks(std::move(block)); !written) return forward_errno(written);
   return all;
 }
 
@@ -232,15 +228,14 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group,
     return true;
   };
   if (std::ranges::all_of(extents, is_marked)) return {};
-  auto header = volume_.allocator.read_group(group);
-  if (!header) return forward_errno(header);
-  BusyMarks marks(geometry, header->bytes(), group);
+  TRY(auto header, volume_.allocator.read_group(group));
+  BusyMarks marks(geometry, header.bytes(), group);
   for (const Extent& extent : extents) {
     if (geometry.index_in_group(extent.at) + extent.fragments > geometry.group_fragments(group))
       return refuse(EIO);  // a damaged pointer
     marks.mark_fragments(geometry.index_in_group(extent.at), extent.fragments);
   }
-  TRY(write_marks(std::move(*header)));
+  TRY(write_marks(std::move(header)));
   auto& fragments = groups_.at(group).fragments;
   for (const Extent& extent : extents) {
     const std::uint32_t first = geometry.index_in_group(extent.at);
@@ -261,12 +256,11 @@ VfsResult<void> BusyGroups::demand_full_check() {
 }
 
 VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
-  const auto inode = volume_.inodes.get(number, nullptr);
-  if (!inode) return forward_errno(inode);
-  const InodeLock lock(**inode);
-  for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, **inode))
+  TRY(const auto inode, volume_.inodes.get(number, nullptr));
+  const InodeLock lock(*inode);
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume_, *inode))
     TRY(volume_.write_if_dirty(key));
-  if (volume_.inodes.changed(number)) TRY(volume_.inodes.write_delayed(**inode));
+  if (volume_.inodes.changed(number)) TRY(volume_.inodes.write_delayed(*inode));
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 
@@ -300,14 +294,13 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   // The maps are written first: a torn write of both could leave old maps that are marked quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
   if (auto written = volume_.write_if_dirty(key); !written) return forward_errno(written);
-  auto header = volume_.allocator.read_group(group);
-  if (!header) return forward_errno(header);
-  if (header->dirty() || !settled(group, touched)) return not_now();
-  BusyMarks(volume_.geometry, header->bytes(), group).set_generation(generation() - 1);
+  TRY(auto header, volume_.allocator.read_group(group));
+  if (header.dirty() || !settled(group, touched)) return not_now();
+  BusyMarks(volume_.geometry, header.bytes(), group).set_generation(generation() - 1);
   groups_.erase(group);
   uncleaned_.insert(group);
   ++counters_.header_writes;
-  if (auto written = as_result(volume_.cache.write(std::move(*header))); !written)
+  if (auto written = as_result(volume_.cache.write(std::move(header))); !written)
     return forward_errno(written);
   uncleaned_.erase(group);
   ++counters_.cleaned;

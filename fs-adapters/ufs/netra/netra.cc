@@ -115,12 +115,10 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
 /// refers to. The rename has locked all three directories.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
-  const auto at = find_block(volume_, moving, 0);
-  if (!at) return forward_errno(at);
-  if (*at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
-  auto block = read_file_block(volume_, moving, 0, *at);
-  if (!block) return forward_errno(block);
-  const auto dot_dot = tree::find_entry(block->bytes().first(tree::kChunkBytes), "..");
+  TRY(const auto at, find_block(volume_, moving, 0));
+  if (at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
+  TRY(auto block, read_file_block(volume_, moving, 0, at));
+  const auto dot_dot = tree::find_entry(block.bytes().first(tree::kChunkBytes), "..");
   if (!dot_dot) return refuse(EIO);
   const InodeNumber from = dot_dot->inode;
   const auto whole = [&](InodeNumber directory, std::uint16_t entries) {
@@ -131,13 +129,12 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   TRY(whole(to, 1));
   TRY(whole(from, 1));
   // If a check removes the old name, the old parent has one child less.
-  const auto parent = volume_.inodes.get(from, &operation);
-  if (!parent) return forward_errno(parent);
-  auto done = mark(**parent);
+  TRY(const auto parent, volume_.inodes.get(from, &operation));
+  auto done = mark(*parent);
   if (done)
-    done = tag(operation, **parent,
+    done = tag(operation, *parent,
                {.directory = moving.number, .chunk = LinkTag::kDotDot, .entries = 1});
-  return done ? write_inode(**parent) : done;
+  return done ? write_inode(*parent) : done;
 }
 
 /// Tags a moved directory before one of its names is removed.
@@ -279,6 +276,32 @@ VfsResult<void> Netra::sync() {
   if (auto synced = Conventional::sync(); !synced || !fast()) return synced;
   if (auto begun = busy_.begin_generation(); !begun) return forward_errno(begun);
   return {};
+}
+
+// ---- group flusher
+
+void GroupFlusher::arm() {
+  if (armed_ || options_.flush_interval_ns == 0 || !busy_.any_busy()) return;
+  armed_ = true;
+  volume_.syncer.add_work(
+      [this] {
+        armed_ = false;
+        flush();
+        arm();
+      },
+      volume_.executor.now() + options_.flush_interval_ns);
+}
+
+/// Cleans groups. A group that is in use or cannot be written is retried in a later round.
+void GroupFlusher::flush() {
+  const os::TimeNs end =
+      volume_.executor.now() + options_.flush_interval_ns / 100 * options_.flush_share_percent;
+  const std::uint32_t groups = volume_.geometry.groups();
+  for (std::uint32_t i = 1; i <= groups && !volume_.stopped() && !volume_.abandoned; ++i) {
+    const std::uint32_t group = (volume_.allocator.hot_group() + i) % groups;
+    if (busy_.busy(group)) (void)busy_.clean(group);
+    if (volume_.executor.now() >= end) return;
+  }
 }
 
 }  // namespace headcrash::ufs

@@ -43,10 +43,32 @@
 
 #include "fs-adapters/ufs/format/inode_extension.h"
 #include "fs-adapters/ufs/netra/busy_groups.h"
-#include "fs-adapters/ufs/netra/group_flusher.h"
 #include "fs-adapters/ufs/schemes/conventional.h"
 
 namespace headcrash::ufs {
+
+// Cleans busy groups one after another, so that a fast check has few groups to examine (Peacock,
+// Kamaraju and Agrawal 1998, section 5.2). In each interval it begins with the group in front of
+// the hot spot, continues in a circle, and stops when its share of the interval is used; one write
+// at a time. It is a work item of the syncer, and delays other items for that time. It is not
+// scheduled while no group is busy.
+
+class GroupFlusher {
+ public:
+  GroupFlusher(Volume& volume, BusyGroups& busy, const NetraOptions& options)
+      : volume_(volume), busy_(busy), options_(options) {}
+
+  /// Schedules the flusher. Call when a group may have become busy.
+  void arm();
+
+ private:
+  void flush();
+
+  Volume& volume_;
+  BusyGroups& busy_;
+  NetraOptions options_;
+  bool armed_ = false;
+};
 
 class Netra : public Conventional {
  public:

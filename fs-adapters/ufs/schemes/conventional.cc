@@ -13,9 +13,8 @@ Conventional::Conventional(Volume& volume, const SchemeOptions& options)
     : Scheme(volume, options), zeroes_(volume) {}
 
 VfsResult<void> Conventional::write_inode(tree::CoreInode& inode) {
-  auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return forward_errno(buffer);
-  return as_result(volume_.cache.write(std::move(*buffer)));
+  TRY(auto buffer, volume_.inodes.copy_to_block(inode));
+  return as_result(volume_.cache.write(std::move(buffer)));
 }
 
 VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&,

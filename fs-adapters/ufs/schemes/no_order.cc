@@ -40,9 +40,8 @@ VfsResult<void> NoOrder::link_removed(Operation& operation, const LinkRemoval& r
 }
 
 VfsResult<void> NoOrder::inode_removed(Operation&, const InodeRemoval& removal) {
-  auto block = volume_.inodes.copy_to_block(removal.inode);
-  if (!block) return forward_errno(block);
-  TRY(volume_.write_last(std::move(*block), options_.removed_inode));
+  TRY(auto block, volume_.inodes.copy_to_block(removal.inode));
+  TRY(volume_.write_last(std::move(block), options_.removed_inode));
   TRY(volume_.free_extents(removal.extents));
   return volume_.free_inode(removal.inode.number, removal.directory);
 }

@@ -35,11 +35,9 @@ os::RequestId SchedulerChains::sent(os::RequestId id) const {
 }
 
 VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, bool barrier) {
-  auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return forward_errno(buffer);
-  const os::BufferKey key = buffer->key();
-  const os::RequestId id =
-      sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
+  TRY(auto buffer, volume_.inodes.copy_to_block(inode));
+  const os::BufferKey key = buffer.key();
+  const os::RequestId id = sent(volume_.cache.write_async(std::move(buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
             "chains: an inode's dependencies were not attached to its write");
   return id;
@@ -144,11 +142,10 @@ VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& director
     (void)volume_.send_if_dirty(holder, {});
     inodes_[directory.number].add(volume_.disk, volume_.cache.being_written(holder));
   }
-  const auto id = send_inode(directory);
-  if (!id) return forward_errno(id);
+  TRY(const auto id, send_inode(directory));
   const auto last =
       static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
-  blocks_[Volume::block_of(directory.number, last)].add(volume_.disk, *id);
+  blocks_[Volume::block_of(directory.number, last)].add(volume_.disk, id);
   return {};
 }
 
@@ -190,17 +187,15 @@ void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
 VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddition& addition,
                                             os::HeldBuffer directory_block) {
   const os::BufferKey key = directory_block.key();
-  const auto inode = send_inode(addition.target);
-  if (!inode) return forward_errno(inode);
-  blocks_[key].add(volume_.disk, *inode);
+  TRY(const auto inode, send_inode(addition.target));
+  blocks_[key].add(volume_.disk, inode);
   if (addition.raises_directory) {
-    const auto parent = send_inode(addition.directory);
-    if (!parent) return forward_errno(parent);
-    blocks_[key].add(volume_.disk, *parent);
+    TRY(const auto parent, send_inode(addition.directory));
+    blocks_[key].add(volume_.disk, parent);
   }
   const bool replaces = addition.replaced.inode != nullptr;
   if (!addition.others_follow && !replaces) {
-    if (addition.raises_directory) made_[addition.target.number] = *inode;
+    if (addition.raises_directory) made_[addition.target.number] = inode;
     return volume_.write_last(std::move(directory_block), options_.last_write);
   }
   if (const auto made = made_.find(addition.directory.number); made != made_.end())
@@ -224,11 +219,10 @@ VfsResult<void> SchedulerChains::link_removed(Operation& operation, const LinkRe
 
 VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& removal) {
   const InodeNumber number = removal.inode.number;
-  const auto id = send_inode(removal.inode, !tracked());
-  if (!id) return forward_errno(id);
-  freed(removal.extents, *id);
+  TRY(const auto id, send_inode(removal.inode, !tracked()));
+  freed(removal.extents, id);
   if (tracked()) {
-    const bool taken_over = freed_inodes_.emplace(number, *id).second;
+    const bool taken_over = freed_inodes_.emplace(number, id).second;
     invariant(taken_over, "chains: a reused inode lacks the dependencies of its predecessor");
   }
   names_.erase(number);

@@ -15,9 +15,8 @@ SchedulerFlag::SchedulerFlag(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
 VfsResult<void> SchedulerFlag::send_inode(tree::CoreInode& inode) {
-  auto buffer = volume_.inodes.copy_to_block(inode);
-  if (!buffer) return forward_errno(buffer);
-  volume_.cache.write_async(std::move(*buffer), kFlagged);
+  TRY(auto buffer, volume_.inodes.copy_to_block(inode));
+  volume_.cache.write_async(std::move(buffer), kFlagged);
   return {};
 }
 

@@ -33,10 +33,9 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   if (!seen.insert(inode).second) return {};
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    auto directory = volume.inodes.get(name->directory, &operation);
-    if (!directory) return forward_errno(directory);
-    if (!(*directory)->disk.is_directory()) continue;  // it has been removed in the meantime
-    auto written = write_pointers(volume, **directory);
+    TRY(auto directory, volume.inodes.get(name->directory, &operation));
+    if (!directory->disk.is_directory()) continue;  // it has been removed in the meantime
+    auto written = write_pointers(volume, *directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
     if (written) written = write_names(volume, operation, name->directory, seen);
     if (!written) return written;
@@ -63,9 +62,8 @@ VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode,
     for (const PendingName& name : volume_.names.of(one)) {
       if (!shows(one, name)) return false;
       if (name.block < kDirectPointers) continue;
-      auto directory = volume_.inodes.get(name.directory, &operation);
-      if (!directory) return forward_errno(directory);
-      if (!unwritten_indirect_blocks(volume_, **directory).empty()) return false;
+      TRY(auto directory, volume_.inodes.get(name.directory, &operation));
+      if (!unwritten_indirect_blocks(volume_, *directory).empty()) return false;
     }
   for (const InodeNumber one : way) volume_.names.arrived(one, noted);
   return true;
@@ -74,8 +72,7 @@ VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode,
 VfsResult<void> Scheme::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   const std::uint64_t noted = volume_.names.noted();
   TRY(write_with_names(operation, inode));
-  if (const auto arrived = names_arrived(operation, inode.number, noted); !arrived)
-    return forward_errno(arrived);
+  TRY(names_arrived(operation, inode.number, noted));
   return {};
 }
 

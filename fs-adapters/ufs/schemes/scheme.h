@@ -206,7 +206,7 @@ struct NetraOptions {
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// Interval of the group flusher (group_flusher.h), and the share of the interval during which it
+  /// Interval of the group flusher (netra.h), and the share of the interval during which it
   /// is active; 0 disables the flusher.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;

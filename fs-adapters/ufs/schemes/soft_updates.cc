@@ -496,11 +496,10 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     if (inode.disk.is_directory()) TRY(write_targets(inode.number));
     TRY(write_with_names(operation, inode));
     TRY(write_adds_of(inode.number));
-    const auto arrived = names_arrived(operation, inode.number, noted);
-    if (!arrived) return forward_errno(arrived);
+    TRY(const auto arrived, names_arrived(operation, inode.number, noted));
     // An indirect block that another user has sent with undone changes becomes dirty only when that
     // write completes.
-    if (*arrived && !has_pending_dependencies(inode.number) &&
+    if (arrived && !has_pending_dependencies(inode.number) &&
         unwritten_indirect_blocks(volume_, inode).empty())
       return {};
     TRY(write_path_to(inode.number, round));

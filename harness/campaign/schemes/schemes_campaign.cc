@@ -71,11 +71,8 @@ class SchemesRun {
     // A control needs no minimal set of lost writes.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
-    if (const auto confirmed =
-            in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
-                                         scratch_ / "again.hcrec", minimise, *explored);
-        !confirmed)
-      return forward_error(confirmed);
+    TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
+                                     scratch_ / "again.hcrec", minimise, *explored));
     confirm_ms_ = again.ms();
     faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
     db::TrialRecord record = row(trial, *explored);
@@ -128,9 +125,8 @@ class SchemesRun {
                                .order = workload.order,
                                .unmount = workload.damage.has_value()};
     if (!workload.faults) return run;
-    auto faults = in_process::draw_faults(formatted, *workload.faults);
-    if (!faults) return forward_error(faults);
-    run.faults = *std::move(faults);
+    TRY(auto faults, in_process::draw_faults(formatted, *workload.faults));
+    run.faults = std::move(faults);
     run.cache_bytes = *workload.faults % kSmallCacheOneIn == 0 ? 256U << 10 : 2U << 20;
     return run;
   }
@@ -215,7 +211,8 @@ class SchemesRun {
   void judge(const in_process::ExplorationResult& explored, db::TrialRecord& record) {
     worst_ = oracle::Verdict::clean;
     if (explored.run.failure || explored.checked == 0) {
-      worst_ = oracle::Verdict::harness_error;
+      worst_ =
+          explored.run.failure ? oracle::Verdict::workload_failed : oracle::Verdict::harness_error;
       record.summary = explored.run.failure
                            ? "the workload failed before any cut: " + *explored.run.failure
                            : "there was no state to check";

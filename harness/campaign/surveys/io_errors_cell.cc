@@ -7,22 +7,105 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "harness/campaign/surveys/failed_requests.h"
-#include "harness/campaign/surveys/io_errors_documents.h"
 #include "harness/campaign/surveys/io_errors_faults.h"
+#include "harness/campaign/surveys/io_errors_plan.h"
 #include "harness/campaign/surveys/io_errors_verdict.h"
+#include "harness/explorer/explain/block_kind.h"
 #include "harness/workload/operation.h"
+#include "plugin/base/result.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
+#include "plugin/record/recording.h"
 
 namespace headcrash::campaign {
 namespace {
 
+// References to documentation that describes the result of a cell. All places have been read. A
+// missing entry does not mean that the behaviour is undocumented.
+
+/// Returns the places and their statements, one sentence each; empty if we know of none. `type` is
+/// the adapter's.
+std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
+  std::vector<std::string> places;
+  const bool data =
+      cell.failed == FailedRequest::data_overwrite || cell.failed == FailedRequest::data_append;
+  const bool metadata = cell.failed == FailedRequest::metadata;
+  const bool success_after_error =
+      o.first_fsync > 0 &&
+      (o.second_fsync == 0 || o.reopened_fsync == 0 || o.fsync_after_sync == 0);
+  if (success_after_error) {
+    places.emplace_back(
+        "Linux, Documentation/filesystems/vfs.rst, \"Handling errors during writeback\": an error is "
+        "reported "
+        "once to each open file, and later calls succeed unless more errors come; PostgreSQL, "
+        "data_sync_retry: "
+        "a second attempt may report success although the data are lost");
+  }
+  const bool stays_writable = o.state == MountState::read_write;
+  if (type == "ext4" && data && stays_writable && cell.mount_option().empty())
+    places.emplace_back("ext4(5), data_err=ignore (default): an error of file data ends nothing");
+  if (type == "ext4" && data && !stays_writable && cell.mount_option() == "data_err=abort")
+    places.emplace_back(
+        "ext4(5), data_err=abort: an error of file data in ordered mode aborts the journal");
+  if (type == "xfs" && metadata && cell.lasting)
+    places.emplace_back(
+        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are tried again as "
+        "often as "
+        "error/metadata/EIO/max_retries says, and given up at unmount (fail_at_unmount)");
+  return fmt::format("{}", fmt::join(places, "; "));
+}
+
+// The requests of a recording that the first device failed while it had power.
+
+struct FailedRequests {
+  std::size_t count = 0;
+  std::string first;  ///< "write of 4096+8: journal commit block of transaction 7", "flush"
+};
+
+std::string describe(const record::Event& request, std::string_view type) {
+  if (request.op == model::Op::flush) return "flush";
+  const std::string range = fmt::format("{}+{}", request.lba, request.sectors);
+  if (request.payload.empty()) return "request of " + range;
+  return fmt::format("write of {}: {}", range,
+                     explorer::describe_write(type, request.lba, request.payload));
+}
+
+/// Finds the failed requests. `type` is the file system's type of mount(2). Fails if the recording
+/// cannot be read.
+Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
+                                       std::string_view type) {
+  TRY(auto reader, record::RecordingReader::open(recording));
+  std::unordered_map<model::RequestId, record::Event> waiting;
+  FailedRequests failed;
+  while (true) {
+    TRY(auto event, reader.next());
+    if (!event) return failed;
+    if (event->device != 0) continue;
+    if (event->kind == record::Kind::submit) {
+      const model::RequestId id = event->request;
+      waiting.insert_or_assign(id, std::move(*event));
+      continue;
+    }
+    if (event->kind != record::Kind::ack) continue;
+    const auto request = waiting.find(event->request);
+    if (request == waiting.end()) continue;
+    if (event->detail == static_cast<std::uint32_t>(model::Status::medium_error) &&
+        failed.count++ == 0)
+      failed.first = describe(request->second, type);
+    waiting.erase(request);
+  }
+}
+
 using nlohmann::json;
-using run::Step;
 using Files = IoErrorFiles;
 using Lines = std::vector<std::string>;
 
@@ -53,13 +136,9 @@ class CellRun : private SurveyCellRun {
   Result<db::TrialRecord> run();
 
  private:
-  // The failure of a request that was sent directly to a guest. Only a missing answer counts as an
-  // error.
-  struct Silence {
-    bool died = false;
-    std::string refusal;  ///< the agent's reason if it refused; the guest is then alive
-  };
-  tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
+  /// Sends a request directly to a guest. If the agent refuses (ErrorKind::refused), the guest is
+  /// alive; after any other failure it is gone.
+  Result<json> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
   std::vector<oracle::ObservedObject> look(std::string_view how, bool* readable);
   RangeContent inspect_write(std::string_view how);
@@ -68,9 +147,9 @@ class CellRun : private SurveyCellRun {
     io_.steps.push_back({std::move(step), std::move(result)});
   }
 
-  run::Step<void> course();
-  run::Step<void> format_and_set_up();
-  run::Step<void> write_metadata_sooner();
+  Result<void> course();
+  Result<void> format_and_set_up();
+  Result<void> write_metadata_sooner();
   bool waits_for_metadata() const {
     return filesystem_.type == "xfs" && cell_.failed == FailedRequest::metadata;
   }
@@ -78,12 +157,12 @@ class CellRun : private SurveyCellRun {
   void sync_and_look();
   void more_work();
   void read_mount_state();
-  run::Step<void> end_session();
-  run::Step<void> recover();
-  run::Step<void> check();
+  Result<void> end_session();
+  Result<void> recover();
+  Result<void> check();
   void judge_tree(const std::vector<oracle::ObservedObject>& tree);
   void conclude(const std::filesystem::path& recording);
-  run::Step<run::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
+  Result<run::GuestOutcome> exec(const Lines& argv) { return session_->exec(argv); }
 
   const IoErrorCell& cell_;
   WrittenRange written_;
@@ -104,22 +183,21 @@ Result<db::TrialRecord> CellRun::run() {
                          .seed = static_cast<std::int64_t>(context_.seed),
                          .clock = "off",
                          .cut = std::string(name(cell_.end)),
-                         .verdict = kMeasured,
+                         .verdict = db::kMeasured,
                          .expected = "any",
                          .started_at = base::now_utc()};
   TRY(start_drive());
-  run::Step<void> done = course();
-  if (done && malformed_) done = run::stop(oracle::Verdict::harness_error, *malformed_);
+  Result<void> done = course();
+  if (done && malformed_) done = run::stop(ErrorKind::malformed, *malformed_);
   if (interrupted()) return fail(record.key, "interrupted");
   TRY(end_guest_and_drive());
   if (done) {
     conclude(recording());
     record.summary = io_.surprise;
   } else {
-    record.verdict =
-        oracle::name(done.error().verdict == oracle::Verdict::clean ? oracle::Verdict::harness_error
-                                                                    : done.error().verdict);
-    record.summary = done.error().summary;
+    const oracle::Judgement judgement = oracle::judgement_of(done.error());
+    record.verdict = oracle::name(judgement.verdict);
+    record.summary = judgement.summary;
   }
   record.operations = static_cast<std::int64_t>(io_.steps.size());
   io_.failed_request = name(cell_.failed);
@@ -130,7 +208,7 @@ Result<db::TrialRecord> CellRun::run() {
   return record;
 }
 
-run::Step<void> CellRun::course() {
+Result<void> CellRun::course() {
   TRY(start_guest());
   TRY(format_and_set_up());
   if (!faults_.late) arm();
@@ -142,19 +220,16 @@ run::Step<void> CellRun::course() {
   return recover();
 }
 
-tl::expected<json, CellRun::Silence> CellRun::ask(const json& request,
-                                                  const vm::EventHandler& on_event) {
-  if (gone_) return tl::unexpected(Silence{.died = true});
+Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event) {
+  if (gone_) return fail(ErrorKind::guest_died, "", "the guest is gone");
   auto answer = guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event,
                              [this] { return interrupted(); });
-  if (answer) return std::move(*answer);
-  if (answer.error().failure == vm::CallFailure::refused)
-    return tl::unexpected(Silence{.refusal = answer.error().text});
+  if (answer || answer.error().kind == ErrorKind::refused) return answer;
   gone_ = true;
-  if (answer.error().failure == vm::CallFailure::malformed) malformed_ = answer.error().text;
-  const bool died = answer.error().failure == vm::CallFailure::guest_died;
+  if (answer.error().kind == ErrorKind::malformed) malformed_ = answer.error().problem;
+  const bool died = answer.error().kind == ErrorKind::guest_died;
   outcome_.state = died ? MountState::died : MountState::hung;
-  return tl::unexpected(Silence{.died = true});
+  return answer;
 }
 
 /// Runs the operations and returns a result for each. If the guest hangs, the result of an
@@ -189,7 +264,7 @@ void CellRun::arm() {
   }
 }
 
-run::Step<void> CellRun::format_and_set_up() {
+Result<void> CellRun::format_and_set_up() {
   TRY(make_file_system());
   TRY(write_metadata_sooner());
   TRY(mount_fresh());
@@ -200,16 +275,16 @@ run::Step<void> CellRun::format_and_set_up() {
   bool readable = false;
   const auto tree = look("setup", &readable);
   const auto a = std::ranges::find(tree, std::string("a"), &oracle::ObservedObject::path);
-  if (a == tree.end()) return run::stop(oracle::Verdict::harness_error, "the setup failed");
+  if (a == tree.end()) return run::stop(ErrorKind::other, "the setup failed");
   faults_ = faults_of(cell_, filesystem_.type, a->inode);
-  if (const auto said = session_->kernel_log(); !said) return tl::unexpected(said.error());
+  TRY(session_->kernel_log());
   return {};
 }
 
 /// XFS writes metadata to its final place, and covering records to its log, when the log has been
 /// idle for half a minute. This shortens the interval to a second. It is used only when waiting for
 /// metadata, because those records would trigger the other faults.
-run::Step<void> CellRun::write_metadata_sooner() {
+Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
   return {};
@@ -234,7 +309,7 @@ std::vector<oracle::ObservedObject> CellRun::look(std::string_view how, bool* re
     if (!object && !malformed_) malformed_ = object.error().message();
   });
   *readable = dumped.has_value();
-  if (!dumped && !gone_) note(fmt::format("read ({})", how), "refused: " + dumped.error().refusal);
+  if (!dumped && !gone_) note(fmt::format("read ({})", how), "refused: " + dumped.error().problem);
   return tree;
 }
 
@@ -251,7 +326,7 @@ RangeContent CellRun::inspect_write(std::string_view how) {
 /// request is a late write of metadata, waits between the two calls until it has been issued.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
-  note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
+  note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);
   if (waits_for_metadata())
     static_cast<void>(
         ask({{"do", "exec"}, {"argv", {"busybox", "sleep", "4"}}, {"timeout_ms", 60'000}}));
@@ -300,14 +375,14 @@ void CellRun::read_mount_state() {
   note("/proc/mounts", line.substr(0, line.find('\n')));
 }
 
-run::Step<void> CellRun::end_session() {
+Result<void> CellRun::end_session() {
   if (const auto log = ask({{"do", "log"}}))
     io_.kernel_log = log->value("text", "").substr(0, kKernelWordsMost);
   if (!gone_ && guest_->oops()) note("kernel", *guest_->oops());
   bool cut = cell_.end == SessionEnd::cut;
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
-    note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().refusal);
+    note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().problem);
     if (gone_) cut = true;  // a cut is the only way to end the session
   }
   if (cut) {
@@ -320,7 +395,7 @@ run::Step<void> CellRun::end_session() {
   return {};
 }
 
-run::Step<void> CellRun::recover() {
+Result<void> CellRun::recover() {
   TRY(start_guest());
   gone_ = false;
   std::string why;
@@ -344,13 +419,12 @@ run::Step<void> CellRun::recover() {
   }
   bool readable = false;
   const auto tree = look("recovered", &readable);
-  if (gone_ || !readable)
-    return run::stop(oracle::Verdict::harness_error, "the recovered tree cannot be read");
+  if (gone_ || !readable) return run::stop(ErrorKind::other, "the recovered tree cannot be read");
   judge_tree(tree);
   return session_->unmount();
 }
 
-run::Step<void> CellRun::check() {
+Result<void> CellRun::check() {
   TRY(const auto checked, exec(run::in_guest(filesystem_.check.argv)));
   const bool good = filesystem_.check.good(checked.exit_code);
   outcome_.after_recovery = good ? AfterRecovery::clean : AfterRecovery::damage;

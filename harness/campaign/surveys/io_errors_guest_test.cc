@@ -27,7 +27,7 @@ db::TrialRecord measured(const IoErrorCell& cell) {
 TEST(IoErrorsGuest, ALastingDataErrorIsReportedOnceAndForgotten) {
   const db::TrialRecord record =
       measured({.filesystem = "ext4", .failed = FailedRequest::data_overwrite, .lasting = true});
-  ASSERT_EQ(record.verdict, kMeasured) << record.summary;
+  ASSERT_EQ(record.verdict, db::kMeasured) << record.summary;
   const db::IoErrorRecord& seen = record.io_error.value();
   EXPECT_GE(seen.requests_failed, 1);
   EXPECT_NE(seen.failed_block.find("file 1: version 2"), std::string::npos) << seen.failed_block;
@@ -41,7 +41,7 @@ TEST(IoErrorsGuest, ALastingDataErrorIsReportedOnceAndForgotten) {
 
 TEST(IoErrorsGuest, WithoutAFaultNothingFails) {
   const db::TrialRecord record = measured({.filesystem = "ext4"});
-  ASSERT_EQ(record.verdict, kMeasured) << record.summary;
+  ASSERT_EQ(record.verdict, db::kMeasured) << record.summary;
   const db::IoErrorRecord& seen = record.io_error.value();
   EXPECT_EQ(seen.requests_failed, 0);
   EXPECT_EQ(seen.surprise, "");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "plugin/base/names.h"
+
 namespace headcrash::campaign {
 namespace {
 
@@ -43,9 +45,9 @@ bool has(const TestedFileSystem& subject, FailedRequest failed) {
 }  // namespace
 
 std::string_view name(FailedRequest failed) {
-  constexpr std::array<std::string_view, kFailedRequests.size()> kNames{
-      "none", "data-overwrite", "data-append", "metadata", "metadata-copy", "journal", "flush"};
-  return kNames.at(static_cast<std::size_t>(failed));
+  static constexpr auto kNames = base::names<FailedRequest>(
+      {"none", "data-overwrite", "data-append", "metadata", "metadata-copy", "journal", "flush"});
+  return kNames[failed];
 }
 
 std::string_view name(SessionEnd end) {

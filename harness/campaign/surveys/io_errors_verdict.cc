@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "harness/workload/stamp.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -83,21 +83,21 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
 }  // namespace
 
 std::string_view name(RangeContent content) {
-  constexpr std::array<std::string_view, 8> kNames{"-",    "new",     "old",     "torn",
-                                                   "zero", "foreign", "missing", "unreadable"};
-  return kNames.at(static_cast<std::size_t>(content));
+  static constexpr auto kNames = base::names<RangeContent>(
+      {"-", "new", "old", "torn", "zero", "foreign", "missing", "unreadable"});
+  return kNames[content];
 }
 
 std::string_view name(MountState state) {
-  constexpr std::array<std::string_view, 6> kNames{"-",         "read-write", "read-only",
-                                                   "shut down", "hung",       "died"};
-  return kNames.at(static_cast<std::size_t>(state));
+  static constexpr auto kNames =
+      base::names<MountState>({"-", "read-write", "read-only", "shut down", "hung", "died"});
+  return kNames[state];
 }
 
 std::string_view name(AfterRecovery state) {
-  constexpr std::array<std::string_view, 6> kNames{
-      "", "clean", "damage", "damage repaired", "damage not repaired", "mount refused"};
-  return kNames.at(static_cast<std::size_t>(state));
+  static constexpr auto kNames = base::names<AfterRecovery>(
+      {"", "clean", "damage", "damage repaired", "damage not repaired", "mount refused"});
+  return kNames[state];
 }
 
 std::string IoErrorOutcome::after_recovery_text() const {

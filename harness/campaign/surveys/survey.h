@@ -11,9 +11,6 @@
 
 namespace headcrash::campaign {
 
-/// The verdict of a measured cell; others are harness-error.
-inline constexpr const char* kMeasured = "measured";
-
 struct SurveyCell {
   std::string key;  ///< unique
   /// Measures the cell. `scratch` is an existing folder for the cell, removed afterwards. Called

@@ -30,45 +30,41 @@ Result<void> SurveyCellRun::end_guest_and_drive() {
   return device_->stop();
 }
 
-run::Step<void> SurveyCellRun::control(const nlohmann::json& request) {
+Result<void> SurveyCellRun::control(const nlohmann::json& request) {
   const auto done = device_->control().request(request);
-  if (!done)
-    return run::stop(oracle::Verdict::harness_error,
-                     request.dump() + ": " + done.error().message());
+  if (!done) return run::stop(ErrorKind::other, request.dump() + ": " + done.error().message());
   return {};
 }
 
-run::Step<void> SurveyCellRun::start_guest() {
+Result<void> SurveyCellRun::start_guest() {
   session_.reset();
   guest_.reset();  // both guests use the same console log
-  auto started = run::start_trial_guest({.image = context_.image,
-                                         .accelerator = context_.accelerator,
-                                         .disk_bytes = kDriveBytes,
-                                         .step_timeout_s = step_timeout_s_,
-                                         .seed = run::seed_digits(random_()),
-                                         .interrupted = context_.interrupted,
-                                         .cache = context_.cache,
-                                         .scratch = context_.scratch},
-                                        *device_, filesystem_);
-  if (!started) return run::broken(started.error());
-  guest_ = std::move(started->guest);
-  session_ = std::move(started->session);
-  return std::move(started->met);
+  TRY(auto started, run::start_trial_guest({.image = context_.image,
+                                            .accelerator = context_.accelerator,
+                                            .disk_bytes = kDriveBytes,
+                                            .step_timeout_s = step_timeout_s_,
+                                            .seed = run::seed_digits(random_()),
+                                            .interrupted = context_.interrupted,
+                                            .cache = context_.cache,
+                                            .scratch = context_.scratch},
+                                           *device_, filesystem_));
+  guest_ = std::move(started.guest);
+  session_ = std::move(started.session);
+  return std::move(started.met);
 }
 
-run::Step<void> SurveyCellRun::make_file_system() {
+Result<void> SurveyCellRun::make_file_system() {
   TRY(const auto made,
       session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_))));
   if (!filesystem_.mkfs.good(made.exit_code))
-    return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made.output);
+    return run::stop(ErrorKind::other, "mkfs failed: " + made.output);
   return {};
 }
 
-run::Step<void> SurveyCellRun::mount_fresh() {
+Result<void> SurveyCellRun::mount_fresh() {
   std::string why;
   TRY(const auto mounted, session_->mount(filesystem_, &why));
-  if (!mounted)
-    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
+  if (!mounted) return run::stop(ErrorKind::other, "the fresh file system was refused: " + why);
   return {};
 }
 

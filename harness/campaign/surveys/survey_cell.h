@@ -45,12 +45,12 @@ class SurveyCellRun {
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
 
   /// Sends a request to the drive's control socket.
-  run::Step<void> control(const nlohmann::json& request);
+  Result<void> control(const nlohmann::json& request);
   /// Starts a guest, and replaces an existing one.
-  run::Step<void> start_guest();
-  run::Step<void> make_file_system();
+  Result<void> start_guest();
+  Result<void> make_file_system();
   /// Mounts a fresh file system, which must succeed.
-  run::Step<void> mount_fresh();
+  Result<void> mount_fresh();
 
   adapters::LinuxAdapter filesystem_;
   const SurveyContext& context_;

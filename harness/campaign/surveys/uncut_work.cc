@@ -46,26 +46,24 @@ Result<std::vector<oracle::Finding>> differences(
   return oracle.judge(operations.size() - 1, tree);
 }
 
-run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
-                                         const adapters::LinuxAdapter& filesystem) {
+Result<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
+                                      const adapters::LinuxAdapter& filesystem) {
   ComparedWork work;
   const std::span<const Operation> all(workload.operations);
   for (const std::size_t rest : workload.rests) {
     const auto part = all.subspan(work.operations, rest - work.operations);
     TRY(const auto ran, guest.run({part.begin(), part.end()}, work.failed_operations));
     if (ran.failure)
-      return run::stop(
-          oracle::Verdict::workload_failed,
-          fmt::format("after {} operations that succeeded: {}", work.operations, *ran.failure));
+      return run::stop(ErrorKind::workload, fmt::format("after {} operations that succeeded: {}",
+                                                        work.operations, *ran.failure));
     for (workload::FailedOperation failed : ran.failed_operations) {
       failed.operation += work.operations;
       work.failed_operations.push_back(failed);
     }
     work.operations = rest;
     TRY(const auto tree, guest.dump());
-    auto found = differences(all.first(rest), work.failed_operations, filesystem, tree);
-    if (!found) return run::broken(found.error());
-    work.findings = std::move(*found);
+    TRY(auto found, differences(all.first(rest), work.failed_operations, filesystem, tree));
+    work.findings = std::move(found);
     if (!work.findings.empty()) break;
   }
   return work;

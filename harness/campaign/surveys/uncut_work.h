@@ -43,7 +43,7 @@ struct ComparedWork {
 };
 /// Runs the workload on a mounted file system. Ends with the first comparison that finds a
 /// difference.
-run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
-                                         const adapters::LinuxAdapter& filesystem);
+Result<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
+                                      const adapters::LinuxAdapter& filesystem);
 
 }  // namespace headcrash::campaign

@@ -75,7 +75,7 @@ TEST(UncutWork, ReportsAFailedOperationAsWorkloadFailed) {
   const auto work = work_and_compare(session, with_rests(list_of("create a\n"), 5),
                                      adapters::load_adapter("ufs-soft-updates").value());
   ASSERT_FALSE(work);
-  EXPECT_EQ(work.error().verdict, oracle::Verdict::workload_failed);
+  EXPECT_EQ(work.error().kind, ErrorKind::workload);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ namespace headcrash::campaign {
 namespace {
 
 using nlohmann::json;
-using run::Step;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -75,12 +74,12 @@ class UnsyncedRun : private SurveyCellRun {
 
  private:
   std::string option() const { return cell_.setting->mount_option(filesystem_.type); }
-  run::Step<void> course();
-  run::Step<void> format_and_mount();
-  run::Step<void> work_until_cut();
-  run::Step<void> await_cut();
-  run::Step<void> recover();
-  run::Step<void> shell(const std::string& commands);
+  Result<void> course();
+  Result<void> format_and_mount();
+  Result<void> work_until_cut();
+  Result<void> await_cut();
+  Result<void> recover();
+  Result<void> shell(const std::string& commands);
   Result<void> conclude(db::TrialRecord& record);
 
   const UnsyncedCell& cell_;
@@ -98,20 +97,21 @@ Result<db::TrialRecord> UnsyncedRun::run() {
                          .workload = std::string(kUnsyncedName),
                          .seed = static_cast<std::int64_t>(context_.seed),
                          .clock = "real",
-                         .verdict = kMeasured,
+                         .verdict = db::kMeasured,
                          .expected = "any",
                          .started_at = base::now_utc(),
                          .variant = std::string(setting.name)};
   record.operations = static_cast<std::int64_t>(workload_.operations.size());
   if (cell_.synced) record.control = "keep";
   TRY(start_drive());
-  const run::Step<void> done = course();
+  const Result<void> done = course();
   if (interrupted()) return fail(record.key, "interrupted");
   TRY(end_guest_and_drive());
   record.cut = cut_;
   if (!done) {
-    record.verdict = oracle::name(done.error().verdict);
-    record.summary = done.error().summary;
+    const oracle::Judgement judgement = oracle::judgement_of(done.error());
+    record.verdict = oracle::name(judgement.verdict);
+    record.summary = judgement.summary;
   } else if (const auto concluded = conclude(record); !concluded) {
     record.verdict = oracle::name(oracle::Verdict::harness_error);
     record.summary = concluded.error().message();
@@ -120,7 +120,7 @@ Result<db::TrialRecord> UnsyncedRun::run() {
   return record;
 }
 
-run::Step<void> UnsyncedRun::course() {
+Result<void> UnsyncedRun::course() {
   TRY(start_guest());
   TRY(format_and_mount());
   TRY(work_until_cut());
@@ -131,14 +131,14 @@ run::Step<void> UnsyncedRun::course() {
   return recover();
 }
 
-run::Step<void> UnsyncedRun::shell(const std::string& commands) {
+Result<void> UnsyncedRun::shell(const std::string& commands) {
   TRY(const auto done, session_->exec({"busybox", "sh", "-c", commands}));
   if (done.exit_code != 0)
-    return run::stop(oracle::Verdict::harness_error, "the kernel's settings: " + done.output);
+    return run::stop(ErrorKind::other, "the kernel's settings: " + done.output);
   return {};
 }
 
-run::Step<void> UnsyncedRun::format_and_mount() {
+Result<void> UnsyncedRun::format_and_mount() {
   TRY(make_file_system());
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
@@ -150,7 +150,7 @@ run::Step<void> UnsyncedRun::format_and_mount() {
   return mount_fresh();
 }
 
-run::Step<void> UnsyncedRun::work_until_cut() {
+Result<void> UnsyncedRun::work_until_cut() {
   std::size_t after = workload_.operations.size() - 1;
   if (!cell_.synced)
     after = workload_.rests.at(workload_.rests.size() - 1 - random_() % kLastRounds);
@@ -158,43 +158,45 @@ run::Step<void> UnsyncedRun::work_until_cut() {
                      static_cast<std::int64_t>(random_() % kMsPerRound));
   TRY(control({{"clock", "real"}}));
   TRY(control({{"power", "cut"}, {"when", cut_}}));
-  if (const auto sent = guest_->send(run::run_request(workload_.operations)); !sent)
-    return run::broken(sent.error());
+  TRY(guest_->send(run::run_request(workload_.operations)));
   return await_cut();
 }
 
-run::Step<void> UnsyncedRun::await_cut() {
+Result<void> UnsyncedRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(kStepMostS);
+  std::optional<std::string> failure;  // the operation that failed and ended the workload
   while (true) {
     const auto message = guest_->receive(milliseconds(100));
     const auto status = device_->control().request({{"power", "status"}});
     if (!status)
-      return run::stop(oracle::Verdict::harness_error,
-                       "waiting for the cut: " + status.error().message());
+      return run::stop(ErrorKind::other, "waiting for the cut: " + status.error().message());
     if (status->value("power", "") == "off") return {};
+    if (message && !failure) failure = run::failure_of(*message, workload_.operations);
+    if (failure && message && message->contains("ok"))
+      return run::stop(ErrorKind::workload, *failure);
     if (message && message->contains("ok") && !message->value("ok", false))
-      return run::stop(oracle::Verdict::harness_error,
+      return run::stop(ErrorKind::refused,
                        "the workload failed before the cut: " + message->dump());
     if (const auto oops = guest_->oops())
-      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
-    if (guest_->malformed()) return run::broken(*guest_->malformed());
-    if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
-    if (interrupted()) return run::stop(oracle::Verdict::harness_error, "interrupted");
+      return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return tl::unexpected(*guest_->malformed());
+    if (!guest_->alive()) return run::stop(ErrorKind::guest_died, "the guest died before the cut");
+    if (interrupted()) return run::stop(ErrorKind::interrupted, "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(oracle::Verdict::hang,
+      return run::stop(ErrorKind::timeout,
                        fmt::format("the workload did not reach the cut within {} s", kStepMostS));
   }
 }
 
-run::Step<void> UnsyncedRun::recover() {
+Result<void> UnsyncedRun::recover() {
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
     TRY(const auto replayed, session_->exec(run::in_guest(filesystem_.replay.argv)));
     if (!filesystem_.replay.good(replayed.exit_code))
-      return run::stop(oracle::Verdict::not_repairable, "the replay failed: " + replayed.output);
+      return run::stop(ErrorKind::not_repairable, "the replay failed: " + replayed.output);
   }
   std::string why;
   TRY(const auto mounted, session_->mount(filesystem_, &why));
-  if (!mounted) return run::stop(oracle::Verdict::unmountable, "the mount was refused: " + why);
+  if (!mounted) return run::stop(ErrorKind::unmountable, "the mount was refused: " + why);
   TRY(auto tree, session_->dump());
   tree_ = std::move(tree);
   return session_->unmount();

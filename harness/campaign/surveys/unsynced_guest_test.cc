@@ -23,7 +23,7 @@ std::map<std::string, double> measured(const UnsyncedCell& cell) {
   std::map<std::string, double> metrics;
   if (!record) ADD_FAILURE() << record.error().message();
   if (!record) return metrics;
-  EXPECT_EQ(record->verdict, kMeasured) << record->summary;
+  EXPECT_EQ(record->verdict, db::kMeasured) << record->summary;
   for (const db::PhaseRecord& phase : record->phases)
     for (const db::MetricRecord& metric : phase.metrics) metrics[metric.name] = metric.value;
   return metrics;

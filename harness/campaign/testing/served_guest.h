@@ -55,7 +55,7 @@ class ServedGuest : public testing::Test {
   nlohmann::json must(const nlohmann::json& request, const vm::EventHandler& on_event = {}) {
     const auto answer =
         guest_->call(request, std::chrono::milliseconds(kStepMs + 10'000), on_event);
-    EXPECT_TRUE(answer) << request.dump().substr(0, 200) << ": " << answer.error().text << "\n"
+    EXPECT_TRUE(answer) << request.dump().substr(0, 200) << ": " << answer.error().problem << "\n"
                         << guest_->console_tail(20);
     return answer ? *answer : nlohmann::json::object();
   }

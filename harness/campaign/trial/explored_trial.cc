@@ -26,15 +26,16 @@ constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
 /// Failures of one kind to confirm if none is described in detail.
 constexpr std::size_t kSeenAgain = 3;
 
-run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
-                                             const explorer::FormattedDisk& disk,
-                                             const std::vector<workload::Operation>& operations,
-                                             const fs::path& recording) {
+Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
+                                          const explorer::FormattedDisk& disk,
+                                          const std::vector<workload::Operation>& operations,
+                                          const fs::path& recording,
+                                          std::optional<oracle::Judgement>* at_crash = nullptr) {
   const auto record_it = [&] {
-    return cell.application
-               ? explorer::record_application(guest, cell.filesystem, disk, *cell.application,
-                                              recording)
-               : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
+    return cell.application ? explorer::record_application(guest, cell.filesystem, disk,
+                                                           *cell.application, recording)
+                            : explorer::record_workload(guest, cell.filesystem, disk, operations,
+                                                        recording, at_crash);
   };
   if (!cell.write_through) return record_it();
   // The mode was set in the current guest, but load() may restore another one. Retry until the
@@ -43,7 +44,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
                     .faults = guest.machine().faults}));
-    if (const auto set = guest.set_write_through(true); !set) return tl::unexpected(set.error());
+    TRY(guest.set_write_through(true));
     const std::size_t set_guest = guest.restores();
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
@@ -55,7 +56,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     }
     if (!recorded || !replaced) return recorded;
   }
-  return run::stop(oracle::Verdict::harness_error,
+  return run::stop(ErrorKind::other,
                    "every guest was replaced while its disk was in mode \"write through\"");
 }
 
@@ -75,9 +76,9 @@ class ExploredTrial {
 
  private:
   Result<std::vector<workload::Operation>> operations() const;
-  run::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
-                                   const std::function<void(const std::string&)>& on_phase);
-  run::Step<explorer::ExplorationResult> explore(
+  Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
+                                const std::function<void(const std::string&)>& on_phase);
+  Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
   /// Returns the expected verdict. An application may promise less than its file system.
@@ -107,6 +108,8 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
+  /// The judgement of a state that a crash inside the list left, if it failed its check.
+  std::optional<oracle::Judgement> at_crash_;
   /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< sum over all failures
@@ -141,8 +144,9 @@ Result<db::TrialRecord> ExploredTrial::run(
   const auto done = explore_and_tell(list, on_phase);
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (!done) {
-    record_.verdict = oracle::name(done.error().verdict);
-    record_.summary = done.error().summary;
+    const oracle::Judgement judgement = at_crash_ ? *at_crash_ : oracle::judgement_of(done.error());
+    record_.verdict = oracle::name(judgement.verdict);
+    record_.summary = judgement.summary;
     worth_keeping_ = true;
   }
   keep_artefacts();
@@ -150,7 +154,7 @@ Result<db::TrialRecord> ExploredTrial::run(
   return std::move(record_);
 }
 
-run::Step<void> ExploredTrial::explore_and_tell(
+Result<void> ExploredTrial::explore_and_tell(
     const std::vector<workload::Operation>& operations,
     const std::function<void(const std::string&)>& on_phase) {
   base::Stopwatch watch;
@@ -162,9 +166,10 @@ run::Step<void> ExploredTrial::explore_and_tell(
   disk.options.seed = plan_.seed;
   step("format", 1, watch.lap());
   on_phase("record");
-  TRY(const auto recorded, record(guest_, cell_, disk, operations, artefacts_ / kRecording));
+  TRY(const auto recorded,
+      record(guest_, cell_, disk, operations, artefacts_ / kRecording, &at_crash_));
   step("record", 1, watch.ms());
-  if (recorded.failure) return run::stop(oracle::Verdict::workload_failed, *recorded.failure);
+  if (recorded.failure) return run::stop(ErrorKind::workload, *recorded.failure);
   TRY(const auto result, explore(recorded, on_phase));
   keep_coverage(result);
   keep_steps(result);
@@ -183,15 +188,14 @@ run::Step<void> ExploredTrial::explore_and_tell(
   return {};
 }
 
-run::Step<explorer::ExplorationResult> ExploredTrial::explore(
+Result<explorer::ExplorationResult> ExploredTrial::explore(
     const explorer::RecordedWorkload& recorded,
     const std::function<void(const std::string&)>& on_phase) {
   const Exploration& settings = *context_.campaign->explore;
   explorer::ExplorationOptions options;
   for (const std::string& word : cell_.strategies) {
-    const auto strategy = states::parse_strategy(word);
-    if (!strategy) return run::broken(strategy.error());
-    options.explore.strategies.push_back(*strategy);
+    TRY(const auto strategy, states::parse_strategy(word));
+    options.explore.strategies.push_back(strategy);
   }
   options.explore.seed = plan_.seed;
   options.explore.budget = static_cast<std::uint64_t>(cell_.budget);
@@ -208,9 +212,8 @@ run::Step<explorer::ExplorationResult> ExploredTrial::explore(
     if (record_.states.size() % 20 == 1) on_phase(fmt::format("{} states", record_.states.size()));
   };
   const std::vector<explorer::StageGuest*> guests{&guest_};
-  auto result = explorer::explore(guests, cell_.filesystem, recorded, options);
-  if (!result) return run::broken(result.error());
-  return std::move(*result);
+  TRY(auto result, explorer::explore(guests, cell_.filesystem, recorded, options));
+  return std::move(result);
 }
 
 void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {
@@ -355,7 +358,7 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   } else {
     const bool replayed =
         std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
-          return state.verdict == oracle::name(oracle::Verdict::replayed);
+          return oracle::verdict_named(state.verdict) == oracle::Verdict::replayed;
         });
     record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
     record_.summary = fmt::format("everything promised is there in all {}", of);
@@ -392,9 +395,9 @@ void ExploredTrial::keep_artefacts() {
 
 }  // namespace
 
-run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
-                                                       std::uint64_t uuid_seed,
-                                                       explorer::StageGuest& guest) {
+Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
+                                                    std::uint64_t uuid_seed,
+                                                    explorer::StageGuest& guest) {
   // Strategies and faults do not affect mkfs, so cells that differ only in them share a disk.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
@@ -408,18 +411,18 @@ run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   auto made = make(cell, called, uuid_seed, guest);
   // Stores a success, or a harness error such as a missing command, so that mkfs is not tried
   // again. Other failures, such as a hang, may have been caused by the host.
-  if (made || made.error().verdict == oracle::Verdict::harness_error) disk->disk = made;
+  if (made || oracle::verdict_of(made.error().kind) == oracle::Verdict::harness_error)
+    disk->disk = made;
   return made;
 }
 
-run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
-                                                        const std::string& called,
-                                                        std::uint64_t uuid_seed,
-                                                        explorer::StageGuest& guest) const {
+Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
+                                                     const std::string& called,
+                                                     std::uint64_t uuid_seed,
+                                                     explorer::StageGuest& guest) const {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error)
-    return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
+  if (error) return fail(folder_.string(), error.message(), "make the database's folder writable");
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
   if (fs::exists(recording, error)) {  // left by the run that is resumed
@@ -434,7 +437,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
   if (!made) return made;
   fs::rename(draft, recording, error);
-  if (error) return run::broken({recording.string(), error.message(), ""});
+  if (error) return fail(recording.string(), error.message());
   made->recording = recording;
   return made;
 }

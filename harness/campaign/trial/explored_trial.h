@@ -30,17 +30,16 @@ class FormattedDisks {
 
   /// Formats the disk with this guest unless another worker has done so. After a harness error,
   /// such as a missing command, mkfs is not tried again.
-  run::Step<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
-                                         explorer::StageGuest& guest);
+  Result<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
+                                      explorer::StageGuest& guest);
 
  private:
-  run::Step<explorer::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
-                                          std::uint64_t uuid_seed,
-                                          explorer::StageGuest& guest) const;
+  Result<explorer::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
+                                       std::uint64_t uuid_seed, explorer::StageGuest& guest) const;
 
   struct Disk {
     std::mutex mutex;  ///< held while it is formatted
-    std::optional<run::Step<explorer::FormattedDisk>> disk;
+    std::optional<Result<explorer::FormattedDisk>> disk;
   };
   std::filesystem::path folder_;
   std::mutex mutex_;  ///< protects the map

@@ -31,8 +31,6 @@ namespace headcrash::campaign {
 namespace {
 
 using nlohmann::json;
-using run::Step;
-using run::stop;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -58,39 +56,42 @@ class TrialRun : private run::RecoveryGuest {
 
  private:
   Result<void> start_device();
-  run::Step<void> work_to_verdict();
-  run::Step<void> start_guest(const std::string& phase);
-  run::Step<void> format_and_mount();
-  run::Step<void> begin_work();
-  run::Step<void> work_until_cut();
-  run::Step<void> await_cut();
-  run::Step<void> work_to_the_end();
+  Result<void> work_to_verdict();
+  Result<void> start_guest(const std::string& phase);
+  Result<void> format_and_mount();
+  Result<void> begin_work();
+  Result<void> work_until_cut();
+  Result<void> await_cut();
+  Result<void> work_to_the_end();
   void note(const json& message) {
     if (auto failure = run::failure_of(message, operations_)) failure_ = std::move(failure);
     const auto failed = run::failed_operation_of(message);
     if (failed && failed_operations_.size() < operations_.size())
       failed_operations_.push_back(*failed);
   }
-  run::Step<void> power_cycle();
-  run::Step<void> rest_until(double model_ns);
-  run::Step<void> replay();
-  run::Step<void> check();
-  run::Step<void> inspect();
+  Result<void> power_cycle();
+  Result<void> rest_until(double model_ns);
+  Result<void> replay();
+  Result<void> check();
+  Result<void> inspect();
   void judge();
+  void keep_judgement(const oracle::Judgement& judgement) {
+    verdict_ = judgement.verdict;
+    record_.verdict = oracle::name(judgement.verdict);
+    record_.summary = judgement.summary;
+  }
   Result<std::vector<oracle::Finding>> findings_in(std::optional<std::size_t> persisted) const;
   void keep_findings(const std::vector<oracle::Finding>& findings);
   void keep_artefacts();
   void end_guest();
 
-  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override;
-  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override;
-  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  Result<run::GuestOutcome> exec(const std::vector<std::string>& argv) override;
+  Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override;
+  Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override { recovery_log_ += text; }
-  run::Step<bool> mount();
-  run::Step<void> begin(const std::string& phase);
-  run::Step<void> end(std::optional<int> exit_code = std::nullopt) {
-    return run::as_step(phases_->end(exit_code));
-  }
+  Result<bool> mount();
+  Result<void> begin(const std::string& phase);
+  Result<void> end(std::optional<int> exit_code = std::nullopt) { return phases_->end(exit_code); }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   void keep(const std::string& kind, const std::string& file_name);
 
@@ -109,6 +110,9 @@ class TrialRun : private run::RecoveryGuest {
   std::optional<run::PhaseClock> phases_;
   run::Recovery recovery_;
   std::string recovery_log_;
+  /// The judgement of a workload whose mounted tree was wrong before any cut.
+  std::optional<oracle::Judgement> early_judgement_;
+  oracle::Verdict verdict_ = oracle::Verdict::harness_error;
   std::optional<Error> unusable_;
   std::optional<int> exit_code_;  // exit code of the last command
 };
@@ -140,15 +144,16 @@ Result<db::TrialRecord> TrialRun::run() {
   record_.operations = static_cast<std::int64_t>(operations_.size());
 
   TRY(start_device());
-  const run::Step<void> worked = work_to_verdict();
+  const Result<void> worked = work_to_verdict();
   if (context_.interrupted != nullptr && *context_.interrupted)
     return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
-  if (worked) {
-    judge();
+  if (!worked) {
+    keep_judgement(oracle::judgement_of(worked.error()));
+  } else if (early_judgement_) {
+    keep_judgement(*early_judgement_);
   } else {
-    record_.verdict = oracle::name(worked.error().verdict);
-    record_.summary = worked.error().summary;
+    judge();
   }
   keep_artefacts();
   record_.late = run::came_late(record_.phases);
@@ -173,8 +178,8 @@ Result<void> TrialRun::start_device() {
   return {};
 }
 
-run::Step<void> TrialRun::work_to_verdict() {
-  using Part = run::Step<void> (TrialRun::*)();
+Result<void> TrialRun::work_to_verdict() {
+  using Part = Result<void> (TrialRun::*)();
   const Part work =
       campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
   const Part parts[] = {&TrialRun::format_and_mount,
@@ -183,25 +188,26 @@ run::Step<void> TrialRun::work_to_verdict() {
                         &TrialRun::replay,
                         &TrialRun::check,
                         &TrialRun::inspect};
-  if (const run::Step<void> started = start_guest("restore"); !started) return started;
+  TRY(start_guest("restore"));
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(oracle::Verdict::harness_error, "interrupted");
-    if (const run::Step<void> done = (this->*part)(); !done) return done;
+      return run::stop(ErrorKind::interrupted, "interrupted");
+    TRY((this->*part)());
+    if (early_judgement_) return {};
     if (const auto oops = guest_->oops())
-      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+      return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
   }
   return {};
 }
 
-run::Step<void> TrialRun::begin(const std::string& phase) {
+Result<void> TrialRun::begin(const std::string& phase) {
   if (context_.on_phase) context_.on_phase(phase);
-  return run::as_step(phases_->begin(phase));
+  return phases_->begin(phase);
 }
 
 /// Restores a guest and verifies that it sees this server's disk without stale cached pages.
-run::Step<void> TrialRun::start_guest(const std::string& phase) {
-  if (const run::Step<void> began = begin(phase); !began) return began;
+Result<void> TrialRun::start_guest(const std::string& phase) {
+  TRY(begin(phase));
   session_.reset();
   guest_.reset();  // both guests use the same console log
   const std::uint64_t high = random_(), low = random_();
@@ -217,15 +223,15 @@ run::Step<void> TrialRun::start_guest(const std::string& phase) {
                                         *device_, *plan_.filesystem);
   // If the first guest cannot start, no trial can run.
   if (!started && record_.phases.empty()) unusable_ = started.error();
-  if (!started) return run::stop(oracle::Verdict::hang, started.error().message());
+  if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
   if (!started->met) return std::move(started->met);
   return end();
 }
 
-run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
-  run::Step<run::GuestOutcome> outcome =
+Result<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
+  Result<run::GuestOutcome> outcome =
       run::with_tool_remedy(session_->exec(argv), *plan_.filesystem);
   if (!outcome) return outcome;
   exit_code_ = outcome->exit_code;
@@ -236,26 +242,26 @@ run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv
 
 /// Mounts the file system. Returns true on success. Logs the output of the mount command, or the
 /// kernel's error.
-run::Step<bool> TrialRun::mount() {
+Result<bool> TrialRun::mount() {
   std::string why;
-  const run::Step<bool> mounted =
+  const Result<bool> mounted =
       run::with_tool_remedy(session_->mount(*plan_.filesystem, &why), *plan_.filesystem);
   if (mounted && !*mounted) log(fmt::format("$ mount\n{}\n\n", why));
   return mounted;
 }
 
-run::Step<void> TrialRun::format_and_mount() {
-  if (const run::Step<void> began = begin("mkfs"); !began) return began;
+Result<void> TrialRun::format_and_mount() {
+  TRY(begin("mkfs"));
   TRY(const auto made,
       exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_))));
   if (!plan_.filesystem->mkfs.good(made.exit_code)) {
-    return run::stop(oracle::Verdict::harness_error,
+    return run::stop(ErrorKind::other,
                      fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
   }
-  if (const run::Step<void> ended = end(made.exit_code); !ended) return ended;
+  TRY(end(made.exit_code));
   TRY(const auto mounted, mount());
   if (!mounted)
-    return run::stop(oracle::Verdict::harness_error,
+    return run::stop(ErrorKind::other,
                      "the fresh file system could not be mounted:\n" + recovery_log_);
   return {};
 }
@@ -263,7 +269,7 @@ run::Step<void> TrialRun::format_and_mount() {
 /// Runs the workload until the power cut. The cut is relative to a random persistence point in the
 /// middle half of the workload. For a short workload it is the last point, which is the one that
 /// the workload tests.
-run::Step<void> TrialRun::work_until_cut() {
+Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
     if (workload::is_persistence_point(operations_[i])) points.push_back(i);
@@ -276,75 +282,69 @@ run::Step<void> TrialRun::work_until_cut() {
       campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
   record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
-  if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}});
-      !armed)
-    return run::broken(armed.error());
-  if (const run::Step<void> began = begin_work(); !began) return began;
-  if (const auto sent = guest_->send(run::run_request(operations_)); !sent)
-    return run::broken(sent.error());
+  TRY(device_->control().request({{"power", "cut"}, {"when", record_.cut}}));
+  TRY(begin_work());
+  TRY(guest_->send(run::run_request(operations_)));
   return await_cut();
 }
 
-run::Step<void> TrialRun::begin_work() {
-  if (const run::Step<void> set = run::as_step(device_->set_clock(campaign_.clock)); !set)
-    return set;
-  if (const run::Step<void> began = begin("workload"); !began) return began;
+Result<void> TrialRun::begin_work() {
+  TRY(device_->set_clock(campaign_.clock));
+  TRY(begin("workload"));
   for (const std::string& fault : campaign_.faults) {
-    if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
-      return run::broken(added.error());
+    TRY(device_->control().request({{"fault", "add"}, {"spec", fault}}));
   }
   return {};
 }
 
 /// Runs the whole workload. The cut follows the unmount, so it shows whether an unmount writes
 /// everything to the disk.
-run::Step<void> TrialRun::work_to_the_end() {
+Result<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
-  if (const run::Step<void> began = begin_work(); !began) return began;
+  TRY(begin_work());
   TRY(auto worked,
       work_and_compare(*session_, {.operations = operations_, .rests = rests_}, *plan_.filesystem));
   failed_operations_ = std::move(worked.failed_operations);
   if (!worked.findings.empty()) {
     keep_findings(worked.findings);
     const oracle::Judgement judgement = oracle::judge_trial({}, worked.findings);
-    return stop(judgement.verdict, fmt::format("while it was mounted, after {} operations: {}",
-                                               worked.operations, judgement.summary));
+    early_judgement_ = {judgement.verdict,
+                        fmt::format("while it was mounted, after {} operations: {}",
+                                    worked.operations, judgement.summary)};
+    return {};
   }
-  if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
-  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut)
-    return run::broken(cut.error());
+  TRY(session_->unmount());
+  TRY(device_->control().request({{"power", "cut"}}));
   return end();
 }
 
-run::Step<void> TrialRun::await_cut() {
+Result<void> TrialRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
     const auto message = guest_->receive(milliseconds(20));
-    const auto status = device_->control().request({{"power", "status"}});
-    if (!status) return run::broken(status.error());
+    TRY(const auto status, device_->control().request({{"power", "status"}}));
     if (message) note(*message);
-    if (status->value("power", "") == "off") break;
+    if (status.value("power", "") == "off") break;
     if (message && message->contains("ok")) {
-      if (failure_) return run::stop(oracle::Verdict::workload_failed, *failure_);
+      if (failure_) return run::stop(ErrorKind::workload, *failure_);
       if (!message->value("ok", false) ||
           message->value("done", std::size_t{0}) < operations_.size()) {
-        return run::stop(oracle::Verdict::harness_error,
+        return run::stop(ErrorKind::refused,
                          "the workload failed before the cut: " + message->dump());
       }
       record_.cut = "at the end of the workload";
-      if (const auto cut = device_->control().request({{"power", "cut"}}); !cut)
-        return run::broken(cut.error());
+      TRY(device_->control().request({{"power", "cut"}}));
       break;
     }
     if (const auto oops = guest_->oops())
-      return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
-    if (guest_->malformed()) return run::broken(*guest_->malformed());
-    if (!guest_->alive()) return run::stop(oracle::Verdict::oops, "the guest died before the cut");
+      return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
+    if (guest_->malformed()) return tl::unexpected(*guest_->malformed());
+    if (!guest_->alive()) return run::stop(ErrorKind::guest_died, "the guest died before the cut");
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(oracle::Verdict::harness_error, "interrupted");
+      return run::stop(ErrorKind::interrupted, "interrupted");
     if (steady_clock::now() > deadline) {
       return run::stop(
-          oracle::Verdict::hang,
+          ErrorKind::timeout,
           fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
     }
   }
@@ -354,17 +354,16 @@ run::Step<void> TrialRun::await_cut() {
 }
 
 /// Waits until the model's clock reaches `model_ns`.
-run::Step<void> TrialRun::rest_until(double model_ns) {
+Result<void> TrialRun::rest_until(double model_ns) {
   constexpr milliseconds kPoll{50};
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
   while (true) {
-    const auto stats = device_->control().request({{"stats", "read"}});
-    if (!stats) return run::broken(stats.error());
-    if (stats->value("model_ns", 0.) >= model_ns) return {};
+    TRY(const auto stats, device_->control().request({{"stats", "read"}}));
+    if (stats.value("model_ns", 0.) >= model_ns) return {};
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(oracle::Verdict::harness_error, "interrupted");
+      return run::stop(ErrorKind::interrupted, "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(oracle::Verdict::harness_error,
+      return run::stop(ErrorKind::other,
                        fmt::format("the start took longer than the limit for a step, {} s",
                                    campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
@@ -372,55 +371,49 @@ run::Step<void> TrialRun::rest_until(double model_ns) {
 }
 
 /// Cuts the guest's power, powers the disk on again, and starts a fresh guest.
-run::Step<void> TrialRun::power_cycle() {
-  if (const run::Step<void> began = begin("cut"); !began) return began;
+Result<void> TrialRun::power_cycle() {
+  TRY(begin("cut"));
   guest_->kill();
-  const auto on = device_->control().request({{"power", "on"}});
-  if (!on) return run::broken(on.error());
+  TRY(const auto on, device_->control().request({{"power", "on"}}));
   if (campaign_.start_s > 0)
-    if (const run::Step<void> rested =
-            rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
-        !rested)
-      return rested;
-  if (const run::Step<void> ended = end(); !ended) return ended;
+    TRY(rest_until(on.value("at_ns", 0.) + seconds_in_ns(campaign_.start_s)));
+  TRY(end());
   recovery_log_ += "== recovery\n";
   return start_guest("restore");
 }
 
-run::Step<void> TrialRun::replay() {
-  if (const run::Step<void> began = begin("replay"); !began) return began;
+Result<void> TrialRun::replay() {
+  TRY(begin("replay"));
   exit_code_.reset();
-  if (const run::Step<void> replayed = recovery_.replay(); !replayed) return replayed;
+  TRY(recovery_.replay());
   return end(exit_code_);
 }
 
-run::Step<void> TrialRun::check() {
-  if (const run::Step<void> began = begin("fsck"); !began) return began;
-  if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
+Result<void> TrialRun::check() {
+  TRY(begin("fsck"));
+  TRY(recovery_.check());
   const auto exit_code = exit_code_;
-  if (const run::Step<void> repaired = recovery_.repair(); !repaired) return repaired;
+  TRY(recovery_.repair());
   return end(exit_code);
 }
 
-run::Step<void> TrialRun::inspect() {
-  if (const run::Step<void> began = begin("mount"); !began) return began;
-  if (const run::Step<void> looked = recovery_.inspect(); !looked || !recovery_.state().mounted)
+Result<void> TrialRun::inspect() {
+  TRY(begin("mount"));
+  if (const Result<void> looked = recovery_.inspect(); !looked || !recovery_.state().mounted)
     return looked;
-  if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
+  TRY(recovery_.recover_again());
   return end();
 }
 
 /// Measures the mount that replays. The tree is judged later.
-run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
-    const adapters::LinuxAdapter&) {
+Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
-  if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
+  TRY(session_->kernel_log());
   TRY(const auto mounted, mount());
   seen.cycle.mounted = mounted;
   exit_code_ = mounted ? 0 : 1;
   if (mounted) {
-    if (const run::Step<void> unmounted = session_->unmount(); !unmounted)
-      return tl::unexpected(unmounted.error());
+    TRY(session_->unmount());
   }
   TRY(auto kernel, session_->kernel_log());
   seen.log = std::move(kernel);
@@ -429,9 +422,9 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
 
 /// Inspects the file system. The phase "mount" consists of the first mount, for which a user would
 /// wait. All other steps belong to "verify".
-run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
-  const auto after_mount = [this](bool mounted) -> run::Step<void> {
-    if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
+Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
+  const auto after_mount = [this](bool mounted) -> Result<void> {
+    if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
     return begin("verify");
   };
   return run::with_tool_remedy(session_->inspect_in_steps(filesystem, again, after_mount),
@@ -442,8 +435,7 @@ run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& files
 /// recording is authoritative on the marks before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
-    record_.verdict = oracle::name(oracle::Verdict::harness_error);
-    record_.summary = error.message();
+    keep_judgement({oracle::Verdict::harness_error, error.message()});
   };
   end_guest();  // otherwise nbdkit would wait for this client
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
@@ -464,9 +456,7 @@ void TrialRun::judge() {
   const auto findings = findings_in(recorded->persisted_operation);
   if (!findings) return not_judged(findings.error());
   keep_findings(*findings);
-  const oracle::Judgement judgement = recovery_.judge(*findings);
-  record_.verdict = oracle::name(judgement.verdict);
-  record_.summary = judgement.summary;
+  keep_judgement(recovery_.judge(*findings));
 }
 
 Result<std::vector<oracle::Finding>> TrialRun::findings_in(
@@ -511,7 +501,7 @@ void TrialRun::keep_artefacts() {
   device_.reset();
   std::error_code ignored;
   // The recording is removed because it is long and its crash states are not explored.
-  if (campaign_.cut_after_unmount && record_.verdict == oracle::name(oracle::Verdict::clean))
+  if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");
   keep("fsck-output", "recovery.txt");

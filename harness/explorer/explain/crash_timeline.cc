@@ -271,9 +271,8 @@ class Timeline {
           std::ranges::find(devices, device) == devices.end())
         devices.push_back(device);
     }
-    auto known = KnownDisks::read(run_, options_.type, devices);
-    if (!known) return forward_error(known);
-    disks_ = *std::move(known);
+    TRY(auto known, KnownDisks::read(run_, options_.type, devices));
+    disks_ = std::move(known);
     page_.filesystem_type = disks_.type();
     for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(describe_block(reader, i));
     return {};
@@ -376,9 +375,9 @@ class Timeline {
 
   static TimelineState::Outcome outcome_of(const JudgedState& state) {
     if (state.verdict.empty()) return TimelineState::Outcome::unknown;
-    for (const oracle::Verdict verdict : {oracle::Verdict::clean, oracle::Verdict::replayed})
-      if (state.verdict == oracle::name(verdict)) return TimelineState::Outcome::kept;
-    return TimelineState::Outcome::failed;
+    return oracle::keeps_promises(oracle::verdict_named(state.verdict))
+               ? TimelineState::Outcome::kept
+               : TimelineState::Outcome::failed;
   }
 
   Result<TimelineState> describe_state(const JudgedState& judged, const CrashState& state) {

@@ -198,13 +198,11 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run,
     return one.request < other.request;
   });
   for (const model::DeviceId device : devices) {
-    const auto one = run.image(physical, device), other = run.image(state, device);
-    if (!one) return forward_error(one);
-    if (!other) return forward_error(other);
-    const auto there = one->digest(), expected = other->digest();
-    if (!there) return forward_error(there);
-    if (!expected) return forward_error(expected);
-    if (*there != *expected) return std::nullopt;
+    TRY(const auto one, run.image(physical, device));
+    TRY(const auto other, run.image(state, device));
+    TRY(const auto there, one.digest());
+    TRY(const auto expected, other.digest());
+    if (there != expected) return std::nullopt;
   }
   return state;
 }

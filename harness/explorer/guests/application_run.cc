@@ -9,7 +9,7 @@
 namespace headcrash::explorer {
 namespace {
 
-run::Step<void> store_files(StageGuest& guest, const workload::Application& application) {
+Result<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {
     const auto put = guest.put(fmt::format("{}/{}", workload::kApplicationFolder, name), text);
     if (!put) return put;
@@ -19,12 +19,12 @@ run::Step<void> store_files(StageGuest& guest, const workload::Application& appl
 
 }  // namespace
 
-run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application) {
+Result<void> prepare_application(StageGuest& guest, const workload::Application& application) {
   for (const std::string& tool : application.tools) {
     TRY(const auto found, guest.exec({"sh", "-c", "command -v " + tool}));
     if (found.exit_code != 0) {
       return run::stop(
-          oracle::Verdict::harness_error,
+          ErrorKind::other,
           fmt::format("the guest has no {}, which {} needs: install it on this host, or add it to "
                       "`tools` under the file system's [guest]",
                       tool, application.name));
@@ -36,7 +36,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   for (const auto& argv : commands) {
     TRY(const auto done, guest.exec(argv));
     if (done.exit_code != 0) {
-      return run::stop(oracle::Verdict::harness_error,
+      return run::stop(ErrorKind::other,
                        fmt::format("`prepare` of {} exited with {}: {}", application.name,
                                    done.exit_code, done.output));
     }
@@ -44,27 +44,26 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   return {};
 }
 
-run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                       const workload::Application& application,
-                                       const std::vector<std::string>& marks) {
+Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const workload::Application& application,
+                                    const std::vector<std::string>& marks) {
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
-    return run::stop(oracle::Verdict::unmountable,
+    return run::stop(ErrorKind::unmountable,
                      "refused when the application was about to verify: " + why);
-  if (const auto put = store_files(guest, application); !put) return tl::unexpected(put.error());
+  TRY(store_files(guest, application));
   VerifierResult all;
   for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(marks)));
-    auto findings = application.verify_by_exit_code ? oracle::exit_code_findings(end)
-                                                    : oracle::application_findings(end);
-    if (!findings) return run::broken(findings.error());
-    all.findings.insert(all.findings.end(), findings->begin(), findings->end());
+    TRY(auto findings, application.verify_by_exit_code ? oracle::exit_code_findings(end)
+                                                       : oracle::application_findings(end));
+    all.findings.insert(all.findings.end(), findings.begin(), findings.end());
     const std::string permitted = oracle::permitted_losses(end.output);
     if (!permitted.empty())
       all.permitted += fmt::format("{}{}", all.permitted.empty() ? "" : "; ", permitted);
   }
-  if (const auto unmounted = guest.unmount(); !unmounted) return tl::unexpected(unmounted.error());
+  TRY(guest.unmount());
   return all;
 }
 

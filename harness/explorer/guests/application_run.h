@@ -21,7 +21,7 @@ namespace headcrash::explorer {
 
 /// Copies the files and runs `prepare`. The file system must be mounted. A program that the guest
 /// lacks is a harness error with a hint.
-run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
+Result<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
 struct VerifierResult {
   std::vector<oracle::Finding> findings;
@@ -30,9 +30,9 @@ struct VerifierResult {
 
 /// Mounts the file system, runs the verifier and unmounts. `marks` holds the texts of the marks
 /// before the cut, in order.
-run::Step<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                       const workload::Application& application,
-                                       const std::vector<std::string>& marks);
+Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const workload::Application& application,
+                                    const std::vector<std::string>& marks);
 
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,

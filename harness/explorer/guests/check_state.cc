@@ -75,8 +75,8 @@ class StateCheck : private run::RecoveryGuest {
 
   StateOutcome run() {
     const base::Stopwatch watch;
-    if (const run::Step<void> done = go(); !done) {
-      outcome_.judgement = done.error();
+    if (const Result<void> done = go(); !done) {
+      outcome_.judgement = oracle::judgement_of(done.error());
     } else {
       judge();
     }
@@ -87,33 +87,32 @@ class StateCheck : private run::RecoveryGuest {
   }
 
  private:
-  run::Step<void> go();
-  run::Step<void> load(bool fresh_guest);
-  run::Step<void> mount_first();
+  Result<void> go();
+  Result<void> load(bool fresh_guest);
+  Result<void> mount_first();
   Result<base::Descriptor> copy_of(model::DeviceId device,
                                    Unwritten unwritten = Unwritten::zeroes) const;
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
   bool check_stage_on_host();
-  run::Step<void> write_replayed_to_stage();
-  run::Step<void> replay_in_guest();
-  run::Step<void> repair_in_guest();
-  run::Step<void> mount_after_replay();
-  run::Step<void> ask_application();
+  Result<void> write_replayed_to_stage();
+  Result<void> replay_in_guest();
+  Result<void> repair_in_guest();
+  Result<void> mount_after_replay();
+  Result<void> ask_application();
   void judge();
 
   double& ms(StepKind step) { return recovery_.ms(step); }
-  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override {
-    run::Step<run::GuestOutcome> end = guest_.exec(argv);
+  Result<run::GuestOutcome> exec(const std::vector<std::string>& argv) override {
+    Result<run::GuestOutcome> end = guest_.exec(argv);
     if (end)
       log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
     return end;
   }
-  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
-                                     bool again) override {
+  Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
     return guest_.inspect(filesystem, {.again = again, .use = checker_.application_ == nullptr});
   }
-  run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
+  Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override {
     if (outcome_.log.size() < kLogBytes)
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
@@ -141,36 +140,36 @@ class StateCheck : private run::RecoveryGuest {
   bool stage_as_cut_ = false;
 };
 
-run::Step<void> StateCheck::go() {
-  if (const run::Step<void> loaded = load(options_.fresh_guest); !loaded) return loaded;
+Result<void> StateCheck::go() {
+  TRY(load(options_.fresh_guest));
   const bool on_host = !outcome_.in_guest_only;
   if (!on_host || filesystem_.replay_by_mount || !check_on_host()) {
-    if (const run::Step<void> replayed = replay_in_guest(); !replayed) return replayed;
+    TRY(replay_in_guest());
     if (!on_host || !filesystem_.replay_by_mount || !check_stage_on_host()) {
       outcome_.in_guest_only = true;
-      if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
+      TRY(recovery_.check());
     }
     // The command has recovered a copy of the state. The kernel must now recover the original.
     if (recovers_twice() && !recovery_.state().check_found_damage) {
-      if (const run::Step<void> loaded = load(false); !loaded) return loaded;
+      TRY(load(false));
       stage_as_cut_ = true;
     }
   } else if (recovers_twice()) {
     stage_as_cut_ = true;
   } else if (recovery_.state().replayed) {
-    if (const run::Step<void> put = write_replayed_to_stage(); !put) return put;
+    TRY(write_replayed_to_stage());
   }
-  if (const run::Step<void> repaired = repair_in_guest(); !repaired) return repaired;
-  if (const run::Step<void> looked = recovery_.inspect(); !looked) return looked;
+  TRY(repair_in_guest());
+  TRY(recovery_.inspect());
   if (!recovery_.state().mounted) {
-    if (const run::Step<void> looked = mount_after_replay(); !looked) return looked;
+    TRY(mount_after_replay());
   }
-  if (const run::Step<void> asked = ask_application(); !asked) return asked;
+  TRY(ask_application());
   if (options_.wholly_in_guest) return recovery_.recover_again();
   return {};
 }
 
-run::Step<void> StateCheck::load(bool fresh_guest) {
+Result<void> StateCheck::load(bool fresh_guest) {
   const base::Stopwatch watch;
   const auto loaded = guest_.load({.recording = std::filesystem::absolute(outcome_.recording),
                                    .state = outcome_.state,
@@ -184,7 +183,7 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
 
 /// Mounts with the adapter's first_mount_options, before any other recovery. If this mount does not
 /// recover, the file system may be inconsistent, so nothing is read.
-run::Step<void> StateCheck::mount_first() {
+Result<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
   adapters::LinuxAdapter first = filesystem_;
@@ -251,16 +250,15 @@ bool StateCheck::check_on_host() {
 
 /// Writes the result of the host's fsck to the stage. The guest's fsck would give the same result
 /// in ten times the time. With a separate log disk, the guest runs fsck itself.
-run::Step<void> StateCheck::write_replayed_to_stage() {
+Result<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
-    const auto image = checker_.run_->image(state_, state_.device);
-    if (!image) return run::broken(image.error());
-    const auto put = guest_.change_stage(*image, replayed_copy_);
+    TRY(const auto image, checker_.run_->image(state_, state_.device));
+    const auto put = guest_.change_stage(image, replayed_copy_);
     ms(StepKind::replay) += watch.ms();
     if (put) return {};
     log(fmt::format("the host's copy was not put onto the stage: {}\n", put.error().message()));
-    if (const run::Step<void> loaded = load(false); !loaded) return loaded;
+    TRY(load(false));
   }
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
@@ -296,13 +294,13 @@ bool StateCheck::has_log() const {
   return std::ranges::any_of(sign, [](std::byte each) { return each != std::byte{0}; });
 }
 
-run::Step<void> StateCheck::replay_in_guest() {
-  const run::Step<void> replayed = recovery_.replay();
+Result<void> StateCheck::replay_in_guest() {
+  const Result<void> replayed = recovery_.replay();
   if (filesystem_.replay_by_mount && has_log()) recovery_.state().replayed = true;
   return replayed;
 }
 
-run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
+Result<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
   TRY(auto seen, guest_.inspect(filesystem, {}));
   MountReplay replay{.cycle = seen.first,
@@ -315,7 +313,7 @@ run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
 
 /// Repairs the file system in the guest. If the host checked its own copy, the stage still holds
 /// the original state, so the replay command must run first.
-run::Step<void> StateCheck::repair_in_guest() {
+Result<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
     TRY(recovery_.exec(filesystem_.replay, StepKind::repair));
@@ -327,7 +325,7 @@ run::Step<void> StateCheck::repair_in_guest() {
 /// original state. For example, e2fsck restores a torn superblock of ext4 from its backup, and
 /// Debian runs e2fsck at boot. The second result counts; the verdict records that the command was
 /// needed.
-run::Step<void> StateCheck::mount_after_replay() {
+Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;
@@ -338,7 +336,7 @@ run::Step<void> StateCheck::mount_after_replay() {
 
 /// Runs the application's verifier. It follows the second mount because it may change the
 /// application's files.
-run::Step<void> StateCheck::ask_application() {
+Result<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
   auto found = run_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);

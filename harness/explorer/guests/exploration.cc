@@ -308,9 +308,9 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
       fs::path(workload_.recording).replace_extension(fmt::format(".recovery-{}.hcrec", number));
   std::error_code error;
   fs::remove(recording, error);
-  const auto failed = [&](const oracle::Judgement& judgement) {
+  const auto failed = [&](const Error& why) {
     fs::remove(recording, error);
-    return fail("recovery of " + base.state, judgement.summary);
+    return fail("recovery of " + base.state, why.message());
   };
   const auto loaded = guest.load({.recording = fs::absolute(workload_.recording),
                                   .state = base.state,
@@ -320,7 +320,7 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
   const auto seen = guest.inspect(filesystem_, {});
   if (!seen) return failed(seen.error());
   const auto sealed = guest.server().seal(guest.stage());
-  if (!sealed) return failed({oracle::Verdict::harness_error, sealed.error().message()});
+  if (!sealed) return failed(sealed.error());
   return recording;
 }
 

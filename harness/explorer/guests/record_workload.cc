@@ -16,6 +16,7 @@
 #include "harness/explorer/guests/slow_writes.h"
 #include "harness/oracle/list_of_tree.h"
 #include "harness/oracle/oracle.h"
+#include "plugin/base/printable.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -208,9 +209,9 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
   return workload;
 }
 
-run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                     const fs::path& recording, const std::string& uuid,
-                                     const DiskOptions& options) {
+Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                  const fs::path& recording, const std::string& uuid,
+                                  const DiskOptions& options) {
   clear_way(recording);
   device::StageLoad empty = guest.empty_disks();
   empty.used_disk = options.used && !guest.machine().is_array();
@@ -219,12 +220,11 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
   TRY(const auto made,
       run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem));
   if (!filesystem.mkfs.good(made.exit_code)) {
-    return run::stop(oracle::Verdict::harness_error,
+    return run::stop(ErrorKind::other,
                      fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
   }
-  const Result<std::uint64_t> events = guest.server().seal(guest.stage());
-  if (!events) return run::broken(events.error());
-  return formatted_disk(recording, *events, guest.machine(), options);
+  TRY(const auto events, guest.server().seal(guest.stage()));
+  return formatted_disk(recording, events, guest.machine(), options);
 }
 
 FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events,
@@ -253,13 +253,13 @@ struct Start {
 };
 
 /// Mounts the disk: a fresh file system, or one that a crash has left.
-run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                            bool crashed) {
+Result<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                         bool crashed) {
   std::string why, log;
   TRY(const auto mounted,
       crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
   if (mounted) return {};
-  return run::stop(crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+  return run::stop(crashed ? ErrorKind::unmountable : ErrorKind::other,
                    fmt::format("the {} could not be mounted: {}",
                                crashed ? "file system that a crash inside of the list has left"
                                        : "fresh file system",
@@ -267,10 +267,10 @@ run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& fil
 }
 
 /// Mounts the disk and runs the workload between two marks. Calls `prepare` before the first mark.
-run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                    const Start& start, const fs::path& recording,
-                                    const std::function<run::Step<void>()>& prepare,
-                                    const std::function<run::Step<run::RunOutcome>()>& work) {
+Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                 const Start& start, const fs::path& recording,
+                                 const std::function<Result<void>()>& prepare,
+                                 const std::function<Result<run::RunOutcome>()>& work) {
   clear_way(recording);
   const FormattedDisk& disk = start.disk;
   TRY(guest.load({.recording = fs::absolute(disk.recording),
@@ -281,50 +281,43 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
                   .slow = start.slow,
                   .slow_us = disk.options.slow_us,
                   .faults = guest.machine().faults}));
-  if (const auto mounted = mount_start(guest, filesystem, start.crashed); !mounted)
-    return tl::unexpected(mounted.error());
-  if (const auto prepared = prepare(); !prepared) return tl::unexpected(prepared.error());
+  TRY(mount_start(guest, filesystem, start.crashed));
+  TRY(prepare());
 
   device::StateServer& server = guest.server();
   const std::size_t stage = guest.stage();
-  if (const auto marked = run::as_step(server.mark(stage, std::string(kBeginMark))); !marked)
-    return tl::unexpected(marked.error());
+  TRY(server.mark(stage, std::string(kBeginMark)));
   TRY(auto ran, work());
-  if (const auto marked = run::as_step(server.mark(stage, std::string(kEndMark))); !marked)
-    return tl::unexpected(marked.error());
-  const Result<std::uint64_t> events = server.seal(stage);
-  if (!events) return run::broken(events.error());
-  if (const auto unmounted = guest.unmount(); !unmounted) return tl::unexpected(unmounted.error());
+  TRY(server.mark(stage, std::string(kEndMark)));
+  TRY(server.seal(stage));
+  TRY(guest.unmount());
 
-  const Result<Bounds> bounds = find_bounds(recording);
-  if (!bounds) return run::broken(bounds.error());
-  return Ran{std::move(ran), *bounds};
+  TRY(const auto bounds, find_bounds(recording));
+  return Ran{std::move(ran), bounds};
 }
 
 /// Returns a list that creates the tree left by a crash. All of that tree is persistent.
-run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
+Result<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
-  auto list = oracle::list_of_tree(tree, start.list);
-  if (!list) return run::broken(list.error());
-  TRY(run::as_step(guest.server().mark(guest.stage(), workload::persisted_mark(list->size() - 1))));
-  return std::move(*list);
+  TRY(auto list, oracle::list_of_tree(tree, start.list));
+  TRY(guest.server().mark(guest.stage(), workload::persisted_mark(list.size() - 1)));
+  return std::move(list);
 }
 
-run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                       const Start& start,
-                                       std::span<const workload::Operation> operations,
-                                       const fs::path& recording) {
+Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                    const Start& start,
+                                    std::span<const workload::Operation> operations,
+                                    const fs::path& recording) {
   std::vector<workload::Operation> list;
   // The disk already contains this tree, so the agent gets joins instead of the operations that
   // would create it.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
-                          [&]() -> run::Step<void> {
+                          [&]() -> Result<void> {
                             if (start.crashed) {
-                              auto base = list_of_start(guest, start);
-                              if (!base) return tl::unexpected(base.error());
-                              list = std::move(*base);
+                              TRY(auto base, list_of_start(guest, start));
+                              list = std::move(base);
                               sent.assign(list.size(), {.kind = workload::Operation::Kind::join});
                             }
                             list.insert(list.end(), operations.begin(), operations.end());
@@ -342,45 +335,45 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                             .from_event = ran.bounds.from,
                             .to_event = ran.bounds.to,
                             .failure = ran.outcome.failure};
-  if (const auto written = run::as_step(write_operations(workload)); !written)
-    return tl::unexpected(written.error());
+  TRY(write_operations(workload));
   return workload;
 }
 
 /// Records the workload. If writes of a kind are to be slow, records it twice: the second recording
 /// delays the writes that the first one identified. An array has its own timing.
-run::Step<RecordedWorkload> record_slowly(
+Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
-    const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
+    const std::function<Result<RecordedWorkload>(const Start&)>& record) {
   auto recorded = record(start);
   const std::string& kind = start.disk.options.slow;
   if (kind.empty() || guest.machine().is_array() || !recorded || recorded->failure) return recorded;
-  auto places = places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event,
-                               recorded->to_event);
-  if (!places) return run::broken(places.error());
-  start.slow = std::move(*places);
+  TRY(auto places, places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event,
+                                  recorded->to_event));
+  start.slow = std::move(places);
   return record(start);
 }
 
 /// Crashes at the end of the leg, and returns the state that the crash leaves. The state must keep
-/// the promises of the leg.
-run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                   const RecordedWorkload& leg, const std::string& how) {
-  auto run = states::RunHistory::load(leg.recording);
-  if (!run) return run::broken(run.error());
+/// the promises of the leg; otherwise stores its judgement in `at_crash` and fails.
+Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                const RecordedWorkload& leg, const std::string& how,
+                                std::optional<oracle::Judgement>* at_crash) {
+  TRY(auto run, states::RunHistory::load(leg.recording));
   const bool log_apart = filesystem.log_size_bytes != 0;
   const std::string state =
       fmt::format("{}{}{}", log_apart ? 'a' : 'w', leg.to_event, how == kPowerCrash ? "-" : "");
-  const auto parsed = states::parse_crash_state(state);
-  if (!parsed) return run::broken(parsed.error());
-  const auto checker = StateChecker::create(filesystem, leg, *run);
-  if (!checker) return run::broken(checker.error());
+  TRY(const auto parsed, states::parse_crash_state(state));
+  TRY(const auto checker, StateChecker::create(filesystem, leg, run));
   const StateOutcome outcome =
-      checker->check(guest, *parsed, {.wholly_in_guest = true, .fresh_guest = false});
+      checker.check(guest, parsed, {.wholly_in_guest = true, .fresh_guest = false});
   if (!is_failure(outcome)) return state;
-  return run::stop(outcome.judgement.verdict,
-                   fmt::format("at the crash inside of the list, {} of {}: {}", state,
-                               leg.recording.filename().string(), outcome.judgement.summary));
+  const oracle::Judgement judgement{
+      outcome.judgement.verdict,
+      base::printable_lines(fmt::format("at the crash inside of the list, {} of {}: {}", state,
+                                        leg.recording.filename().string(),
+                                        outcome.judgement.summary))};
+  if (at_crash != nullptr) *at_crash = judgement;
+  return fail("", judgement.summary);
 }
 
 }  // namespace
@@ -389,11 +382,12 @@ fs::path leg_recording(const fs::path& recording, int number) {
   return fs::path(recording).replace_extension(fmt::format(".leg-{}.hcrec", number));
 }
 
-run::Step<RecordedWorkload> record_workload(StageGuest& guest,
-                                            const adapters::LinuxAdapter& filesystem,
-                                            const FormattedDisk& disk,
-                                            const std::vector<workload::Operation>& operations,
-                                            const fs::path& recording) {
+Result<RecordedWorkload> record_workload(StageGuest& guest,
+                                         const adapters::LinuxAdapter& filesystem,
+                                         const FormattedDisk& disk,
+                                         const std::vector<workload::Operation>& operations,
+                                         const fs::path& recording,
+                                         std::optional<oracle::Judgement>* at_crash) {
   Start start{.disk = disk, .list = operations};
   std::span<const workload::Operation> rest = operations;
   for (int number = 1;; ++number) {
@@ -404,15 +398,14 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest,
         return record_leg(guest, filesystem, from, rest, recording);
       });
     if (guest.machine().is_array())
-      return run::stop(oracle::Verdict::harness_error,
-                       "a list with a crash needs a single disk, not an array");
+      return run::stop(ErrorKind::other, "a list with a crash needs a single disk, not an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
     auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
       return record_leg(guest, filesystem, from, rest.first(length),
                         leg_recording(recording, number));
     });
     if (!leg || leg->failure) return leg;
-    TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target));
+    TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target, at_crash));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
     // After a crash, objects that the list created may be missing, as after a skipped operation.
@@ -421,13 +414,13 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest,
   }
 }
 
-run::Step<RecordedWorkload> record_application(StageGuest& guest,
-                                               const adapters::LinuxAdapter& filesystem,
-                                               const FormattedDisk& disk,
-                                               const workload::Application& application,
-                                               const fs::path& recording) {
+Result<RecordedWorkload> record_application(StageGuest& guest,
+                                            const adapters::LinuxAdapter& filesystem,
+                                            const FormattedDisk& disk,
+                                            const workload::Application& application,
+                                            const fs::path& recording) {
   return record_slowly(
-      guest, filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
+      guest, filesystem, {.disk = disk}, [&](const Start& from) -> Result<RecordedWorkload> {
         TRY(const auto ran, record_between_marks(
                                 guest, filesystem, from, recording,
                                 [&] { return prepare_application(guest, application); },
@@ -439,9 +432,7 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest,
                                   .from_event = ran.bounds.from,
                                   .to_event = ran.bounds.to,
                                   .failure = ran.outcome.failure};
-        if (const auto written = run::as_step(write_application_name(recording, application));
-            !written)
-          return tl::unexpected(written.error());
+        TRY(write_application_name(recording, application));
         return workload;
       });
 }

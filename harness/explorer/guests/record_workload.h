@@ -51,9 +51,9 @@ struct FormattedDisk {
 };
 /// Formats a disk and records it. Replaces an existing recording. `uuid` becomes the UUID of the
 /// file system, so that runs are reproducible.
-run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                     const std::filesystem::path& recording,
-                                     const std::string& uuid, const DiskOptions& options = {});
+Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                                  const std::filesystem::path& recording, const std::string& uuid,
+                                  const DiskOptions& options = {});
 
 /// Returns the disk that was formatted in an existing recording with this number of events.
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
@@ -75,21 +75,22 @@ struct RecordedWorkload {
 Result<void> check_list(const std::string& text, const std::string& file_name,
                         const adapters::Promises& promises);
 
-/// Records a workload. If the state left by a crash inside the list fails its check, the error is a
-/// verdict on the file system.
-run::Step<RecordedWorkload> record_workload(StageGuest& guest,
-                                            const adapters::LinuxAdapter& filesystem,
-                                            const FormattedDisk& disk,
-                                            const std::vector<workload::Operation>& operations,
-                                            const std::filesystem::path& recording);
+/// Records a workload. If the state left by a crash inside the list fails its check, the recording
+/// fails, and `at_crash`, if not null, receives the judgement on the file system.
+Result<RecordedWorkload> record_workload(StageGuest& guest,
+                                         const adapters::LinuxAdapter& filesystem,
+                                         const FormattedDisk& disk,
+                                         const std::vector<workload::Operation>& operations,
+                                         const std::filesystem::path& recording,
+                                         std::optional<oracle::Judgement>* at_crash = nullptr);
 
 /// Records the `run` commands of an application instead of operations. `prepare` runs before the
 /// first mark.
-run::Step<RecordedWorkload> record_application(StageGuest& guest,
-                                               const adapters::LinuxAdapter& filesystem,
-                                               const FormattedDisk& disk,
-                                               const workload::Application& application,
-                                               const std::filesystem::path& recording);
+Result<RecordedWorkload> record_application(StageGuest& guest,
+                                            const adapters::LinuxAdapter& filesystem,
+                                            const FormattedDisk& disk,
+                                            const workload::Application& application,
+                                            const std::filesystem::path& recording);
 
 /// Returns the path of the recording of a leg that ends with a crash. Legs are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);

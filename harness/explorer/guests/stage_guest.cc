@@ -16,7 +16,6 @@ namespace {
 // After a guest was killed, its requests complete in the server shortly afterwards. The stage
 // cannot be switched until then.
 constexpr int kSwitchTries = 40;
-constexpr const char* kDoesNotStart = "does not start";  // plugin/servers/nbd/CONTROL.md, "machine"
 constexpr std::chrono::milliseconds kSwitchPause{25};
 
 }  // namespace
@@ -40,7 +39,7 @@ struct StageGuest::State {
 
   std::vector<vm::GuestDisk> nbd_disks() const;
   Result<void> restore();
-  run::Step<device::LoadedStage> switch_to(const device::StageLoad& load);
+  Result<device::LoadedStage> switch_to(const device::StageLoad& load);
   void drop() {
     session.reset();
     guest.reset();
@@ -50,8 +49,7 @@ struct StageGuest::State {
   /// or if there is no guest.
   template <typename Question>
   auto ask(const Question& question) -> decltype(question(*session)) {
-    if (!session || !trusted)
-      return run::stop(oracle::Verdict::harness_error, "no state is loaded");
+    if (!session || !trusted) return run::stop(ErrorKind::other, "no state is loaded");
     auto outcome = question(*session);
     if (!outcome) trusted = false;
     return outcome;
@@ -68,14 +66,14 @@ struct StageGuest::State {
     if (!outcome) copier.reset();
     return outcome;
   }
-  run::Step<void> see() {
+  Result<void> see() {
     if (!unseen) return {};
     const run::DiskIdentity loaded = *std::exchange(unseen, std::nullopt);
     return ask([&](run::GuestSession& each) { return each.verify_disks(loaded); });
   }
   template <typename Question>
   auto see_and_ask(const Question& question) -> decltype(question(*session)) {
-    if (const auto seen = see(); !seen) return tl::unexpected(seen.error());
+    TRY(see());
     return ask(question);
   }
 };
@@ -113,21 +111,21 @@ Result<void> StageGuest::State::restore() {
   ++restores;
   for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
                             session->kernel_log().map([](const std::string&) {})}) {
-    if (!ready) return fail("guest", ready.error().summary);
+    if (!ready) return fail("guest", ready.error().message());
   }
   trusted = true;
   return {};
 }
 
-run::Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& load) {
+Result<device::LoadedStage> StageGuest::State::switch_to(const device::StageLoad& load) {
   for (int tries = 1;; ++tries) {
     Result<device::LoadedStage> loaded = server.load(load);
     if (loaded) return std::move(*loaded);
-    const std::string& problem = loaded.error().problem;
-    if (problem.find(kDoesNotStart) != std::string::npos)
-      return run::stop(oracle::Verdict::unmountable, problem);
-    const bool busy = problem.find("inside") != std::string::npos;
-    if (!busy || tries == kSwitchTries) return run::broken(loaded.error());
+    const Error& error = loaded.error();
+    if (error.kind == ErrorKind::does_not_start)
+      return run::stop(ErrorKind::unmountable, error.problem);
+    const bool busy = error.kind == ErrorKind::busy;
+    if (!busy || tries == kSwitchTries) return tl::unexpected(error);
     std::this_thread::sleep_for(kSwitchPause);
   }
 }
@@ -145,7 +143,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
   return guest;
 }
 
-run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
+Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
   State& state = *state_;
   state.log.clear();
   state.unseen.reset();
@@ -155,15 +153,15 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
   own.stage = state.stage;
   own.machine = state.machine.profile;
   state.recorded = own.record.has_value();
-  run::Step<device::LoadedStage> loaded = state.switch_to(own);
+  Result<device::LoadedStage> loaded = state.switch_to(own);
   if (!loaded) return loaded;
   if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
-    return run::stop(oracle::Verdict::harness_error,
+    return run::stop(ErrorKind::other,
                      fmt::format("the state has {} bytes and the guest's disk {}",
                                  loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
   }
   if (!state.trusted) {
-    if (const auto restored = state.restore(); !restored) return run::broken(restored.error());
+    TRY(state.restore());
   }
   state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes,
                   state.write_through, state.write_through && !state.log_writes_back};
@@ -178,7 +176,7 @@ const StageMachine& StageGuest::machine() const {
 }
 
 /// After a failure the guest's mode is unknown, so the guest is discarded.
-run::Step<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
+Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   const bool has_log = state_->options.log_bytes != 0;
   const auto done = exec(
       {"sh", "-c",
@@ -192,42 +190,41 @@ run::Step<void> StageGuest::set_write_through(bool write_through, SetDisks disks
   }
   state_->trusted = false;
   if (!done) return tl::unexpected(done.error());
-  return run::stop(oracle::Verdict::harness_error,
-                   "cannot set the guest's write cache: " + done->output);
+  return run::stop(ErrorKind::other, "cannot set the guest's write cache: " + done->output);
 }
 
-run::Step<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
+Result<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
   return state_->see_and_ask([&](run::GuestSession& session) { return session.exec(argv); });
 }
 
-run::Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  run::Step<bool> mounted = state_->see_and_ask(
+Result<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  Result<bool> mounted = state_->see_and_ask(
       [&](run::GuestSession& session) { return session.mount(filesystem, why); });
   if (mounted) state_->mounted = *mounted;
   return mounted;
 }
 
-run::Step<void> StageGuest::unmount() {
-  run::Step<void> done =
+Result<void> StageGuest::unmount() {
+  Result<void> done =
       state_->see_and_ask([](run::GuestSession& session) { return session.unmount(); });
   if (done) state_->mounted = false;
   return done;
 }
 
-run::Step<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations,
-                                           std::span<const workload::FailedOperation> earlier) {
+Result<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations,
+                                        std::span<const workload::FailedOperation> earlier) {
   return state_->see_and_ask(
       [&](run::GuestSession& session) { return session.run(operations, earlier); });
 }
 
-run::Step<std::vector<oracle::ObservedObject>> StageGuest::dump() {
+Result<std::vector<oracle::ObservedObject>> StageGuest::dump() {
   return state_->see_and_ask([](run::GuestSession& session) { return session.dump(); });
 }
 
-run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem,
-                                              std::string& why, std::string& log) {
+Result<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem,
+                                           std::string& why, std::string& log) {
   const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
-  run::Step<bool> mounted = false;
+  Result<bool> mounted = false;
   if (!by_command || filesystem.promises.names_are_atomic()) mounted = mount(filesystem, &why);
   if (!mounted || *mounted || !by_command) return mounted;
   TRY(const auto replayed, exec(run::in_guest(filesystem.replay.argv)));
@@ -235,33 +232,33 @@ run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& file
   return mount(filesystem, &why);
 }
 
-run::Step<void> StageGuest::put(const std::string& path, const std::string& text) {
+Result<void> StageGuest::put(const std::string& path, const std::string& text) {
   return state_->see_and_ask([&](run::GuestSession& session) { return session.put(path, text); });
 }
 
-run::Step<run::RunOutcome> StageGuest::run_application(const workload::Application& application) {
+Result<run::RunOutcome> StageGuest::run_application(const workload::Application& application) {
   return state_->see_and_ask(
       [&](run::GuestSession& session) { return session.run_application(application); });
 }
 
-run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
-                                                              const std::string& input) {
+Result<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std::string>& argv,
+                                                           const std::string& input) {
   return state_->see_and_ask(
       [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
 /// Inspects the file system. After the kernel has reported a crash, no further request is sent.
-run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
-                                               const run::InspectOptions& options) {
+Result<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
+                                            const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);
   const run::Pace pace = state_->recorded ? run::Pace::as_booted : run::Pace::quick;
-  run::Step<run::Inspection> seen = state_->ask([&](run::GuestSession& session) {
+  Result<run::Inspection> seen = state_->ask([&](run::GuestSession& session) {
     return session.inspect(filesystem, options, loaded, pace);
   });
   if (!seen) return seen;
   if (const auto oops = vm::find_oops(seen->log)) {
     state_->trusted = false;
-    return run::stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
+    return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
   }
   state_->log += seen->log;
   return seen;

@@ -45,7 +45,7 @@ class StageGuest {
   /// if `fresh_guest` is true or the current guest is not trusted. `load.stage` and `load.machine`
   /// are replaced with those of this guest. If the machine does not start, the verdict is
   /// `unmountable`.
-  run::Step<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
+  Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   /// Sets the machine for the following calls of load(). Its size must equal that of the guest's
   /// disk.
@@ -56,28 +56,28 @@ class StageGuest {
   /// write-back disks. A fresh guest assumes write-back. SetDisks::data leaves the disk of the log
   /// unchanged.
   enum class SetDisks { all, data };
-  run::Step<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
+  Result<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
 
   // The following functions are those of GuestSession. After one has failed, the next load()
   // restores a fresh guest.
-  run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
-  run::Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
-  run::Step<void> unmount();
-  run::Step<run::RunOutcome> run(const std::vector<workload::Operation>& operations,
-                                 std::span<const workload::FailedOperation> earlier = {});
-  run::Step<std::vector<oracle::ObservedObject>> dump();
-  run::Step<void> put(const std::string& path, const std::string& text);
-  run::Step<run::RunOutcome> run_application(const workload::Application& application);
-  run::Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
-                                                    const std::string& input);
-  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
-                                     const run::InspectOptions& options);
+  Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
+  Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
+  Result<void> unmount();
+  Result<run::RunOutcome> run(const std::vector<workload::Operation>& operations,
+                              std::span<const workload::FailedOperation> earlier = {});
+  Result<std::vector<oracle::ObservedObject>> dump();
+  Result<void> put(const std::string& path, const std::string& text);
+  Result<run::RunOutcome> run_application(const workload::Application& application);
+  Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
+                                                 const std::string& input);
+  Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
+                                  const run::InspectOptions& options);
 
   /// Recovers and mounts the file system as a boot does. If the kernel cannot replay the log or
   /// refuses to mount, the adapter's replay command runs first. Returns false if the kernel
   /// refused, and stores its error in `why`. Appends the commands and their output to `log`.
-  run::Step<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
-                                    std::string& log);
+  Result<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
+                                 std::string& log);
 
   /// Copies the current content of the stage, which must not be mounted.
   Result<base::Descriptor> copy_stage();

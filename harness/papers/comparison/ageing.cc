@@ -56,10 +56,9 @@ class Turnover {
   /// Measures the used space. Calls sync first, because some systems free space late.
   VfsResult<void> measure() {
     TRY(vfs_.syncfs());
-    const auto space = vfs_.space();
-    if (!space) return forward_errno(space);
-    total_ = space->total_bytes;
-    full_ = 1 - static_cast<double>(space->free_bytes) / static_cast<double>(space->total_bytes);
+    TRY(const auto space, vfs_.space());
+    total_ = space.total_bytes;
+    full_ = 1 - static_cast<double>(space.free_bytes) / static_cast<double>(space.total_bytes);
     return {};
   }
   std::uint64_t files_missing() const {
@@ -94,16 +93,15 @@ class Turnover {
 
   VfsResult<void> make() {
     const File file{.number = ++numbers_, .folder = random_.below(folders_), .bytes = draw_bytes()};
-    const auto handle = vfs_.open(path(file), {.create = true, .exclusive = true});
-    if (!handle) return forward_errno(handle);
+    TRY(const auto handle, vfs_.open(path(file), {.create = true, .exclusive = true}));
     VfsResult<void> done;
     for (std::uint64_t at = 0; done && at < file.bytes; at += zeroes_.size()) {
       const auto piece =
           std::span(zeroes_).first(std::min<std::uint64_t>(zeroes_.size(), file.bytes - at));
-      if (const auto written = vfs_.pwrite(*handle, at, piece); !written)
+      if (const auto written = vfs_.pwrite(handle, at, piece); !written)
         done = forward_errno(written);
     }
-    if (auto closed = vfs_.close(*handle); done && !closed) done = closed;
+    if (auto closed = vfs_.close(handle); done && !closed) done = closed;
     vfs_.cpu(kBetweenFilesNs);
     files_.push_back(file);
     bytes_ += file.bytes;

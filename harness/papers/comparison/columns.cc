@@ -5,6 +5,7 @@
 
 #include "harness/papers/run_workload.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -135,21 +136,10 @@ const std::vector<Column>& aged_columns() {
 }
 
 const char* name(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::user:
-      return "user time";
-    case Quantity::quiet:
-      return "until quiet";
-    case Quantity::busy:
-      return "drives busy";
-    case Quantity::response:
-      return "mean response";
-    case Quantity::response_p99:
-      return "99 of 100 responses";
-    case Quantity::writes:
-      return "writes of drives";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Quantity>({"user time", "until quiet", "drives busy", "mean response",
+                             "99 of 100 responses", "writes of drives"});
+  return kNames[quantity].data();
 }
 
 const char* unit(Quantity quantity) {

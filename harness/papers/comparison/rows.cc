@@ -14,6 +14,7 @@
 #include "harness/papers/comparison/synchronous_vfs.h"
 #include "harness/papers/soares03/pentium4.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::compare {
 namespace {
@@ -105,31 +106,16 @@ std::vector<Row> all_rows() {
 }  // namespace
 
 const char* name(Durability durability) {
-  switch (durability) {
-    case Durability::none:
-      return "no promise";
-    case Durability::within_delay:
-      return "within the delay";
-    case Durability::each_call:
-      return "each call";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Durability>({"no promise", "within the delay", "each call"});
+  return kNames[durability].data();
 }
 
 const char* name(Device device) {
-  switch (device) {
-    case Device::drive:
-      return "one drive";
-    case Device::drive_cache:
-      return "one drive, its write cache on and flushed";
-    case Device::fast_drive:
-      return "one fast drive and processor";
-    case Device::raid5:
-      return "RAID-5";
-    case Device::raid5_nvram:
-      return "RAID-5 with NVRAM";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Device>({"one drive", "one drive, its write cache on and flushed",
+                           "one fast drive and processor", "RAID-5", "RAID-5 with NVRAM"});
+  return kNames[device].data();
 }
 
 std::string Row::format() const {

@@ -7,6 +7,7 @@
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/ganger94/ncr3433.h"
 #include "harness/papers/judge.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::ganger94 {
 namespace {
@@ -16,19 +17,9 @@ constexpr std::int64_t kScripts[] = {1, 2, 4, 8, 16};
 constexpr double kSecondsPerHour = 3600;
 
 const char* name_of(ComparedScheme scheme) {
-  switch (scheme) {
-    case ComparedScheme::conventional:
-      return "Conventional";
-    case ComparedScheme::flag:
-      return "Flag";
-    case ComparedScheme::chains:
-      return "Chains";
-    case ComparedScheme::soft_updates:
-      return "Soft Updates";
-    case ComparedScheme::no_order:
-      return "No Order";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<ComparedScheme>({"Conventional", "Flag", "Chains", "Soft Updates", "No Order"});
+  return kNames[scheme].data();
 }
 
 double files_per_second(const PhaseOutcome& phase) {

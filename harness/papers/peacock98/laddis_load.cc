@@ -89,10 +89,9 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
     }
     for (std::uint64_t process = 0; process < kProcesses; ++process) {
       if (file % kFilesPerFolder == 0) TRY(vfs.mkdir(folder(process, file), 0755));
-      const auto handle = vfs.open(path(process, file), {.create = true});
-      if (!handle) return forward_errno(handle);
-      TRY(vfs.pwrite(*handle, 0, zeroes));
-      TRY(vfs.close(*handle));
+      TRY(const auto handle, vfs.open(path(process, file), {.create = true}));
+      TRY(vfs.pwrite(handle, 0, zeroes));
+      TRY(vfs.close(handle));
       if (file % kFilesPerLink == 0)
         TRY(vfs.symlink(path(process, file), link(process, file / kFilesPerLink)));
     }

@@ -13,10 +13,9 @@ namespace {
 /// Opens the file, calls `body` and closes it.
 VfsResult<void> with_open(Vfs& vfs, const std::string& file, const OpenOptions& how,
                           const std::function<VfsResult<void>(FileHandle)>& body) {
-  const auto handle = vfs.open(file, how);
-  if (!handle) return forward_errno(handle);
-  auto done = body(*handle);
-  auto closed = vfs.close(*handle);
+  TRY(const auto handle, vfs.open(file, how));
+  auto done = body(handle);
+  auto closed = vfs.close(handle);
   return done ? closed : done;
 }
 
@@ -94,9 +93,8 @@ void NfsFront::answer(NfsRequest request) {
 VfsResult<void> NfsFront::read(const NfsRequest& request) {
   return with_open(vfs_, request.object, {}, [&](FileHandle handle) -> VfsResult<void> {
     std::vector<std::byte> bytes(request.bytes);
-    const auto got = vfs_.pread(handle, request.offset, bytes);
-    if (!got) return forward_errno(got);
-    reply(request, {}, std::span<const std::byte>(bytes).first(*got));
+    TRY(const auto got, vfs_.pread(handle, request.offset, bytes));
+    reply(request, {}, std::span<const std::byte>(bytes).first(got));
     return {};
   });
 }

@@ -42,8 +42,6 @@ Paper paper() {
        {"flusher", "Recovery by the flusher's interval and share, figure 8 (PK-14)", 1, flusher,
         crash_parameters()},
        {"table1", "Recovery on 5 GB at 600 ops/s, table 1 (PK-16)", 1, table1, several},
-       {"sizes", "Recovery on 1, 10 and 44 GB after the same work (not in the paper)", 1, sizes,
-        sizes_parameters()},
        {"tunings", "Response by flusher and fsflush, figure 9 (PK-15, PK-22)", 1, tunings,
         load_parameters()},
        {"stripes", "Full-stripe writes with the hot spot (PK-04)", 1, stripes, load_parameters()},

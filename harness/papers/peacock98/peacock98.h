@@ -34,9 +34,6 @@ std::vector<ClaimAnswer> mkfs(Context& context);    // PK-21
 std::vector<ClaimAnswer> recovery(Context& context);  // PK-13, PK-17
 std::vector<ClaimAnswer> flusher(Context& context);   // PK-14
 std::vector<ClaimAnswer> table1(Context& context);    // PK-16
-// Dependence on the size of the file system (sizes.cc); not in the paper:
-std::vector<ClaimAnswer> sizes(Context& context);
-std::vector<Parameter> sizes_parameters();
 // Measurements at single loads, or of a knee (single_loads.cc):
 std::vector<ClaimAnswer> tunings(Context& context);   // PK-15, PK-22
 std::vector<ClaimAnswer> stripes(Context& context);   // PK-04

@@ -12,6 +12,7 @@
 #include "fs-adapters/ufs/under_test.h"
 #include "harness/papers/peacock98/laddis_load.h"
 #include "plugin/base/invariant.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {
@@ -31,21 +32,10 @@ bool marks_busy(Tuning tuning) {
 }
 
 const char* scheme_of(Tuning tuning) {
-  switch (tuning) {
-    case Tuning::ufs:
-      return "conventional-bsd";
-    case Tuning::bmap:
-      return "netra-bmap";
-    case Tuning::fast_fsck:
-      return "netra-fast";
-    case Tuning::bmap_fast_fsck:
-      return "netra";
-    case Tuning::vxfs:
-      return "journal-data";
-    case Tuning::vxld:
-      return "journal-external-data";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<Tuning>({"conventional-bsd", "netra-bmap", "netra-fast", "netra", "journal-data",
+                           "journal-external-data"});
+  return kNames[tuning].data();
 }
 
 Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
@@ -130,15 +120,14 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice) {
 }
 
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
-  auto variant = variant_of(choice);
-  if (!variant) return forward_error(variant);
+  TRY(auto variant, variant_of(choice));
   ModelledMachineOptions machine;
   machine.profile = profile_of(choice);
   machine.size_bytes = choice.size_bytes;
   if (choice.tuning == Tuning::vxld)
     machine.more_disks = {
         {.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
-  machine.system = ufs::system_of(*std::move(variant));
+  machine.system = ufs::system_of(std::move(variant));
   machine.mkfs = {{"block-size", "8192"},
                   {"fragment-size", "1024"},
                   {"bytes-per-inode", "2048"},
@@ -184,9 +173,8 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
         std::ranges::find_if(kSets, [&](double each) { return each >= operations_per_s; });
     if (next != std::end(kSets)) set = *next;
   }
-  auto image = get(choice, set);
-  if (!image) return forward_error(image);
-  machine->image = *std::move(image);
+  TRY(auto image, get(choice, set));
+  machine->image = std::move(image);
   return machine;
 }
 

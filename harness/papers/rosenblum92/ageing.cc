@@ -228,12 +228,11 @@ VfsResult<void> Ageing::write_whole(Vfs& vfs, FileHandle file, std::uint32_t num
 
 VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
                                      const std::vector<std::uint64_t>& blocks) const {
-  const auto file = vfs.open(path(number), {});
-  if (!file) return forward_errno(file);
+  TRY(const auto file, vfs.open(path(number), {}));
   VfsResult<void> written;
   for (std::size_t i = 0; written && i < blocks.size(); ++i)
-    written = vfs.pwrite(*file, sparse_offset(number, blocks[i]), zeroes(options_.block_bytes));
-  const auto closed = vfs.close(*file);
+    written = vfs.pwrite(file, sparse_offset(number, blocks[i]), zeroes(options_.block_bytes));
+  const auto closed = vfs.close(file);
   return written ? closed : written;
 }
 
@@ -245,10 +244,9 @@ VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;
   if (!keeps_name) TRY(vfs.unlink(path(number)));
-  const auto file = vfs.open(path(number), {.create = !keeps_name, .truncate = keeps_name});
-  if (!file) return forward_errno(file);
-  const auto written = write_whole(vfs, *file, number);
-  const auto closed = vfs.close(*file);
+  TRY(const auto file, vfs.open(path(number), {.create = !keeps_name, .truncate = keeps_name}));
+  const auto written = write_whole(vfs, file, number);
+  const auto closed = vfs.close(file);
   return written ? closed : written;
 }
 
@@ -261,10 +259,9 @@ VfsResult<void> Ageing::populate(Vfs& vfs) const {
   for (const std::uint32_t group : by_age_) {
     const auto [first, end] = files_of(group);
     for (std::uint32_t number = first; done && number < end; ++number) {
-      const auto file = vfs.open(path(number), {.create = true, .exclusive = true});
-      if (!file) return forward_errno(file);
-      done = write_whole(vfs, *file, number);
-      if (auto closed = vfs.close(*file); done && !closed) done = closed;
+      TRY(const auto file, vfs.open(path(number), {.create = true, .exclusive = true}));
+      done = write_whole(vfs, file, number);
+      if (auto closed = vfs.close(file); done && !closed) done = closed;
       vfs.cpu(kBetweenFilesNs);
       bytes += sizes_[number];
       if (done && bytes >= kSyncedAtOnce) {

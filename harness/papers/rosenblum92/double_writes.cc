@@ -166,14 +166,13 @@ struct SequentialWrite {
 /// Writes one megabyte after the other. Each write begins when the previous one is durable.
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
-  const auto file = vfs.open("large", {.create = true, .exclusive = true});
-  if (!file) return forward_errno(file);
+  TRY(const auto file, vfs.open("large", {.create = true, .exclusive = true}));
   VfsResult<void> done;
   for (std::uint64_t at = 0; done && at < bytes; at += kMegabyte) {
-    done = vfs.pwrite(*file, at, data);
-    if (done) done = vfs.fsync(*file);
+    done = vfs.pwrite(file, at, data);
+    if (done) done = vfs.fsync(file);
   }
-  const auto closed = vfs.close(*file);
+  const auto closed = vfs.close(file);
   return done ? closed : done;
 }
 

@@ -6,6 +6,7 @@
 
 #include "fs-adapters/lfs/check.h"
 #include "fs-adapters/lfs/image_reader.h"
+#include "plugin/base/names.h"
 
 namespace headcrash::experiment::rosenblum92 {
 namespace {
@@ -198,23 +199,10 @@ class Production {
 }  // namespace
 
 const char* name(BlockType type) {
-  switch (type) {
-    case BlockType::data:
-      return "data";
-    case BlockType::indirect:
-      return "indirect blocks";
-    case BlockType::inodes:
-      return "inode blocks";
-    case BlockType::inode_map:
-      return "inode map";
-    case BlockType::usage:
-      return "segment usage";
-    case BlockType::summary:
-      return "summaries";
-    case BlockType::directory_log:
-      return "directory log";
-  }
-  return "";
+  static constexpr auto kNames =
+      base::names<BlockType>({"data", "indirect blocks", "inode blocks", "inode map",
+                              "segment usage", "summaries", "directory log"});
+  return kNames[type].data();
 }
 
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled) {

@@ -9,9 +9,9 @@
 
 #include "harness/workload/timed/dbench_load.h"
 #include "harness/workload/timed/file_tree.h"
-#include "harness/workload/timed/memory_vfs.h"
 #include "harness/workload/timed/office.h"
-#include "harness/workload/timed/small_workloads.h"
+#include "harness/workload/timed/testing/memory_vfs.h"
+#include "harness/workload/timed/testing/small_workloads.h"
 
 namespace headcrash::timed {
 namespace {

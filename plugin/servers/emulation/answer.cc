@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "plugin/base/names.h"
 
 namespace headcrash::emulation {
 namespace {
 
 const char* name_of(model::Op op) {
-  constexpr std::array<const char*, 5> kNames = {"read", "write", "flush", "trim",
-                                                 "write of zeroes"};
-  return kNames[static_cast<std::size_t>(op)];
+  static constexpr auto kNames =
+      base::names<model::Op>({"read", "write", "flush", "trim", "write of zeroes"});
+  return kNames[op].data();
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "plugin/base/error_text.h"
+#include "plugin/base/result.h"
 #include "plugin/base/strict_json.h"
 
 namespace headcrash::emulation {

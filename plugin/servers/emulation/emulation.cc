@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <random>
 
-#include "plugin/base/error_text.h"
+#include "plugin/base/result.h"
 #include "plugin/profiles/shutdown.h"
 #include "plugin/servers/emulation/transport_time.h"
 
@@ -57,15 +57,8 @@ Result<void> Emulation::open_backing(const Settings& settings) {
   for (const profiles::PlannedDevice& device : plan_.all)
     options.machine.devices.push_back(
         {device.name, device.profile, device.sectors, device.physical_sector_sectors, device.leaf});
-  auto backing = record::Backing::open(options);
-  if (!backing) {
-    Error error = backing.error();
-    const bool of_recording =
-        settings.record && error.subject.starts_with(settings.record->string());
-    error.subject = fmt::format("{}={}", of_recording ? "record" : "store", error.subject);
-    return tl::unexpected<Error>(std::move(error));
-  }
-  backing_ = std::move(*backing);
+  TRY(auto backing, record::Backing::open(options));
+  backing_ = std::move(backing);
   return {};
 }
 
@@ -272,6 +265,46 @@ Statistics Emulation::statistics(Interval afterwards) {
     }
     return all;
   });
+}
+
+// ---- hardware
+
+namespace {
+
+constexpr const char* kDeviceName = "hd0";
+
+/// Returns the error with the parameter as its subject.
+tl::unexpected<Error> about(const std::string& parameter, Error error) {
+  error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<profiles::MachineFile> load_devices(const Settings& settings) {
+  if (settings.machine) {
+    auto file = profiles::load_machine_file(settings.machine->string());
+    if (!file) return about("machine", file.error());
+    return file;
+  }
+  auto stack = profiles::load_stack(settings.profile);
+  if (!stack) return about("profile=" + settings.profile, stack.error());
+  profiles::MachineFile one;
+  one.devices.push_back(
+      {kDeviceName, std::move(*stack), settings.size_bytes, settings.write_cache, settings.tear});
+  return one;
+}
+
+}  // namespace
+
+Result<Hardware> load_hardware(const Settings& settings) {
+  TRY(auto machine, load_devices(settings));
+  auto plan = profiles::plan(std::move(machine.devices));
+  if (!plan)
+    return about(
+        settings.machine ? "machine=" + settings.machine->string() : "profile=" + settings.profile,
+        plan.error());
+  Hardware hardware{std::move(*plan), std::move(machine.faults)};
+  hardware.faults.insert(hardware.faults.end(), settings.faults.begin(), settings.faults.end());
+  return hardware;
 }
 
 }  // namespace headcrash::emulation

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "plugin/media/written_map.h"
+#include "plugin/profiles/build.h"
 #include "plugin/record/backing.h"
 #include "plugin/servers/emulation/answer.h"
-#include "plugin/servers/emulation/hardware.h"
 #include "plugin/servers/emulation/mark_disk.h"
 #include "plugin/servers/emulation/pacer.h"
 #include "plugin/servers/emulation/settings.h"
@@ -19,6 +19,18 @@
 #include "plugin/servers/emulation/transport_time.h"
 
 namespace headcrash::emulation {
+
+// The hardware selected by a server's parameters: one device hd0 of any profile, or the devices of
+// a machine file.
+
+struct Hardware {
+  profiles::Plan plan;
+  /// faults of the machine file, then those of the parameters
+  std::vector<model::FaultSpec> faults;
+};
+
+/// Loads profiles and plans devices. Errors name the parameter.
+Result<Hardware> load_hardware(const Settings& settings);
 
 struct PowerStatus {
   model::PowerState power = model::PowerState::on;

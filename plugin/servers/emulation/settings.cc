@@ -5,7 +5,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "plugin/base/error_text.h"
+#include "plugin/base/result.h"
 #include "plugin/base/size.h"
 #include "plugin/profiles/stack.h"
 

@@ -130,7 +130,7 @@ struct BenchTrial {
   std::int64_t device_bytes = 0;
   bool late = false;
   std::optional<double> host_busy;
-  bool failed() const { return verdict != "measured"; }
+  bool failed() const { return verdict != db::kMeasured; }
   bool in_virtual_time() const { return clock_kind() != "real"; }
   std::string clock_kind() const;  ///< as Contest::clock
 };

@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 #include "results/report/bench/bench_answer.h"
 #include "results/report/bench/bench_export.h"
 #include "results/report/bench/bench_page.h"
 #include "results/report/bench/bench_plots.h"
-#include "results/report/bench/synthetic_bench.h"
-#include "results/report/frame/page_parts.h"
+#include "results/report/bench/testing/synthetic_bench.h"
+#include "results/report/frame/testing/page_parts.h"
 #include "results/report/report.h"
 
 namespace headcrash::report {

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "results/db/database_fixture.h"
+#include "results/db/testing/database_fixture.h"
 #include "results/report/campaign/failure_pages.h"
 #include "results/report/frame/html.h"
-#include "results/report/frame/page_parts.h"
 #include "results/report/frame/query.h"
+#include "results/report/frame/testing/page_parts.h"
 #include "results/report/report.h"
 
 namespace headcrash::report {

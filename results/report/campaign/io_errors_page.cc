@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kMeasured = "measured";
-
 struct IoErrorRow {
   std::string key, filesystem, failed, verdict, why, block, surprise, documented;
   std::int64_t requests_failed = 0;
@@ -28,7 +26,7 @@ struct IoErrorRow {
   std::string later, other, new_file, state;
   std::string cached, reread, recovered, check;
   std::vector<std::pair<std::string, std::string>> steps;
-  bool measured() const { return verdict == kMeasured; }
+  bool measured() const { return verdict == db::kMeasured; }
 };
 
 std::vector<IoErrorRow> rows_of(const Table& table, const Table& steps) {

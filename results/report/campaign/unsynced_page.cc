@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kWasMeasured = "measured", *kKeep = "keep";
+constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
 constexpr double kDrainMs = 1500;  ///< the disk's time for data that is due
 
@@ -28,7 +28,7 @@ struct Cut {
   std::string key, filesystem, setting, verdict, why;
   bool control = false;
   double bound_ms = 0, oldest_lost_ms = 0, newest_kept_ms = 0, lost = 0, kept = 0, bytes = 0;
-  bool measured() const { return verdict == kWasMeasured; }
+  bool measured() const { return verdict == db::kMeasured; }
 };
 struct Age {
   double ms = 0;

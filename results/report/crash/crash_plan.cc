@@ -1,11 +1,11 @@
 // Computes the layout: the time scale, the rows and their heights, and the part shown first
 // (crash_picture.h).
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "plugin/base/names.h"
 #include "results/report/crash/crash_picture.h"
 
 namespace headcrash::report {
@@ -283,10 +283,10 @@ PicturePlan plan_picture(const CrashPage& page) {
 }
 
 std::string_view name(BlockClass block) {
-  constexpr std::array<std::string_view, 9> kNames{"data",           "directories", "inodes",
-                                                   "free space",     "superblock",  "journal",
-                                                   "other metadata", "other",       "reads"};
-  return kNames.at(static_cast<std::size_t>(block));
+  static constexpr auto kNames =
+      base::names<BlockClass>({"data", "directories", "inodes", "free space", "superblock",
+                               "journal", "other metadata", "other", "reads"});
+  return kNames[block];
 }
 
 }  // namespace headcrash::report

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "results/db/database_fixture.h"
+#include "results/db/testing/database_fixture.h"
 #include "results/report/frame/html.h"
-#include "results/report/frame/page_parts.h"
+#include "results/report/frame/testing/page_parts.h"
 
 namespace headcrash::report {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/report/frame/page_parts.h"
+#include "results/report/frame/testing/page_parts.h"
 
 namespace headcrash::report {
 namespace {

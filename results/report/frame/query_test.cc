@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "results/db/database_fixture.h"
 #include "results/db/statement.h"
+#include "results/db/testing/database_fixture.h"
 #include "results/report/frame/embedded_text.h"
 
 namespace headcrash::report {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/db/database_fixture.h"
+#include "results/db/testing/database_fixture.h"
 
 namespace headcrash::report {
 namespace {

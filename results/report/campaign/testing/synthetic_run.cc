@@ -1,4 +1,4 @@
-#include "results/report/campaign/synthetic_run.h"
+#include "results/report/campaign/testing/synthetic_run.h"
 
 #include <fmt/format.h>
 

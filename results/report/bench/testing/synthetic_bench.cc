@@ -1,5 +1,5 @@
 // Creates the trials of a benchmark as `headcrash bench` records them (synthetic_bench.h).
-#include "results/report/bench/synthetic_bench.h"
+#include "results/report/bench/testing/synthetic_bench.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "results/db/statement.h"
 #include "results/report/bench/bench_facts.h"
-#include "results/report/campaign/synthetic_run.h"
+#include "results/report/campaign/testing/synthetic_run.h"
 
 namespace headcrash::report {
 namespace {
