@@ -62,6 +62,7 @@ void Cpu::use(TimeNs work_ns) {
 void Cpu::charge(std::initializer_list<Charge> charges) {
   const bool counted =
       executor_.current() != nullptr;  // operations without cost may also occur outside of fibers
+  executor_.possible_switch();
   TimeNs work_ns = 0;
   for (const Charge& each : charges) {
     if (counted) executor_.account().charged[static_cast<std::size_t>(each.cost)] += each.amount;

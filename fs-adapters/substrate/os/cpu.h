@@ -7,7 +7,7 @@
 // a real clock all costs are zero and nothing here waits.
 //
 // Each charge is paid immediately and in order. While no other fiber can run, a charge only checks
-// for the next event.
+// for the next event. A charge is a possible switch (fiber_schedule.h), even if it costs nothing.
 
 #include <cstdint>
 #include <initializer_list>

@@ -32,13 +32,36 @@ class Fiber {
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
   std::uint64_t number = 0;            ///< number of the fiber, in spawn order
+  std::int64_t priority = 0;           ///< always 0 without a schedule
   Fiber* next = nullptr;               ///< next fiber in the run queue or in a wait queue
   const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
 
+namespace {
+
+/// Puts a fiber into a list that is sorted by priority, behind those of equal priority.
+void insert_by_priority(Fiber& fiber, Fiber*& first, Fiber*& last) {
+  fiber.next = nullptr;
+  if (first == nullptr || last->priority >= fiber.priority) {
+    (first == nullptr ? first : last->next) = &fiber;
+    last = &fiber;
+    return;
+  }
+  Fiber** at = &first;
+  while ((*at)->priority >= fiber.priority) at = &(*at)->next;
+  fiber.next = *at;
+  *at = &fiber;
+}
+
+}  // namespace
+
 struct Executor::State {
   State(Clock& time, const ExecutorOptions& options)
-      : clock(time), stacks(options.stack_bytes), fibers_max(options.fibers_max) {}
+      : clock(time),
+        stacks(options.stack_bytes),
+        fibers_max(options.fibers_max),
+        made_schedule(make_schedule(options.schedule)),
+        schedule(options.own_schedule != nullptr ? options.own_schedule : made_schedule.get()) {}
 
   struct Sleeper {
     TimeNs at = 0;
@@ -50,9 +73,15 @@ struct Executor::State {
   }
 
   void make_runnable(Fiber& fiber);
+  /// Moves the fiber that the schedule chooses to the front of the run queue.
+  void choose_first();
+  void move_to_front(std::size_t number);
+  std::size_t equals_of_first() const;
+  void possible_switch();
   /// Stops the current fiber and runs other fibers until it is runnable again. The fiber must be in
   /// a list, or be put into one later.
   void stop_current();
+  void switch_to_first();
   void stopping();
   void sleep(TimeNs at);
   void run_runnable();
@@ -69,9 +98,11 @@ struct Executor::State {
   Clock& clock;
   FiberStacks stacks;
   std::size_t fibers_max;
+  std::unique_ptr<FiberSchedule> made_schedule;
+  FiberSchedule* schedule;  ///< null: FIFO order
   FiberContext main;
   std::vector<std::unique_ptr<Fiber>> fibers;
-  Fiber* first = nullptr;  ///< runnable
+  Fiber* first = nullptr;  ///< runnable, by priority
   Fiber* last = nullptr;
   std::vector<Sleeper> sleepers;  ///< a heap, earliest first
   Fiber* current = nullptr;
@@ -88,9 +119,49 @@ struct Executor::State {
 
 void Executor::State::make_runnable(Fiber& fiber) {
   if (fiber.kind == Kind::user) user_ran = true;
-  fiber.next = nullptr;
-  (first == nullptr ? first : last->next) = &fiber;
-  last = &fiber;
+  insert_by_priority(fiber, first, last);
+}
+
+/// Returns the number of runnable fibers with the highest priority.
+std::size_t Executor::State::equals_of_first() const {
+  std::size_t count = 0;
+  for (const Fiber* at = first; at != nullptr && at->priority == first->priority; at = at->next)
+    ++count;
+  return count;
+}
+
+void Executor::State::move_to_front(std::size_t number) {
+  if (number == 0) return;
+  Fiber* before = first;
+  for (; number > 1; --number) before = before->next;
+  Fiber* const chosen = before->next;
+  before->next = chosen->next;
+  if (last == chosen) last = before;
+  chosen->next = first;
+  first = chosen;
+}
+
+void Executor::State::choose_first() {
+  if (schedule == nullptr || first == nullptr) return;
+  if (const std::size_t count = equals_of_first(); count > 1)
+    move_to_front(schedule->choose(count));
+}
+
+void Executor::State::possible_switch() {
+  if (current == nullptr || halted) return;
+  Fiber& self = *current;
+  const FiberSchedule::Step step = schedule->step(self.priority);
+  self.priority = step.priority;
+  if (step.hold_ns > 0) return sleep(clock.now() + step.hold_ns);
+  if (first == nullptr || first->priority < self.priority) return;
+  if (first->priority == self.priority) {
+    const std::size_t chosen = schedule->choose(equals_of_first() + 1);
+    if (chosen == 0) return;
+    move_to_front(chosen - 1);
+  }
+  stopping();
+  make_runnable(self);
+  switch_to_first();
 }
 
 void Executor::State::stopping() {
@@ -98,6 +169,11 @@ void Executor::State::stopping() {
 }
 
 void Executor::State::stop_current() {
+  choose_first();
+  switch_to_first();
+}
+
+void Executor::State::switch_to_first() {
   Fiber& self = *current;
   Fiber* to = first;
   if (to == nullptr || --switches_left <= 0) {
@@ -133,6 +209,7 @@ void Executor::State::reap(Fiber& fiber) {
 
 /// Runs the run queue once, up to the limit of switches.
 void Executor::State::run_runnable() {
+  choose_first();
   Fiber& fiber = *first;
   first = fiber.next;
   switches_left = kSwitchesAtOnce;
@@ -197,7 +274,7 @@ void Executor::State::sleep(TimeNs at) {
 }
 
 Executor::Executor(Clock& clock, const ExecutorOptions& options)
-    : state_(std::make_unique<State>(clock, options)) {}
+    : state_(std::make_unique<State>(clock, options)), schedule_(state_->schedule) {}
 
 Executor::~Executor() {
   if (!state_->fibers.empty())
@@ -212,6 +289,7 @@ void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
   fiber->account = &account;
   fiber->kind = kind;
   if (kind == Kind::user) ++s.users;
+  if (s.schedule != nullptr) fiber->priority = s.schedule->first_priority();
   s.make_runnable(*fiber);
   s.fibers.push_back(std::move(fiber));
 }
@@ -297,8 +375,14 @@ void Executor::on_stop(StopListener* listener) {
 void Executor::yield() {
   invariant(state_->current != nullptr, "only a fiber can yield");
   state_->stopping();
-  state_->make_runnable(*state_->current);
+  Fiber& self = *state_->current;
+  if (schedule_ != nullptr) self.priority = schedule_->after_yield(self.priority);
+  state_->make_runnable(self);
   state_->stop_current();
+}
+
+void Executor::switch_if_scheduled() {
+  state_->possible_switch();
 }
 
 void Executor::sleep_until(TimeNs at) {
@@ -310,10 +394,7 @@ void WaitQueue::wait() {
   Executor::State& s = *executor_.state_;
   invariant(s.current != nullptr, "a handler must not wait");
   s.stopping();
-  Fiber& self = *s.current;
-  self.next = nullptr;
-  (first_ == nullptr ? first_ : last_->next) = &self;
-  last_ = &self;
+  insert_by_priority(*s.current, first_, last_);
   s.stop_current();
 }
 
@@ -329,6 +410,7 @@ void WaitQueue::wake_all() {
 }
 
 void FiberLock::lock() {
+  waiters_.executor_.possible_switch();
   Fiber* const fiber = waiters_.executor_.current();
   if (locked_) {
     invariant(fiber != nullptr, "a handler must not wait");
@@ -336,8 +418,14 @@ void FiberLock::lock() {
     waiters_.wait();  // unlock() makes this fiber the holder
     return;
   }
+  (void)try_lock();
+}
+
+bool FiberLock::try_lock() {
+  if (locked_) return false;
   locked_ = true;
-  holder_ = fiber;
+  holder_ = waiters_.executor_.current();
+  return true;
 }
 
 void FiberLock::unlock() {

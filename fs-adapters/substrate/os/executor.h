@@ -1,9 +1,10 @@
 #pragma once
 // Fibers: the processes and daemons of a small operating system, on one thread.
 //
-// A fiber runs until it waits; then the next runnable fiber runs, in FIFO order. No time passes
-// while fibers are runnable. Otherwise the clock advances to the next timer or external event
-// (clock.h). Equal inputs therefore give equal runs, and nothing here needs a host lock.
+// A fiber runs until it waits; then the next runnable fiber runs, in FIFO order unless the machine
+// has a schedule (fiber_schedule.h). No time passes while fibers are runnable. Otherwise the clock
+// advances to the next timer or external event (clock.h). Equal inputs therefore give equal runs,
+// and nothing here needs a host lock.
 //
 //   spawn -> runnable -> running -> [waits in a WaitQueue | sleeps] -> runnable -> ... -> ended
 //
@@ -22,6 +23,7 @@
 
 #include "fs-adapters/substrate/os/clock.h"
 #include "fs-adapters/substrate/os/cpu_costs.h"
+#include "fs-adapters/substrate/os/fiber_schedule.h"
 
 namespace headcrash::os {
 
@@ -40,6 +42,9 @@ class Fiber;  ///< opaque; see executor.cc
 struct ExecutorOptions {
   std::size_t stack_bytes = 256 << 10;  ///< per fiber; a guard page is below
   std::size_t fibers_max = 1 << 16;     ///< limit of live fibers; exceeding it stops the program
+  FiberScheduleOptions schedule = {};
+  /// Overrides `schedule` if not null. Must outlive the executor.
+  FiberSchedule* own_schedule = nullptr;
 };
 
 class Executor {
@@ -74,6 +79,11 @@ class Executor {
   Account& account();
   void yield();                 ///< queues behind all runnable fibers
   void sleep_until(TimeNs at);  ///< returns at once after halt()
+  /// A place at which a schedule may run another fiber. Does nothing without a schedule, outside of
+  /// fibers, and after halt().
+  void possible_switch() {
+    if (schedule_ != nullptr) switch_if_scheduled();
+  }
 
   /// The running fiber; null in an event handler and outside of run().
   Fiber* current() const;
@@ -91,12 +101,16 @@ class Executor {
   friend class Fiber;
   friend class WaitQueue;
   struct State;
+  void switch_if_scheduled();
+
   std::unique_ptr<State> state_;
+  FiberSchedule* schedule_ = nullptr;  ///< null: FIFO order
 };
 
-/// A FIFO queue of fibers that wait for the same event. Any code on the thread may wake them, event
-/// handlers included. Waking makes a fiber runnable; it does not run it. halt() does not wake
-/// waiters here: they wait for other fibers or for requests, all of which end.
+/// A queue of fibers that wait for the same event. Any code on the thread may wake them, event
+/// handlers included. Fibers are woken in FIFO order, or by the priorities of a schedule. Waking
+/// makes a fiber runnable; it does not run it. halt() does not wake waiters here: they wait for
+/// other fibers or for requests, all of which end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -114,11 +128,15 @@ class WaitQueue {
   Fiber* last_ = nullptr;
 };
 
-/// A mutex for fibers, passed on in FIFO order. Not recursive.
+/// A mutex for fibers, passed on in the order of a WaitQueue. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
+  /// May wait, and is a possible switch even if the lock is free.
   void lock();
+  /// Takes the lock if it is free. Never waits and is no possible switch. Returns false if the lock
+  /// is held.
+  bool try_lock();
   void unlock();
   bool locked() const { return locked_; }
   /// Returns true if lock() would never return: the holder waits, directly or through other

@@ -118,6 +118,20 @@ int main() {
       for (int i = 0; i < 20'000; ++i) w.system.executor.yield();
     });
   }
+  for (const int fibers : {4, 100}) {
+    World w({.executor = {.schedule = {.seed = 1, .hold_ns_max = 0}}});
+    w.measure(fibers == 4 ? "the same under a schedule, 4 fibers" : "the same under a schedule",
+              fibers, 2e6, [&] {
+                for (int i = 0; i < 2'000'000 / fibers; ++i) w.system.executor.yield();
+              });
+  }
+  for (const std::uint64_t seed : {0, 1}) {
+    World w({.executor = {.schedule = {.seed = seed, .hold_ns_max = 0}}});
+    w.measure(seed == 0 ? "possible switches, no schedule" : "possible switches, not taken", 4, 2e7,
+              [&] {
+                for (int i = 0; i < 5'000'000; ++i) w.system.executor.possible_switch();
+              });
+  }
   {
     World w;
     w.measure("charges of 1 us, one fiber", 1, 5e6, [&] {

@@ -32,6 +32,7 @@ struct SystemOptions {
   DiskQueueOptions queue = {};
   BufferCacheOptions cache = {};
   SyncerOptions syncer = {};
+  ExecutorOptions executor = {};
 };
 
 class System {
@@ -43,7 +44,7 @@ class System {
   /// are shared: homes are device_address(device, sector), and ordering covers all devices
   /// (disk_queue.h).
   System(Clock& clock, const std::vector<BlockDevice*>& devices, const SystemOptions& options)
-      : executor(clock),
+      : executor(clock, options.executor),
         cpu(executor, options.costs),
         queue(executor, cpu, devices, options.queue),
         cache(executor, cpu, queue, options.cache),

@@ -14,6 +14,7 @@
 
 #include "fs-adapters/substrate/os/executor.h"
 #include "fs-adapters/substrate/tree/attributes.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::tree {
 
@@ -127,6 +128,13 @@ class InodeLock {
  public:
   InodeLock() = default;
   explicit InodeLock(CoreInode& inode) : inode_(&inode) { inode.lock.lock(); }
+  /// Locks an inode that no other fiber knows yet. Does not wait.
+  static InodeLock of_new(CoreInode& inode) {
+    InodeLock lock;
+    invariant(inode.lock.try_lock(), "a new inode is locked");
+    lock.inode_ = &inode;
+    return lock;
+  }
   InodeLock(InodeLock&& other) noexcept : inode_(std::exchange(other.inode_, nullptr)) {}
   InodeLock& operator=(InodeLock&& other) noexcept {
     reset();

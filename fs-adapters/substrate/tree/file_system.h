@@ -130,6 +130,8 @@ class FileSystem : public Vfs {
 
   // files.cc
   VfsResult<OpenFile*> file_of(FileHandle file);
+  VfsResult<InodeHandle> find_or_make(std::string_view path, const OpenOptions& options,
+                                      Operation& operation);
   VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options,
                                   Operation* operation);
   VfsResult<void> write_bytes(Operation& operation, CoreInode& inode, std::uint64_t offset,

@@ -28,7 +28,7 @@ TEST(Tree, SeveralConcurrentUsers) {
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    TestMachine m(5'000, seed % 2 == 0 ? 4U << 20 : 192U << 10);
+    TestMachine m(5'000, seed % 2 == 0 ? 4U << 20 : 192U << 10, bench::schedule_of(seed));
     std::vector<std::unique_ptr<bench::User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;
     m.as_user([&] { ASSERT_TRUE(m.file_system.mkdir("shared", 0755)); });
@@ -50,6 +50,48 @@ TEST(Tree, SeveralConcurrentUsers) {
     for (const auto& user : users) m.as_user([&] { user->compare(); });
     m.as_user([&] { EXPECT_TRUE(m.file_system.sync()); });
   }
+}
+
+/// Runs two users under all schedules with at most two deviations from FIFO order. Calls `judge`
+/// after each.
+void enumerate(const std::function<void(TestFileSystem&)>& before,
+               const std::function<void(TestFileSystem&)>& one,
+               const std::function<void(TestFileSystem&)>& other,
+               const std::function<void(TestFileSystem&)>& judge) {
+  os::ScheduleEnumerator schedule(2);
+  std::size_t schedules = 0;
+  do {
+    SCOPED_TRACE("schedule " + schedule.name());
+    TestMachine m(100, 4 << 20, {}, &schedule);
+    m.as_user([&] { before(m.file_system); });
+    os::Account second;
+    auto& executor = m.machine.system.executor;
+    executor.spawn(os::Executor::Kind::user, m.account, [&] { one(m.file_system); });
+    executor.spawn(os::Executor::Kind::user, second, [&] { other(m.file_system); });
+    executor.run();
+    m.as_user([&] { judge(m.file_system); });
+    expect_sound(m);
+    ++schedules;
+  } while (schedule.next() && !testing::Test::HasFailure());
+  EXPECT_GT(schedules, 10U);
+}
+
+TEST(Tree, OpenWithCreateSucceedsWhileAnotherUserRemovesTheName) {
+  enumerate([](auto& fs) { bench::put_file(fs, "a", "text"); },
+            [](auto& fs) { bench::put_file(fs, "a", "new"); },
+            [](auto& fs) { EXPECT_TRUE(fs.unlink("a")); },
+            [](auto& fs) {
+              const auto text = bench::get_file(fs, "a");
+              EXPECT_TRUE(text == "new" || text.starts_with("(error")) << text;
+            });
+}
+
+TEST(Tree, OpenWithCreateOfALinkToNothingFails) {
+  TestMachine m(100);
+  m.as_user([&] {
+    EXPECT_TRUE(m.file_system.symlink("nothing", "a"));
+    EXPECT_EQ(m.file_system.open("a", {.create = true}).error().value, ENOENT);
+  });
 }
 
 /// Returns the events recorded while `body` runs.

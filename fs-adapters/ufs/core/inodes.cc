@@ -60,7 +60,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   inode.references = 1;
   used_.append(inode);
   InodeHandle handle(*this, inode, operation);
-  const InodeLock lock(inode);
+  const InodeLock lock = InodeLock::of_new(inode);
   TRY(auto buffer, read_block(number));
   inode.disk = decode_inode(buffer.bytes().subspan(offset_in_block(number), kInodeBytes));
   const Geometry& geometry = volume_.geometry;

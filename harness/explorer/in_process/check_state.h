@@ -91,11 +91,12 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
 
 class StateChecker {
  public:
-  /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. Fails
-  /// if the oracle cannot follow the operations.
+  /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. If
+  /// `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow the
+  /// operations.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
-      std::span<const workload::Operation> operations,
+      std::optional<std::span<const workload::Operation>> operations,
       const std::vector<workload::FailedOperation>& failed_operations);
 
   /// Checks the state that the disk currently shows. A repair changes the disk.

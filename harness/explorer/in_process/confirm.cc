@@ -31,9 +31,8 @@ class SecondRun {
     if (!run) return forward_error(run);
     run_ = *std::move(run);
     TRY(disk_.begin_run(run_));
-    TRY(auto checker,
-        StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
-                             recorded_.failed_operations));
+    TRY(auto checker, StateChecker::create(system_, disk_, *fsck_, recorded_.judged(operations),
+                                           recorded_.failed_operations));
     checker_.emplace(std::move(checker));
     points_.emplace(*run_);
     return {};

@@ -141,9 +141,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   if (result.run.failure) return result;
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   TRY(disk_.begin_run(run));
-  TRY(auto checker,
-      StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
-                           result.run.failed_operations));
+  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, result.run.judged(operations),
+                                         result.run.failed_operations));
   const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,
@@ -235,7 +234,7 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");
   TRY(disk_.begin_run(run));
-  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, operations.first(recorded.executed),
+  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, recorded.judged(operations),
                                          recorded.failed_operations));
   disk_.show(parsed);
   StepTimes times = {};

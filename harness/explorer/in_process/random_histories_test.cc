@@ -1,9 +1,9 @@
 // Tests random histories of all operations under schemes that keep their rules. No operation fails,
 // and all crash states are permitted. The tree after the last sync equals that of a perfect file
 // system (the oracle then permits no other). By default each scheme runs one seed, from which disk,
-// order, cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the environment
-// sets the number of seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs
-// restricts the systems to that type; each seed then runs one of them.
+// order, schedule, cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the
+// environment sets the number of seeds, HEADCRASH_HISTORIES_FROM the first seed.
+// HEADCRASH_HISTORIES_TYPE=lfs restricts the systems to that type; each seed then runs one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,6 +47,7 @@ void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnder
   if (!system.lab_disk(disk)) disk = kPlainDisk;
   const std::uint64_t order = draw() % 8;
   const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
+  const std::uint64_t schedule = draw() % 2 == 0 ? seed : 0;
   SCOPED_TRACE(fmt::format(
       "HEADCRASH_HISTORIES_TYPE={} HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})",
       only_type(), seed, system.full_name(), disk));
@@ -59,11 +60,14 @@ void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnder
                                    .largest_blocks = largest,
                                    .threads = static_cast<std::uint8_t>(users ? 3 : 1),
                                    .longest_target = 400});
-  const auto result = (*explorer)->explorer.explore(
-      system, operations,
-      {.budget = kStates,
-       .run = {.seed = seed, .cache_bytes = small_cache ? 512U << 10 : 4U << 20, .order = order}},
-      recording);
+  const auto result =
+      (*explorer)->explorer.explore(system, operations,
+                                    {.budget = kStates,
+                                     .run = {.seed = seed,
+                                             .cache_bytes = small_cache ? 512U << 10 : 4U << 20,
+                                             .order = order,
+                                             .schedule = schedule}},
+                                    recording);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_FALSE(result->run.failure) << *result->run.failure;
   EXPECT_GT(result->checked, 0U);

@@ -13,6 +13,7 @@
 
 #include "fs-adapters/substrate/os/memory_machine.h"
 #include "harness/explorer/in_process/queue_recorder.h"
+#include "harness/explorer/in_process/shared_history.h"
 #include "harness/workload/open_files.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/random.h"
@@ -89,13 +90,16 @@ class Run {
                         .cache = {.bytes = options.cache_bytes,
                                   .block_copy = under_test.description().block_copy,
                                   .lock_data = true},
-                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{})},
+                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{}),
+                        .executor = {.schedule = schedule_of(operations, options),
+                                     .own_schedule = options.own_schedule}},
              .second_sectors = store.second_sectors()}),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
         threads_(workload::threads_of(operations)) {
     recorded_.executed = operations.size();
+    recorded_.shared_names = options.shared_names;
     for (std::size_t i = 0; i < operations.size(); ++i)
       if (workload::is_persistence_point(operations[i])) untold_.insert(i);
   }
@@ -125,6 +129,7 @@ class Run {
     mounted_ = std::move(*mounted);
     open_files_.emplace(mounted_->vfs());
     make_snapshot("first");
+    note_first_names();
     recorder_.mark("begin");
     recorded_.from_event = recorder_.events();
     for (const os::DiskFault& fault : options_.faults) machine_.faulty_disk.add(fault);
@@ -132,6 +137,7 @@ class Run {
       executor_.spawn(os::Executor::Kind::user, account_, [this, thread] { work(thread); });
     work(0);
     while (ended_ < threads_) changed_.wait();
+    judge_history();
     recorder_.mark("end");
     executor_.sleep_until(executor_.now() + kDaemonsRest);
     if (recorder_.idle() && recorder_.failed_at().empty()) settle();
@@ -146,7 +152,41 @@ class Run {
     mounted_.reset();
   }
 
-  bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
+  bool unmounts() const {
+    return options_.unmount || options_.shared_names || !options_.faults.empty();
+  }
+
+  void report(const std::string& failure) {
+    if (!recorded_.failure) recorded_.failure = failure;
+  }
+
+  /// Notes the names that mkfs has made, which are not part of a shared history.
+  void note_first_names() {
+    if (!options_.shared_names) return;
+    const auto entries = mounted_->vfs().list("");
+    if (!entries) return report(fmt::format("the root: {}", std::strerror(entries.error().value)));
+    for (const DirectoryEntry& entry : *entries) first_names_.insert(entry.name);
+  }
+
+  /// Judges the results of a shared history.
+  void judge_history() {
+    if (!options_.shared_names) return;
+    auto tree = observe_tree(mounted_->vfs());
+    if (!tree) return report(fmt::format("the final tree: {}", std::strerror(tree.error().value)));
+    final_tree_ = *tree;
+    std::erase_if(*tree, [this](const oracle::SharedObject& object) {
+      return first_names_.contains(object.path.substr(0, object.path.find('/')));
+    });
+    if (auto wrong =
+            oracle::contradiction_in({.operations = operations_, .calls = calls_, .tree = *tree}))
+      report(*wrong);
+  }
+
+  void judge_image() {
+    if (!options_.shared_names || recorded_.failure || under_test_.control()) return;
+    const std::string differs = difference_from_image(final_tree_, under_test_.type(), store_);
+    if (!differs.empty()) report("after the unmount: " + differs);
+  }
 
   /// Simulates memory pressure by evicting clean buffers, so that an operation cannot rely on data
   /// that its previous step has cached.
@@ -162,6 +202,7 @@ class Run {
     system_.queue.drain();
     recorded_.met.informative.push_back(recorder_.events());
     if (recorded_.unmount == Unmount::succeeded) settle();
+    if (recorded_.unmount == Unmount::succeeded) judge_image();
   }
 
   /// Detects writes that follow the unmount.
@@ -235,6 +276,7 @@ class Run {
 
   void operation(std::size_t number) {
     const workload::Operation& operation = operations_[number];
+    if (options_.shared_names) return shared_operation(number);
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
     const auto done = execute(operation);
@@ -253,6 +295,14 @@ class Run {
     }
     failed(number, done.error().value);
     changed_.wake_all();
+  }
+
+  void shared_operation(std::size_t number) {
+    oracle::SharedCall call{.operation = number, .begun = ++instants_};
+    const auto done = execute(operations_[number]);
+    call.ended = ++instants_;
+    call.error = done ? 0 : done.error().value;
+    calls_.push_back(call);
   }
 
   /// Rests, then waits until the disk has completed all requests issued by then, because a promise
@@ -346,11 +396,27 @@ class Run {
   std::size_t resting_ = 0;       ///< users that wait for another user, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
   bool skipped_ = false;  ///< an operation was skipped or partial
+  // For a shared history:
+  std::vector<oracle::SharedCall> calls_;
+  std::vector<oracle::SharedObject> final_tree_;
+  std::set<std::string> first_names_;
+  std::uint64_t instants_ = 0;
   os::WaitQueue changed_{executor_};
   std::optional<Error> error_;
 };
 
 }  // namespace
+
+os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
+                                     const RunOptions& options) {
+  os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
+  // A rest promises that old changes are on the disk, so no daemon may be held.
+  const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
+    return operation.kind == workload::Operation::Kind::rest;
+  });
+  if (rests) schedule.hold_ns_max = 0;
+  return schedule;
+}
 
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const adapters::SystemUnderTest& system,

@@ -40,6 +40,13 @@
 //   honest unmount   a file system that claims to be clean has no findings of fsck, and one whose
 //                    unmount succeeds makes this claim;
 //   nothing later    no write follows an unmount.
+//
+// With RunOptions::schedule, fibers run in an order that a seed determines (os/fiber_schedule.h).
+//
+// In a shared history (RunOptions::shared_names) users change the same names (shared_names.h). Any
+// call may fail. The results and the final tree must agree with a serial order (serial_order.h).
+// The run ends with an unmount, after which the image must have the same tree. No persistence point
+// is reported, and only the structure of crash states is judged.
 
 #include <cstdint>
 #include <filesystem>
@@ -72,6 +79,12 @@ struct RunOptions {
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
   bool unmount = false;  ///< unmount at the end; always done if there are faults
+  /// Seed of the order of fibers; 0: FIFO.
+  std::uint64_t schedule = 0;
+  std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted
+  /// Overrides `schedule` if not null. Must be unused, and outlive the run.
+  os::FiberSchedule* own_schedule = nullptr;
+  bool shared_names = false;  ///< a shared history
 };
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
@@ -99,7 +112,14 @@ struct RecordedRun {
   Unmount unmount = Unmount::none;     ///< how the unmount at the end of the run ended
   MetFaults met;
   std::vector<KeptSnapshot> snapshots;
+  bool shared_names = false;
 
+  /// Returns the executed part of the list for the oracle; nullopt for a shared history.
+  std::optional<std::span<const workload::Operation>> judged(
+      std::span<const workload::Operation> operations) const {
+    if (shared_names) return std::nullopt;
+    return operations.first(executed);
+  }
   /// Returns the counts of the file system at the cut of `state`, if nothing was pending at this
   /// cut and the state lacks no write.
   std::optional<adapters::Counters> settled_at(const states::CrashState& state) const {
@@ -112,6 +132,10 @@ struct RecordedRun {
     return state.event == to_event ? unmount : Unmount::none;
   }
 };
+
+/// Returns the schedule of a run of these operations.
+os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
+                                     const RunOptions& options);
 
 /// Records a run. Replaces the recording and leaves `disk` changed. Equal arguments give equal
 /// recordings. Fails if the system does not mount or the folder is unwritable.

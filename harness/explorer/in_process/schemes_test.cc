@@ -30,14 +30,18 @@ struct Sum {
   std::vector<std::string> failures;
 };
 
-/// The parts of "reuse/3@tiny~2".
+/// The parts of "reuse/3@tiny~2:5".
 struct Tried {
   std::string workload;
   std::string disk = std::string(kPlainDisk);
-  std::uint64_t order = 0;
+  std::uint64_t order = 0, schedule = 0;
 };
 Tried tried(std::string text) {
   Tried one;
+  if (const std::size_t at = text.rfind(':'); at != std::string::npos) {
+    one.schedule = std::stoull(text.substr(at + 1));
+    text.resize(at);
+  }
   if (const std::size_t at = text.rfind('~'); at != std::string::npos) {
     one.order = std::stoull(text.substr(at + 1));
     text.resize(at);
@@ -79,7 +83,8 @@ Sum explore_sample(const adapters::SystemUnderTest& system) {
     }
     DiskExplorer explorer(*formatted);
     const auto result = explorer.explore(
-        system, *operations, {.budget = 5000, .run = {.order = one.order}, .verify_one_in = 4},
+        system, *operations,
+        {.budget = 5000, .run = {.order = one.order, .schedule = one.schedule}, .verify_one_in = 4},
         folder.path() / "run.hcrec");
     if (!result) {
       ADD_FAILURE() << what << ": " << result.error().message();

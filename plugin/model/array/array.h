@@ -26,6 +26,8 @@ struct ArrayOptions {
   bool bytes = true;  ///< false: members store no bytes, and only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;
+  /// Seed of the order of the controller's concurrent work; 0: FIFO.
+  std::uint64_t schedule = 0;
 };
 
 enum class MemberState : std::uint8_t { active, failed, rebuilding };

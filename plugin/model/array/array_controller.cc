@@ -25,7 +25,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
       bytes_(options.bytes),
       device_(options.device),
       intake_(options.simulation, options.observer, options.device),
-      runner_(options.simulation, *this),
+      runner_(options.simulation, *this, options.schedule),
       commands_(options.simulation, runner_, members),
       seed_(options.seed),
       states_(profile.members, MemberState::active),

@@ -30,9 +30,9 @@ class FinishedRequests {
 
 class ArrayRunner final : public CoroutineScope, private EventTarget {
  public:
-  /// `simulation` and `finished` must outlive the runner.
-  ArrayRunner(Simulation& simulation, FinishedRequests& finished)
-      : simulation_(simulation), finished_(finished) {}
+  /// `simulation` and `finished` must outlive the runner. `schedule`: see CoroutineScope.
+  ArrayRunner(Simulation& simulation, FinishedRequests& finished, std::uint64_t schedule = 0)
+      : CoroutineScope(schedule), simulation_(simulation), finished_(finished) {}
 
   using Waiters = std::vector<std::coroutine_handle<>>;
   struct Sleep {

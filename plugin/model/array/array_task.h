@@ -7,7 +7,8 @@
 //
 // Coroutines are member functions of a class that is a CoroutineScope or converts to one; the
 // frames come from the scope's pool. A coroutine never resumes another coroutine directly. A
-// coroutine that becomes ready enters the scope's queue.
+// coroutine that becomes ready enters the scope's queue. The queue is FIFO, or a seed determines
+// its order.
 
 #include <array>
 #include <coroutine>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/base/random.h"
 #include "plugin/model/core/device.h"
 
 namespace headcrash::model {
@@ -80,7 +82,9 @@ class FramePool {
 
 class CoroutineScope {
  public:
-  CoroutineScope() = default;
+  /// `schedule`: seed of the order in which ready coroutines run; 0: FIFO.
+  explicit CoroutineScope(std::uint64_t schedule = 0)
+      : scheduled_(schedule != 0), order_(schedule) {}
   ~CoroutineScope() { cancel_all(); }
   CoroutineScope(const CoroutineScope&) = delete;
   CoroutineScope& operator=(const CoroutineScope&) = delete;
@@ -90,7 +94,10 @@ class CoroutineScope {
   bool has_ready() const { return !ready_.empty(); }
   /// Runs all ready coroutines, including those that become ready while it runs.
   void run_ready() {
-    for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i].resume();
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      if (scheduled_) std::swap(ready_[i], ready_[i + order_.below(ready_.size() - i)]);
+      ready_[i].resume();
+    }
     ready_.clear();
   }
   /// Destroys all suspended coroutines.
@@ -104,6 +111,8 @@ class CoroutineScope {
   friend struct TaskPromise;
   FramePool frames_;
   std::vector<std::coroutine_handle<>> ready_;
+  bool scheduled_;
+  Random order_;
 };
 
 struct Detached;

@@ -221,6 +221,7 @@ struct ArrayFixture {
   ArrayOptions options(bool bytes = true) {
     ArrayOptions o{profile, *simulation, observer};
     o.seed = seed;
+    o.schedule = seed % 2 == 0 ? seed : 0;
     o.bytes = bytes;
     drives.clear();
     for (std::uint32_t m = 0; m < profile.members; ++m) {

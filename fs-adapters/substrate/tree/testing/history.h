@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fs-adapters/substrate/os/fiber_schedule.h"
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::tree::bench {
@@ -44,6 +45,14 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   EXPECT_TRUE(vfs.close(*file));
   text.resize(got.value_or(0));
   return text;
+}
+
+/// Returns the order of fibers for a test with several users. Even seeds have a schedule with many
+/// changes, odd ones run in FIFO order.
+inline os::FiberScheduleOptions schedule_of(std::uint32_t seed) {
+  constexpr std::uint32_t kChanges = 200;
+  if (seed % 2 != 0) return {};
+  return {.seed = seed, .changes = kChanges, .hold_ns_max = model::kSecondNs / 10};
 }
 
 /// Reference file system: a map from names to nodes.

@@ -314,9 +314,13 @@ class TestFileSystem final : public FileSystem {
 
 /// A machine with this file system, and a user.
 struct TestMachine {
-  explicit TestMachine(std::uint64_t blocks, std::uint64_t cache_bytes = 4 << 20)
+  explicit TestMachine(std::uint64_t blocks, std::uint64_t cache_bytes = 4 << 20,
+                       const os::FiberScheduleOptions& schedule = {},
+                       os::FiberSchedule* own_schedule = nullptr)
       : sectors(blocks * kBlockSectors),
-        machine(sectors, {.system = {.cache = {.bytes = cache_bytes}}}),
+        machine(sectors,
+                {.system = {.cache = {.bytes = cache_bytes},
+                            .executor = {.schedule = schedule, .own_schedule = own_schedule}}}),
         file_system(machine.system, blocks) {
     as_user([&] { file_system.inodes().format(); });
   }

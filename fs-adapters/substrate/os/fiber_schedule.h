@@ -1,0 +1,116 @@
+#pragma once
+// The order in which runnable fibers run, as a choice that a seed or an enumeration makes.
+//
+// Without a schedule, fibers run in FIFO order and only stop when they wait (executor.h). With a
+// schedule, each fiber has a priority, and the runnable fiber with the highest priority runs. A
+// fiber may also be stopped at a possible switch: where it takes a lock or is charged for processor
+// time, which includes each system call, cache lookup and disk request. Fibers that wait for the
+// same event are woken by priority, too.
+//
+// RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities
+// are random, and at d change points the running fiber gets the lowest priority. A defect that
+// needs d ordered events is found with a known probability. Here most fibers wait for the disk, so
+// a fiber with a low priority soon runs again. At a change point a fiber is therefore also held for
+// some model time.
+//
+// ScheduleEnumerator runs all schedules in which at most some choices differ from FIFO order (as
+// CHESS does: Musuvathi and Qadeer, PLDI 2007).
+//
+// The same schedule and the same inputs give the same run.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fs-adapters/substrate/os/clock.h"
+#include "plugin/base/random.h"
+
+namespace headcrash::os {
+
+/// Called by an executor, which it must outlive. Use one schedule for one run.
+class FiberSchedule {
+ public:
+  /// The state of the running fiber after a possible switch.
+  struct Step {
+    std::int64_t priority = 0;
+    TimeNs hold_ns = 0;  ///< the fiber sleeps for this time
+  };
+  virtual ~FiberSchedule() = default;
+
+  /// Returns the priority of the next new fiber.
+  virtual std::int64_t first_priority() { return 0; }
+  /// Called at each possible switch with the priority of the running fiber.
+  virtual Step step(std::int64_t priority) { return {.priority = priority}; }
+  /// Returns the priority of a fiber that yields.
+  virtual std::int64_t after_yield(std::int64_t priority) { return priority; }
+  /// Returns which of `count` fibers with the highest priority runs next; `count` is at least 2. At
+  /// a possible switch, 0 is the running fiber. Otherwise 0 has been runnable for the longest time.
+  virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
+};
+
+/// Options of a machine. Seed 0 means FIFO order, without possible switches.
+struct FiberScheduleOptions {
+  std::uint64_t seed = 0;
+  /// Number of change points; nullopt: 1 to 64, drawn from the seed.
+  std::optional<std::uint32_t> changes = {};
+  /// Maximum time for which a fiber is held at a change point.
+  TimeNs hold_ns_max = 4 * model::kSecondNs;
+  /// Bit n omits change point n, of the first 64. For minimising.
+  std::uint64_t omitted = 0;
+};
+
+/// Returns a text such as "schedule 7: changes at 12, 340", for failures.
+std::string format(const FiberScheduleOptions& options);
+
+/// Returns null for seed 0.
+std::unique_ptr<FiberSchedule> make_schedule(const FiberScheduleOptions& options);
+
+class RandomPriorities final : public FiberSchedule {
+ public:
+  explicit RandomPriorities(const FiberScheduleOptions& options);
+
+  std::int64_t first_priority() override;
+  Step step(std::int64_t priority) override;
+  std::int64_t after_yield(std::int64_t priority) override;
+
+  /// A possible switch at which the running fiber changes.
+  struct Change {
+    std::uint64_t at = 0;  ///< number of the possible switch, from 1
+    TimeNs hold_ns = 0;
+  };
+  const std::vector<Change>& changes() const { return changes_; }
+
+ private:
+  Random random_;
+  std::vector<Change> changes_;  ///< by time
+  std::size_t passed_ = 0;       ///< number of changes made
+  std::uint64_t steps_ = 0;
+  std::int64_t lowest_ = 0;  ///< lowest priority so far
+};
+
+class ScheduleEnumerator final : public FiberSchedule {
+ public:
+  /// `deviations_max`: maximum number of choices per schedule that differ from 0.
+  explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
+
+  /// Prepares the next schedule. Call it after each run. Returns false if all have been run.
+  bool next();
+  std::size_t choose(std::size_t count) override;
+  /// Describes the current schedule by its deviations, such as "12:1 40:2", or "FIFO".
+  std::string name() const;
+
+ private:
+  struct Choice {
+    std::size_t count = 0, chosen = 0;
+  };
+  std::size_t deviations_before(std::size_t end) const;
+
+  std::size_t deviations_max_;
+  std::vector<Choice> choices_;  ///< of the current schedule
+  std::size_t at_ = 0;           ///< number of choices made in the current run
+};
+
+}  // namespace headcrash::os

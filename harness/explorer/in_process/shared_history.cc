@@ -1,0 +1,91 @@
+// Reads the final trees of shared histories (shared_history.h).
+#include "harness/explorer/in_process/shared_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headcrash::in_process {
+namespace {
+
+VfsResult<std::vector<std::byte>> content_of(Vfs& vfs, const std::string& path,
+                                             std::uint64_t size) {
+  std::vector<std::byte> content(size);
+  TRY(const auto file, vfs.open(path, {}));
+  const auto read = vfs.pread(file, 0, content);
+  TRY(vfs.close(file));
+  if (!read) return forward_errno(read);
+  content.resize(*read);
+  return content;
+}
+
+VfsResult<void> observe_below(Vfs& vfs, const std::string& directory,
+                              std::vector<oracle::SharedObject>& tree) {
+  TRY(const auto entries, vfs.list(directory));
+  for (const DirectoryEntry& entry : entries) {
+    const std::string path = directory.empty() ? entry.name : directory + "/" + entry.name;
+    TRY(const auto status, vfs.stat(path));
+    oracle::SharedObject object{.path = path,
+                                .inode = status.inode,
+                                .directory = status.type == FileType::directory,
+                                .links = status.links};
+    if (!object.directory) {
+      TRY(auto content, content_of(vfs, path, status.size_bytes));
+      object.content = std::move(content);
+    }
+    tree.push_back(object);
+    if (object.directory) TRY(observe_below(vfs, path, tree));
+  }
+  return {};
+}
+
+std::string format_object(const oracle::SharedObject& object) {
+  return fmt::format("{} {} with inode {}, {} links and {} bytes",
+                     object.directory ? "directory" : "file", object.path, object.inode,
+                     object.links, object.content.size());
+}
+
+}  // namespace
+
+VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs) {
+  std::vector<oracle::SharedObject> tree;
+  TRY(observe_below(vfs, "", tree));
+  std::ranges::sort(tree, {}, &oracle::SharedObject::path);
+  return tree;
+}
+
+Result<std::vector<oracle::SharedObject>> observe_tree(const adapters::ImageReader& reader) {
+  std::vector<oracle::SharedObject> tree;
+  Result<void> failed;
+  TRY(reader.walk([&](const std::string& path, const adapters::ImageInode& inode) {
+    oracle::SharedObject object{.path = path,
+                                .inode = inode.number,
+                                .directory = inode.type == FileType::directory,
+                                .links = inode.links};
+    if (!object.directory) {
+      object.content.resize(inode.size_bytes);
+      const auto count = reader.read(inode.number, 0, object.content);
+      if (!count) failed = forward_error(count);
+    }
+    tree.push_back(std::move(object));
+  }));
+  if (!failed) return forward_error(failed);
+  std::ranges::sort(tree, {}, &oracle::SharedObject::path);
+  return tree;
+}
+
+std::string difference_from_image(const std::vector<oracle::SharedObject>& mounted,
+                                  const adapters::FileSystemType& type,
+                                  const model::SectorStore& store) {
+  const auto reader = type.open_image(store);
+  if (!reader) return reader.error().message();
+  const auto image = observe_tree(**reader);
+  if (!image) return image.error().message();
+  const auto [shown, stored] = std::ranges::mismatch(mounted, *image);
+  if (shown == mounted.end() && stored == image->end()) return {};
+  return fmt::format("the mounted file system shows {}, and the disk has {}",
+                     shown == mounted.end() ? "no more names" : format_object(*shown),
+                     stored == image->end() ? "no more names" : format_object(*stored));
+}
+
+}  // namespace headcrash::in_process

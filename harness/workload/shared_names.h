@@ -1,0 +1,24 @@
+#pragma once
+// Numbered lists in which users change the same names at once, without regard to the rule of
+// operation.h that each name has one owner. They are for runs whose results are observed
+// (harness/oracle/serial_order.h).
+//
+//   set-up and sync | join | at most 12 operations of two or three users | join | sync
+//
+// Many calls fail, because another user has removed or made the name. Three kinds of lists
+// alternate: files in one directory, files in two directories that move and disappear, and names
+// that are files or directories.
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/workload/operation.h"
+
+namespace headcrash::workload {
+
+inline constexpr std::size_t kSharedCallsMost = 12;
+
+/// Equal numbers give equal lists.
+std::vector<Operation> shared_names(std::uint64_t number);
+
+}  // namespace headcrash::workload
