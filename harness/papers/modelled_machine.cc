@@ -116,7 +116,7 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "a modelled machine needs a file system");
+  invariant(options.system != nullptr, "a modelled machine has a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble());
   machine->start_system();
@@ -126,7 +126,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
 
 Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "an image needs a file system");
+  invariant(options.system != nullptr, "a machine image has a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::grown));
   profiles::shut_down(machine->built_);
@@ -391,7 +391,7 @@ ModelledMachine::~ModelledMachine() {
 void ModelledMachine::cut_after(os::TimeNs delay_ns) {
   const auto armed =
       built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
-  invariant(armed.has_value(), "a cut at an instant can always be armed");
+  invariant(armed.has_value(), "a cut at a given time can be armed");
 }
 
 void ModelledMachine::cut() {
@@ -437,7 +437,7 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
 }
 
 Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr && !options.image, "mkfs needs a blank device");
+  invariant(options.system != nullptr && !options.image, "mkfs runs on a blank device");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::blank));
   machine->start_system();
@@ -455,7 +455,7 @@ Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions&
 }
 
 Result<Recovery> ModelledMachine::recover(Repair when) {
-  invariant(!system_, "a machine recovers after its power was cut");
+  invariant(!system_, "a machine recovers only after a power cut");
   built_.machine->power_on();
   start_system();
   Recovery recovery;

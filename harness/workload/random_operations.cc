@@ -39,7 +39,7 @@ class RandomHistory {
  public:
   explicit RandomHistory(const RandomOptions& options) : options_(options), random_(options.seed) {
     invariant(options.threads >= 1 && options.threads <= kThreadsMost,
-              "number of threads out of range");
+              "the number of threads is between 1 and kThreadsMost");
   }
 
   std::vector<Operation> generate() {

@@ -187,7 +187,7 @@ class Builder {
     }
     if (!made) return made;
     invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
-              "a device is as large as planned");
+              "a built device has the planned size");
     built_.all[id].device = made->get();
     TRY(break_it(id));
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);

@@ -86,7 +86,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
 // ---- blocks
 
 BlockAddress Store::allocate() {
-  invariant(free_ > 0, "shadow: an operation finds the blocks that were kept for it");
+  invariant(free_ > 0, "shadow: blocks reserved for an operation are free");
   while (use_[lowest_free_] != Use::free) ++lowest_free_;
   use_[lowest_free_] = Use::fresh;
   fresh_.push_back(lowest_free_);
@@ -156,7 +156,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   release(address);
   address = allocate();
   cache.moved(std::move(buffer), geometry_.lba_of(address));
-  invariant(cache.mark_dirty(key), "shadow: a buffer is there until it has been written");
+  invariant(cache.mark_dirty(key), "shadow: a buffer stays cached until it is written");
 }
 
 VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& inode, std::int64_t first,

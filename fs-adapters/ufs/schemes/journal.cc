@@ -64,7 +64,7 @@ void Journal::begin(Operation& operation) {
 VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
   invariant(active_ > 0 && operation.transaction == running_,
-            "journal: an operation ended in another transaction than it began in");
+            "journal: an operation ends in the transaction in which it began");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped())
@@ -283,7 +283,7 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
-  invariant(!found->second.empty(), "journal: an unknown write completed");
+  invariant(!found->second.empty(), "journal: a completed write was issued by the journal");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

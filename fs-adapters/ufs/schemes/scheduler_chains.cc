@@ -30,7 +30,7 @@ SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
 
 /// Returns the id of a write that later requests will name, after checking it.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
-  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow was not issued");
+  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow is issued");
   return id;
 }
 
@@ -41,7 +41,7 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, boo
   const os::RequestId id =
       sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
-            "chains: an inode's dependencies were not attached to its write");
+            "chains: an inode's dependencies are attached to its write");
   return id;
 }
 
@@ -79,7 +79,7 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
       os::RequestId& newest = freed_fragments_[extent.at + i];
       // The ids are equal if two pointers of a damaged file lead to the extent; free_extents() then
       // fails.
-      invariant(newest <= by || by == 0, "chains: freed again by an earlier write");
+      invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
       newest = by;
     }
 }
@@ -229,7 +229,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, *id);
   if (tracked()) {
     const bool taken_over = freed_inodes_.emplace(number, *id).second;
-    invariant(taken_over, "chains: a reused inode lacks the dependencies of its predecessor");
+    invariant(taken_over, "chains: a reused inode inherits its predecessor's dependencies");
   }
   names_.erase(number);
   made_.erase(number);

@@ -234,12 +234,11 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const Dropped
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link was dropped twice");
+  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link is dropped once");
   --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    invariant(inode.deferred_removals >= links,
-              "soft updates: dropped a link that was not deferred");
+    invariant(inode.deferred_removals >= links, "soft updates: only deferred links are dropped");
     inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -262,13 +261,13 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
-  invariant(found != adds_.end(), "soft updates: an entry was forgotten twice");
+  invariant(found != adds_.end(), "soft updates: an entry is forgotten once");
   const auto leading = adds_of_.find(found->second.inode);
   invariant(leading != adds_of_.end() && leading->second > 0,
-            "soft updates: an entry is not counted with its inode");
+            "soft updates: an entry is counted with its inode");
   if (--leading->second == 0) adds_of_.erase(leading);
   const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
-  invariant(noted == 1, "soft updates: an entry is not recorded with its block");
+  invariant(noted == 1, "soft updates: an entry is recorded with its block");
   adds_.erase(found);
 }
 

@@ -24,7 +24,7 @@ constexpr const char* kBlockBytes = "8192";
 
 std::shared_ptr<const adapters::SystemUnderTest> registered(const char* type, const char* system) {
   const auto machine = machine_with(type, system);
-  invariant(machine.has_value(), "a compared system is missing from the registry");
+  invariant(machine.has_value(), "a compared system is in the registry");
   return machine->system;
 }
 

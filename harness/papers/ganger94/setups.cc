@@ -73,7 +73,7 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine) {
 
 UfsSetup ufs_setup(const char* variant) {
   auto scheme = ufs::find_scheme_variant(variant);
-  invariant(scheme.has_value(), "a scheme of the paper is missing from ufs");
+  invariant(scheme.has_value(), "each scheme of the paper exists in ufs");
   return {.name = variant, .scheme = *std::move(scheme)};
 }
 

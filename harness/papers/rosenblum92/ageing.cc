@@ -36,7 +36,7 @@ double normal_quantile(double share) {
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
-  invariant(files > 0, "a load needs files");
+  invariant(files > 0, "a load has files");
   std::vector<double> shape(files);
   for (std::size_t i = 0; i < files; ++i)
     shape[i] = std::exp(options.size_spread * normal_quantile((static_cast<double>(i) + .5) /
@@ -81,7 +81,7 @@ const std::vector<ProductionDisk>& production_disks() {
 
 const ProductionDisk& production_disk(const std::string& name) {
   const auto found = std::ranges::find(production_disks(), name, &ProductionDisk::name);
-  invariant(found != production_disks().end(), "a file system of table 6-2");
+  invariant(found != production_disks().end(), "the file system is in table 6-2");
   return *found;
 }
 

@@ -144,7 +144,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     co_return;
   }
   invariant(rebuilt_stripes_ == layout.stripes && lost_members_ > 0,
-            "array: a member becomes active only when all its stripes are rebuilt");
+            "array: a member becomes active after all its stripes are rebuilt");
   states_[member] = MemberState::active;
   --lost_members_;
   cache_.clear();

@@ -108,7 +108,7 @@ void Flash::State::consider_programs() {
     FlashProgram program = buffer.take(profile.page_sectors);
     if (program.extents.empty()) break;  // all of it has an older version in flight
     const auto index = lun_for_program();
-    invariant(index.has_value(), "a LUN is free while there are fewer programs than LUNs");
+    invariant(index.has_value(), "a LUN is free while fewer programs than LUNs run");
     Lun& lun = luns[*index];
     lun.program = std::move(program);
     lun.program_begins = kNever;

@@ -64,7 +64,7 @@ Calendar::~Calendar() {
 
 Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
   invariant(sockets_.size() == hardware.disk_count() + 2,
-            "a socket for each disk, for marks and the agent");
+            "there is a socket for each disk, for marks and for the agent");
   hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
@@ -221,7 +221,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request inside has a future event");
+    invariant(next.has_value(), "a request in the device has a future event");
     hardware_->step(*next);
   }
 }
