@@ -41,7 +41,7 @@ class Overlay final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
 
  private:
-  static Result<void> refuse() { return fail("lfs", "the result of a recovery is read-only"); }
+  static Result<void> refuse() { return fail("lfs", "the image of a recovery is read-only"); }
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector

@@ -529,7 +529,7 @@ Result<void> Store::start_up() {
   Recovery recovery(*this);
   recovery.count_files();
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
-    return fail("lfs", "cannot follow the log after the checkpoint",
+    return fail("lfs", "cannot read the log after the checkpoint",
                 "mount without roll-forward, which discards everything after the checkpoint");
   clean_segments_ = static_cast<std::uint32_t>(
       std::count_if(usage_.begin(), usage_.end(),

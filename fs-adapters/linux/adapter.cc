@@ -151,7 +151,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
     if (!read) return read;
   }
   if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
-    return fail(table->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
+    return fail(table->subject("allocation-size"),
+                fmt::format("invalid size: {} bytes", allocation_bytes),
                 "use the file system's block size, 512 to 1M");
   }
   promises.allocation_bytes = static_cast<std::uint32_t>(allocation_bytes);
@@ -505,7 +506,8 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
                 fmt::format("\"{}\" is neither a kernel version nor a path with a '/'", kernel),
                 kKernelHint);
   if (!adapter.guest.kernel.empty())
-    return fail(subject, "already has a kernel", "remove one of them");
+    return fail(subject, "names a kernel, but the file system already has one",
+                "remove one of them");
   if (!adapter.guest.modules.empty())
     return fail(subject, "has modules, which fit only one kernel",
                 "set the kernel under [guest] of a separate adapter");

@@ -195,7 +195,7 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
   const std::string& program = command.argv.front();
   if (!exit)
     return fail(program, fmt::format("did not end within {} s on this host", command.limit.count()),
-                "give it less to do, or more time with --run-limit");
+                "reduce its work, or increase --run-limit");
   run.exit_code = *exit;
   std::error_code error;
   if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)

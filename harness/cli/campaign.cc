@@ -75,10 +75,9 @@ Result<void> check_selection(const std::string& name, const campaign::Selection&
   if (selection.whole())
     return fail(selection.guest.empty() ? "--kernel" : "--guest",
                 fmt::format("does not apply to {}", family),
-                selection.guest.empty() ? "--kernel needs a campaign of a file"
-                                        : "leave it out, or run a campaign of a file");
+                "omit it, or run a campaign from a file");
   return fail(selection.filesystems.empty() ? "--trials" : "--only",
-              fmt::format("does not apply to {}, whose parts have names", family),
+              fmt::format("does not apply to {}, whose parts are selected by name", family),
               fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
                           selection.filesystems.empty() ? "PART" : selection.filesystems.front()));
 }

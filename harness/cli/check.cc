@@ -157,7 +157,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(run_exploration(explore, explored));
   if (explored.workload.failure)
     return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
-                "it must end with 0 when the power does not fail");
+                "make it exit with 0 when the power does not fail");
   const explorer::ExplorationResult& result = explored.result;
   Verdict verdict{.option = filesystem,
                   .filesystem = adapter.name,
@@ -263,13 +263,13 @@ Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
   if (fs::exists(folder, error) && !is_of_a_check(folder))
-    return fail(folder.string(), "holds other files than those of a check",
-                "name another folder with --folder");
+    return fail(folder.string(), "contains files that are not from a check",
+                "choose another folder with --folder");
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error)
     return fail(folder.string(), "cannot be made: " + error.message(),
-                "name a folder that can be written with --folder");
+                "choose a writable folder with --folder");
   return {};
 }
 
@@ -305,8 +305,8 @@ Result<int> check_all(const CheckArguments& arguments) {
   if (ended != kFine) return ended;
   if (!lost && blind)
     return fail(
-        name, "passes also when the disk ignores every flush: its verifier would not notice a loss",
-        "compare the lines on the verifier's standard input with what is in the folder");
+        name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
+        "make the verifier compare the lines on its standard input with the files in the folder");
   if (!lost && !unclear && !arguments.keep) {
     std::error_code error;
     fs::remove_all(arguments.folder, error);
@@ -318,7 +318,7 @@ Result<int> check_all(const CheckArguments& arguments) {
 int run(CheckArguments arguments) {
   if (arguments.program.argv.empty())
     return report_error(Error{.subject = "check",
-                              .problem = "there is no program to run",
+                              .problem = "no program is given",
                               .hint = "headcrash check --fs ext4 -- ./mytest"},
                         arguments.as_json);
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};

@@ -91,7 +91,7 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   fs::create_directories(arguments.keep, error);
   if (!error && ::access(arguments.keep.c_str(), W_OK) != 0)
     error = {errno, std::generic_category()};
-  if (error) return fail(arguments.keep, error.message(), "give --record a writable folder");
+  if (error) return fail(arguments.keep, error.message(), "choose a writable folder with --record");
   return {};
 }
 
@@ -139,7 +139,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (event < run.events()) return event;
     return fail(
         "--from",
-        fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
+        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
         "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;
@@ -148,7 +148,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (known.size() < kMarksNamed) known.push_back(mark.text);
   }
   return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
-              known.empty() ? "it has no marks: give an event number" : base::suggest(from, known));
+              known.empty() ? "it has no marks; use an event number" : base::suggest(from, known));
 }
 
 /// Opens the recording that the user specified.
@@ -167,7 +167,7 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   TRY(const auto event, event_of(arguments.from, *run));
   if (workload.to_event != 0 && event > workload.to_event)
     return fail("--from", fmt::format("\"{}\" is after the end of the workload", arguments.from),
-                fmt::format("give an event up to {}", workload.to_event));
+                fmt::format("use an event up to {}", workload.to_event));
   workload.from_event = event;
   return {};
 }
@@ -235,12 +235,14 @@ Result<void> keep_recordings(Explored& explored) {
     if (!error && !made) continue;
     if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
     if (error)
-      return fail(fs::absolute(to).string(), "the recordings cannot be kept: " + error.message(),
-                  "give --record a writable folder");
+      return fail(fs::absolute(to).string(),
+                  "the recordings cannot be moved there: " + error.message(),
+                  "choose a writable folder with --record");
     explored.kept = to;
     return {};
   }
-  return fail("explored-*", "are too many folders of recordings", "remove unneeded ones");
+  return fail("explored-*", "there are too many folders of recordings",
+              "remove the folders that you do not need");
 }
 
 /// Writes the page for --html: of the confirmed failure with the fewest missing writes, or of the
@@ -342,15 +344,14 @@ Result<void> check(const ExploreArguments& arguments) {
     if (!path.empty()) TRY(check_output_path(path, option));
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "requires a RECORDING",
-                "a workload that is recorded now always begins after mkfs");
+                "add a RECORDING, or omit --from: a new recording always begins after mkfs");
   if (!arguments.disk.slow.empty() &&
       (!arguments.recording.empty() || arguments.machine.is_array()))
     return fail("--slow",
-                arguments.recording.empty() ? "requires a plain disk"
-                                            : "requires a workload that is recorded now",
+                arguments.recording.empty() ? "requires a plain disk" : "requires a new recording",
                 arguments.recording.empty() ? "omit --machine" : "omit RECORDING");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
-    return fail("--minimise", "needs a folder for its results", "add --record FOLDER");
+    return fail("--minimise", "requires a folder for the results", "add --record FOLDER");
   return {};
 }
 

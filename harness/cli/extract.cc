@@ -53,10 +53,10 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   TRY(const auto opened, open_state(trial));
   const auto& device = opened.run->header().devices.at(opened.state.device);
   if (!device.medium) {
-    return fail(
-        trial.key,
-        fmt::format("its disk {} is an array or a cache, which has several images", device.name),
-        "examine it with `headcrash replay --shell`");
+    return fail(trial.key,
+                fmt::format("its disk {} is an array or a cache, which consists of several images",
+                            device.name),
+                "examine it with `headcrash replay --shell`");
   }
   TRY(const auto image, opened.run->image(opened.state, opened.state.device));
   TRY(const auto workload, explorer::open_recorded_workload(trial.recording));

@@ -62,17 +62,17 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error)
     return fail(path, error.message(),
-                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   if (bytes < model::kSectorBytes)
-    return fail(path, fmt::format("is not an image: it has {} bytes", bytes),
-                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+    return fail(path, fmt::format("is not an image, because it has {} bytes", bytes),
+                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   return media::SparseFileStore::open_existing(path, access);
 }
 
 /// Opens the images. Uses the sizes only if mkfs creates them.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
-    return fail("--without-log", "and --log contradict each other", "use only one of them");
+    return fail("--without-log", "and --log exclude each other", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "requires a log", "add --log FILE");
   auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type, access);

@@ -57,9 +57,10 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   const std::string_view program =
       adapter.replay.argv.empty() ? std::string_view() : file_name_of(adapter.replay.argv.front());
   if (!program.starts_with(kFsck))
-    return fail(adapter.name,
-                "is not recovered by one of headcrash's own checkers, and a kernel is not modelled",
-                "choose a trial of one of the file systems in `headcrash list systems`");
+    return fail(
+        adapter.name,
+        "is not recovered by one of headcrash's checkers, and other checkers are not modelled",
+        "choose a trial of a file system in `headcrash list systems`");
   TRY(const auto type, adapters::find_file_system_type(program.substr(kFsck.size())));
   std::string_view scheme = type->usual_system();
   if (const std::size_t at = adapter.mount_options.find(kScheme); at != std::string::npos) {
@@ -86,7 +87,7 @@ Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial,
                              "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
   TRY(const auto more, row.bind(trial, phase).step());
   if (!more || row.text(1) == "off")
-    return fail(arguments.trial, fmt::format("has no time of its {}", phase),
+    return fail(arguments.trial, fmt::format("has no recorded time for its {}", phase),
                 "choose a trial that reached this step, in a campaign with a real clock");
   const auto requests = row.integer(2);
   return Step{.elapsed_s = row.real(0) * kMs / slowdown_of(row.text(1)),
@@ -170,8 +171,9 @@ json as_json(const std::string& key, const std::vector<Compared>& steps) {
 
 Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArguments& arguments) {
   if (trial.id == 0 || trial.explored)
-    return fail(trial.key, "is not a trial with one power cut in a guest",
-                "choose one of a campaign without [explore], for example campaign netra-recovery");
+    return fail(
+        trial.key, "is not a trial with one power cut in a guest",
+        "choose a trial of a campaign without [explore], for example campaign netra-recovery");
   TRY(const auto ours, system_of(trial.filesystem));
   TRY(const auto replay, guest_step(arguments, trial.id, "replay"));
   TRY(const auto mount, guest_step(arguments, trial.id, "mount"));

@@ -44,9 +44,8 @@ Result<void> check_name(const std::string& question) {
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
   const std::string near = base::nearest(question, names);
   return fail("query", fmt::format("the report has no query \"{}\"", question),
-              near.empty()
-                  ? "`headcrash query` without a query lists them, and the tables for a SELECT"
-                  : fmt::format("did you mean \"{}\"?", near));
+              near.empty() ? "`headcrash query` without a query lists the queries and the tables"
+                           : fmt::format("did you mean \"{}\"?", near));
 }
 
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {

@@ -31,8 +31,8 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   if (!campaign) return forward_error(campaign);
   auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan || plan->cell == nullptr)
-    return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-                "it was created by another version of headcrash");
+    return fail(trial.database, fmt::format("its campaign has no trial \"{}\"", trial.key),
+                "use the version of headcrash that created the database");
   campaign::ExploredCell cell = *plan->cell;
   cell.filesystem = trial.filesystem;
   if (cell.application) cell.application->add_to(cell.filesystem.guest);

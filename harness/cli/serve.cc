@@ -72,7 +72,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     TRY(const auto size, base::parse_size(arguments.size, "--size"));
     if (size == 0)
       return fail("--size", "0 is not a valid disk size",
-                  "omit it for the whole drive, or use, for example, 512M");
+                  "omit it to use the whole drive, or use, for example, 512M");
     spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -170,23 +170,26 @@ constexpr std::uint64_t kMiB = 1 << 20;
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
-    return refuse(
-        {"--socket", "is for NBD, but --vhost-user serves without NBD", "leave one of them out"});
+    return refuse({"--socket", "applies only to NBD, but --vhost-user does not use NBD",
+                   "leave one of them out"});
   if (arguments.virtual_time && !arguments.memory.empty())
-    return refuse({"--memory", "is for QEMU, but --virtual-time serves user-mode Linux",
+    return refuse({"--memory", "applies only to QEMU, but --virtual-time serves user-mode Linux",
                    "omit it, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
-    return refuse({"--clock", "sets the clock, which the guest controls with --virtual-time",
+    return refuse({"--clock",
+                   "cannot be combined with --virtual-time, where the guest controls the clock",
                    "leave one of them out"});
   if (arguments.charge &&
       !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
-    return refuse({"--charge",
-                   fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
-                   "use 1 to count the host's processor time unscaled, or omit it to count none"});
+    return refuse(
+        {"--charge", fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
+         "use 1 to charge the host's processor time unscaled, or omit it to charge none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
-    return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
-                   "omit it, and use --memory SIZE"});
+    return refuse(
+        {"-m",
+         "is added to the command by headcrash, because QEMU shares this memory with the server",
+         "omit it, and use --memory SIZE"});
   const auto memory = base::parse_size(
       arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());

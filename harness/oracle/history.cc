@@ -258,7 +258,7 @@ Result<void> Follower::step(const Operation& operation) {
       subject(),
       fmt::format("another thread uses \"{}\" or a directory on its path since the last join",
                   *conflict_),
-      "use separate files and names for each thread, or add a join between");
+      "use separate files and names for each thread, or add a join between the operations");
 }
 
 Result<void> Follower::act(const Operation& operation) {

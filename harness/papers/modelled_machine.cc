@@ -155,7 +155,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
   if (const model::Array* const array = machine->array())
     if (const auto refused = array->status().refused)
       return fail(options.profile, "does not start: " + *refused,
-                  "set accept-dirty-degraded in the array's profile to accept its content");
+                  "set accept-dirty-degraded in the array's profile to accept the array's content");
   if (found.write_back) TRY(machine->write_uncounted(0, found.write_back));
   machine->built_.machine->simulation().run_until(machine->now() + found.start_ns);
   return machine;
@@ -174,7 +174,7 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       const auto& leaves = options_.image->leaves;
       if (stores_.size() >= leaves.size() ||
           leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-        return fail(options_.profile, "has other drives than those of the image",
+        return fail(options_.profile, "has other drives than the image",
                     "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
@@ -203,8 +203,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   const std::size_t used = options_.system->description().devices;
   if (wanted.size() < used)
     return fail(options_.system->full_name(),
-                "needs a separate log device, which the machine lacks",
-                "add it as the first of more_disks");
+                "needs a separate log device, but the machine has none",
+                "add the log device as the first of more_disks");
   TRY(open_stores(plan));
   // The content of a drive is what its host sees, even with a cache in between. This is not so for
   // the members of an array.
@@ -282,8 +282,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
                                           : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
-      done = fail("the image", "cannot be populated",
-                  "the file system refused; its space may be exhausted");
+      done =
+          fail("the image", "cannot be populated", "use a larger disk if its space is exhausted");
   });
   machine.system.executor.halt();
   return done;
@@ -430,8 +430,8 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
     }
     findings = report->findings.size() + report->more_findings;
     if (report->unrepaired)
-      findings =
-          fail(options_.system->full_name(), "cannot be repaired", "this is a bug: keep the seed");
+      findings = fail(options_.system->full_name(), "cannot be repaired",
+                      "this is a bug; report it with the seed");
   });
   return findings;
 }
@@ -488,7 +488,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
                   fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
-                  "this is a bug of the ordering scheme: data remains dirty forever");
+                  "this is a bug of the ordering scheme, because data remains dirty");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }

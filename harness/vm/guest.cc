@@ -32,8 +32,8 @@ Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
     if (!std::filesystem::is_socket(disk.socket, error)) {
-      return fail(disk.socket.string(), "no server is listening there",
-                  "start the disk before the guest");
+      return fail(disk.socket.string(), "no server listens on this socket",
+                  "start the disk's server before the guest");
     }
   }
   return {};
@@ -49,7 +49,7 @@ Result<void> wait_until_loaded(Machine& machine) {
     }
     std::this_thread::sleep_for(milliseconds(2));
   }
-  return fail("QEMU", "the saved state was not loaded in time");
+  return fail("QEMU", "loading the saved state timed out");
 }
 
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
@@ -113,7 +113,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
     running->virtual_time = true;
     return std::unique_ptr<Guest>(new Guest(std::move(running)));
   }
-  Result<std::unique_ptr<Machine>> machine = fail("guest", "not started");
+  Result<std::unique_ptr<Machine>> machine = fail("guest", "has not started");
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);

@@ -130,7 +130,7 @@ class Exporter {
     }
     if (request.op == model::Op::write && request.payload_bytes == 0)
       return fail("recording",
-                  fmt::format("the write at offset {} was made without data", request.offset),
+                  fmt::format("the write at offset {} was recorded without data", request.offset),
                   "record a run with data");
     ++summary.writes;  // also if the write becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {

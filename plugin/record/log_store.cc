@@ -133,7 +133,7 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
             result = fail(name_,
                           fmt::format("the bytes of sectors {} to {} were not recorded", from,
                                       from + sectors - 1),
-                          "record into another file: this one was made without data");
+                          "use another file, because this file was recorded without data");
         } else if (where.offset() == 0) {
           std::fill(part.begin(), part.end(), std::byte{0});
         } else if (result) {

@@ -103,7 +103,7 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
                            return other.empty() || there.contains(other);
                          });
     });
-    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a cycle");
+    if (ready == waiting.end()) return fail("schema", "the references between tables form a cycle");
     there.insert(ready->name);
     ordered.push_back(std::move(*ready));
     waiting.erase(ready);
@@ -290,8 +290,8 @@ class Merge {
     if (!found) return false;
     if (look.text(1) != verdict) {
       return fail(input.path().string(),
-                  fmt::format("trial {} is {} here but {} in {}", key, verdict, look.text(1),
-                              origin_[look.integer(0)].string()),
+                  fmt::format("trial {} is {} in this database, but {} in {}", key, verdict,
+                              look.text(1), origin_[look.integer(0)].string()),
                   "omit one of the two databases, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
@@ -344,7 +344,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   std::error_code problem;
   if (fs::exists(output, problem)) {
     return fail(output.string(), "already exists",
-                "name a new file; merging into an existing one is not supported");
+                "choose a new file; merging into an existing file is not supported");
   }
   std::set<fs::path> seen;
   for (const fs::path& input : inputs) {

@@ -39,7 +39,7 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
   const std::string prefix = doing.empty() ? std::string{} : doing + " failed: ";
   switch (sqlite3_errcode(handle) & 0xff) {
     case SQLITE_NOTADB:
-      return {file, "is not a database", "use another file (this one is unchanged)"};
+      return {file, "is not a database", "use another file; this file is unchanged"};
     case SQLITE_CORRUPT:
       return damaged(file, own_words(handle));
     case SQLITE_READONLY:

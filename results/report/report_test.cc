@@ -122,7 +122,7 @@ TEST_F(ReportTest, RejectsAnEmptyDatabaseAndAMissingRun) {
   auto db = database();
   const auto empty = write_report(db, {folder() / "out", std::nullopt});
   ASSERT_FALSE(empty);
-  EXPECT_NE(empty.error().message().find("no run yet"), std::string::npos)
+  EXPECT_NE(empty.error().message().find("contains no run"), std::string::npos)
       << empty.error().message();
   EXPECT_FALSE(std::filesystem::exists(folder() / "out"));
   fill(db, three_cells());

@@ -203,7 +203,7 @@ wrong empty.hcrec "not a headcrash recording" -- recording info empty.hcrec
 wrong missing.hcrec "No such file" -- recording info missing.hcrec
 wrong csvv 'did you mean "csv"' -- recording export noise.hcrec --format csvv -o x
 wrong typo.toml dm-log-writes -- recording import typo.toml --format dm-log-writes -o new.hcrec --size 64M
-wrong missing.hcrec "recording does not exist" -- replay missing.hcrec --fs ext4 --state w1-
+wrong missing.hcrec "missing.hcrec: does not exist" -- replay missing.hcrec --fs ext4 --state w1-
 
 # ---- databases
 : | file empty.db
@@ -261,7 +261,7 @@ wrong --guest virtual -- bench quick --guest xen
 wrong --jobs "one at a time" -- bench quick --jobs 2 --db none.db
 wrong --jobs "one at a time" -- bench quick --guest virtual --charge 1 --jobs 2 --plan
 wrong --guest virtual -- campaign smoke --guest xen
-wrong --guest "leave it out" -- campaign ufs-schemes --guest virtual --db none.db
+wrong --guest "omit it" -- campaign ufs-schemes --guest virtual --db none.db
 wrong no-folder "give --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447

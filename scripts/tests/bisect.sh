@@ -45,9 +45,9 @@ says "^$(git rev-parse refs/bisect/keeps) is the first keeps commit" <../bisect 
 git bisect reset 2>../reset
 
 # A kernel by a file. What cannot be tested is skipped, whatever the reason.
-refuses 125 'no-such-file' 'names no kernel' -- "${replay[@]}" --kernel-from no-such-file
+refuses 125 'no-such-file' 'does not name a kernel' -- "${replay[@]}" --kernel-from no-such-file
 : >kernel
-refuses 125 'names no kernel' -- "${replay[@]}" --kernel-from kernel
+refuses 125 'does not name a kernel' -- "${replay[@]}" --kernel-from kernel
 echo newest >kernel
 refuses 125 'newest' 'neither a kernel' -- "${replay[@]}" --kernel-from kernel
 echo 6.12 >kernel
@@ -63,5 +63,5 @@ refuses 2 'has no trial "7"' -- "$headcrash" replay 7 --db ../found.db --anew
 refuses 2 '--shell' -- "${replay[@]}" --shell
 refuses 2 'kept its promises' -- "${replay[@]}" --state "$(sqlite3 ../found.db "SELECT name FROM crash_state WHERE verdict IN ('clean', 'replayed') LIMIT 1")"
 touch away.hcrec
-refuses 2 'does not say how it was made' -- "$headcrash" replay away.hcrec --fs ext4 --anew
+refuses 2 'does not contain the settings' -- "$headcrash" replay away.hcrec --fs ext4 --anew
 echo "bisect: all as it should be"

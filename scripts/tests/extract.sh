@@ -50,7 +50,7 @@ done
 # the same as qcow2
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
 # a recording without a list of operations has no workload to repeat, and that is told
-says '"workload": null' <out && says '"no_workload": "the recording: its operations are not known' <out && [ ! -e packed/workload.sh ] ||
+says '"workload": null' <out && says '"no_workload": "the recording: its operations are unknown' <out && [ ! -e packed/workload.sh ] ||
   failed "workload.sh without operations: $(cat out)"
 qemu-img compare -q packed/crash.qcow2 disk.raw || failed "the qcow2 image is not the disk"
 intact packed "an intact qcow2 image"
@@ -67,7 +67,7 @@ refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o no
 refuses 2 'no power cut' -- "$headcrash" extract run.hcrec --fs ext4 -o none
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state 'w1?' -o none
 refuses 2 --fs -- "$headcrash" extract run.hcrec --state w1 -o none
-refuses 2 'recording does not exist' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
+refuses 2 'missing.hcrec: does not exist' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
 refuses 2 missing.db -- "$headcrash" extract 17 --db missing.db
 refuses 2 missing.db -- "$headcrash" replay 17 --db missing.db
 refuses 2 'no power cut' -- "$headcrash" replay run.hcrec --fs ext4

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     const auto status = system.queue.transfer(
         {.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
     if (status != model::Status::ok)
-      return fail("shadow", "cannot read headers or table", "check the disk");
+      return fail("shadow", "cannot read the headers or the inode table", "check the disk");
     return {};
   };
   TRY(auto state, read_state(read, system.queue.sectors()));
@@ -31,7 +31,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   for (Record& record : state.records) {
     for (const auto& [block, address] : record.blocks) {
       if (store->use_[address] != Use::free)
-        return fail("shadow", "two inodes share a block", "run fsck.headcrash-shadow to list them");
+        return fail("shadow", "two inodes use the same block",
+                    "run fsck.headcrash-shadow to list them");
       store->use_[address] = Use::committed;
       --store->free_;
     }

@@ -113,7 +113,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   volume->journal = journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
-  if (!volume->scheme) return fail(kSubject, "unknown ordering scheme", "use another one");
+  if (!volume->scheme) return fail(kSubject, "unknown ordering scheme", "use a known scheme");
   system.cache.hooks(volume->scheme.get());
   std::unique_ptr<FileSystem> mounted(
       new FileSystem(std::make_unique<TreeStore>(std::move(volume))));

@@ -43,7 +43,7 @@ class DamageTrials::Log final : public model::SectorStore {
  private:
   Result<void> count() const {
     if (++requests_ <= kRequestsMost) return {};
-    return fail("repair", fmt::format("did not terminate within {} requests", kRequestsMost));
+    return fail("repair", fmt::format("did not end within {} requests", kRequestsMost));
   }
   TrialDisk& disk_;
   std::vector<Write>* writes_;

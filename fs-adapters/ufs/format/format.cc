@@ -212,7 +212,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
     return fail({}, "unsupported: a UFS1 file system from before 4.4BSD",
-                "its inodes and directories differ");
+                "the format of its inodes and directories differs");
   Superblock s;
   const auto read = [&](std::size_t offset) { return load32(bytes, offset); };
   s.superblock_offset = read(kSblkno), s.header_offset = read(kCblkno);

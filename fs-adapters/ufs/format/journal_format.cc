@@ -189,9 +189,9 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                                   ? kExternalLogHint
                                   : "run fsck --repair to create an empty journal";
   if (load32(sector, 0) != kSuperMagic)
-    return fail("journal", fmt::format("no magic number ({:#x})", load32(sector, 0)), kRemedy);
+    return fail("journal", fmt::format("invalid magic number ({:#x})", load32(sector, 0)), kRemedy);
   if (load32(sector, 4) != checksum_without_itself(sector))
-    return fail("journal", "bad checksum of its superblock", kRemedy);
+    return fail("journal", "its superblock has a bad checksum", kRemedy);
   if (load32(sector, 8) != kVersion)
     return fail("journal", fmt::format("unknown version {}", load32(sector, 8)), kRemedy);
   const JournalSuperblock journal{.in_use = (load32(sector, 12) & kInUse) != 0,

@@ -227,9 +227,9 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
       EXPECT_EQ(a, b) << "nothing is written";
     }
   };
-  EXPECT_NE(
-      mount_alone(disks, "journal-external", Machine::Second::missing).find("missing log device"),
-      std::string::npos);
+  EXPECT_NE(mount_alone(disks, "journal-external", Machine::Second::missing)
+                .find("the log device is missing"),
+            std::string::npos);
   Fsck fsck;
   const auto alone = fsck.check(*disks.home);
   ASSERT_FALSE(alone);

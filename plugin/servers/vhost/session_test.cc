@@ -256,7 +256,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
   TestClient client(disk.disk());
   const base::Descriptor channel = client.set_up_in_band();
   acknowledge(channel.get());
-  EXPECT_NE(client.error().find("answered a request that was not sent"), std::string::npos);
+  EXPECT_NE(client.error().find("replied to a request that was not sent"), std::string::npos);
 }
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
@@ -358,7 +358,7 @@ const Harm kHarms[] = {
        c.describe(0, 1, {C::kGuest, 16, 0, 0});
        c.offer(0, 0);
      },
-     "a descriptor to read from follows"},
+     "a readable descriptor follows"},
     {"NestedTable",
      [](C& c) {
        const TestDescriptor inner{C::kGuest + C::kData, 16, C::kIndirect, 0};
@@ -366,7 +366,7 @@ const Harm kHarms[] = {
        c.describe(0, 0, {C::kGuest + C::kData, 16, C::kIndirect, 0});
        c.offer(0, 0);
      },
-     "inside another one"},
+     "contains another"},
     {"TableLoops",
      [](C& c) {
        const TestDescriptor inner{C::kGuest, 1, C::kNext, 0};
@@ -413,7 +413,7 @@ const Harm kHarms[] = {
      "exceeds the address space"},
     {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
-     "1 regions and 0 files"},
+     "1 regions, but 0 file descriptors"},
     {"KickedByAMessageUnasked",
      [](C& c) {
        c.send64(Verb::set_protocol_features, 1U << 3);
