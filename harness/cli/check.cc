@@ -340,19 +340,21 @@ int run(CheckArguments arguments) {
 
 void add_check(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "check", "Runs a program on file systems whose power fails, and verifies what it has kept");
+      "check",
+      "Runs a program on file systems, cuts the power, and verifies that no promised data is lost");
   const auto arguments = std::make_shared<CheckArguments>();
   command->add_option("PROGRAM", arguments->program.argv,
                       "The program and its arguments, after --. Each line that it prints is a "
-                      "promise: what it did before must survive");
+                      "promise: the effects of all earlier actions must survive");
   command
       ->add_option("--fs", arguments->filesystems,
                    "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
                    "btrfs and f2fs")
       ->allow_extra_args(false);
-  command->add_option("--verify", arguments->program.verify,
-                      "Command that is run in the recovered folder with the lines printed so far "
-                      "on standard input; exit code 0 is good. Default: the program itself");
+  command->add_option(
+      "--verify", arguments->program.verify,
+      "Command that runs in the recovered folder, with the lines printed before the cut "
+      "on standard input; exit code 0 is good. Default: the program itself");
   command->add_option("--init", arguments->program.init,
                       "Command that is run before the program; its files are synced");
   command
@@ -367,12 +369,14 @@ void add_check(CLI::App& app, int& exit_code) {
                       "Folder or tar archive with the program's root file system, in place of the "
                       "files that it uses on this host");
   add_kernel_options(*command, arguments->kernel);
-  command->add_option("--time", arguments->time_s, "Seconds for the states of each file system")
+  command
+      ->add_option("--time", arguments->time_s,
+                   "Time limit in seconds for the states of each file system")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
       ->add_option("--run-limit", arguments->limit_s,
-                   "Seconds that each command may take on this host")
+                   "Time limit in seconds for each command on this host")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--states", arguments->states, "Maximum number of states of each file system")
@@ -380,14 +384,14 @@ void add_check(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
-  command->add_option("--jobs", arguments->jobs, "Number of guests")
+  command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command
       ->add_option("--folder", arguments->folder,
                    "Folder for recordings, pages and accounts; removed if nothing was lost")
       ->capture_default_str();
-  command->add_flag("--keep", arguments->keep, "Keep the folder also if nothing was lost");
+  command->add_flag("--keep", arguments->keep, "Keep the folder even if nothing was lost");
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);

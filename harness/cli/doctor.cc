@@ -144,7 +144,7 @@ int doctor(bool as_json) {
                finding.hint.empty() ? "" : "; " + finding.hint);
   }
   fmt::print("{}\n", good ? "This machine can run campaigns."
-                          : "This machine cannot run campaigns yet: fix what is marked BAD.");
+                          : "This machine cannot run campaigns yet: fix the items marked BAD.");
   return good ? kFine : kUsage;
 }
 

@@ -550,16 +550,15 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->check(one_of({"pattern", "none"}))
       ->capture_default_str();
   command
-      ->add_option(
-          "--answer-delay-us", arguments->disk.delay_us,
-          "Maximum delay of a write or flush while the workload runs; each delay is random; "
-          "0: no delay")
+      ->add_option("--answer-delay-us", arguments->disk.delay_us,
+                   "Maximum of the random delay of each write and flush while the workload runs; "
+                   "0: no delay")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command->add_option(
       "--slow", arguments->disk.slow,
-      "Writes of this kind take --slow-us longer while the workload runs: part of a "
-      "description in an account of lost writes (\"inode table\", \"node\"); the workload is "
+      "While the workload runs, writes of this kind take --slow-us longer. The kind is part of a "
+      "write's description in a failure report (\"inode table\", \"node\"); the workload is "
       "recorded twice");
   command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
       ->check(CLI::Range(1, 1'000'000))
@@ -571,8 +570,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "to the recordings");
   command->add_option(
       "--html", arguments->html,
-      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; "
-      "one file without network access");
+      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; the "
+      "page is one self-contained file");
   command->add_option("--csv", arguments->csv,
                       "File for the checked states, one per line: state,strategy,verdict");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
@@ -585,8 +584,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--trials", arguments->trials,
-          "With --db: number of workloads; those of ace-seq1 and similar are numbered, others "
-          "differ by seed; --resume repeats none")
+          "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
+          "others differ by seed. --resume repeats no finished workload")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);

@@ -348,7 +348,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
     mkfs->add_option("--log-size", arguments->log_size,
                      "create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
-                    "the log's device is lost: discard data that only it held");
+                    "the log's device is lost: discard the changes that only the log had");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})

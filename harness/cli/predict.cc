@@ -208,12 +208,12 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db netra.db\n\n"
-      "Takes trials of headcrash's own file systems with one power cut and a kept recording. Both columns have the\n"
-      "same contents of drives and battery-backed caches at the cut, the same array, faults and checker. They differ\n"
-      "in the rest: the guest starts a program, reads through its kernel's page cache, and its time includes an\n"
-      "emulated processor and a socket. The model requests at most 56 KiB at a time, in sequence, and charges the\n"
-      "processor of experiment peacock98. Paced: the model waits before each request as long as the guest did on\n"
-      "average, because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
+      "Requires a trial of one of headcrash's own file systems, with one power cut and a kept recording. Guest and\n"
+      "model start with the same contents of drives and battery-backed caches, the same array, faults and checker.\n"
+      "The guest also starts a program and reads through its kernel's page cache, and its time includes an emulated\n"
+      "processor and a socket. The model requests at most 56 KiB at a time, in sequence, with the processor costs\n"
+      "of experiment peacock98. Paced: before each request the model waits as long as the guest did on average,\n"
+      "because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -306,7 +306,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   CLI::App* info = command->add_subcommand(
       "info", "Shows the content of a recording, and whether it is complete");
   info->add_option("FILE", arguments->file, "Recording")->required();
-  info->add_flag("--json", arguments->as_json, "Print it as JSON");
+  info->add_flag("--json", arguments->as_json, "Print the content as JSON");
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
 
   CLI::App* shown = command->add_subcommand(

@@ -337,7 +337,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "recorded finding; otherwise the recorded state is recovered");
   command->add_flag(
       "--find-fix", arguments->find_fix,
-      "Exit with 1 if it keeps its promises and 0 if it fails, to find the commit with the fix");
+      "Exit with 1 if the promises are kept and with 0 if not, to find the commit with the fix");
   command->add_option("--html", arguments->html,
                       "Draw the cut as a page with the outcome: one file without network access");
   command->add_flag(

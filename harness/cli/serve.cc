@@ -129,7 +129,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
     fmt::print(
-        "\n{0} takes one request at a time. So that the guest queues and sorts the others, replace its "
+        "\n{0} takes one request at a time. To let the guest queue and sort further requests, replace its "
         "-device by\n"
         "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device "
         "scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
@@ -313,8 +313,8 @@ void add_serve(CLI::App& app, int& exit_code) {
       "while it computes");
   command->add_option(
       "--charge", arguments->charge,
-      "With --virtual-time: guest seconds per second of this processor; default: none, which "
-      "is reproducible");
+      "With --virtual-time: charge the host's processor time to the guest's clock, multiplied by "
+      "K; default: no charge, so that times are reproducible");
   command->add_option(
       "--control", arguments->control,
       "Control socket; default: next to the NBD socket, or with --vhost-user SOCKET.control");

@@ -62,7 +62,7 @@ Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState
     return (*machine)->failed(loaded.error().problem);
   }
   if (!(*machine)->says_hello(kHelloLimit))
-    return (*machine)->failed("the restored guest does not answer");
+    return (*machine)->failed("the restored guest does not respond");
   return machine;
 }
 
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState
 bool is_about_the_state(const Error& error) {
   for (const char* words :
        {"load of migration failed", "Unknown savevm section", "Not a migration stream",
-        "Length mismatch", "the restored guest does not answer"}) {
+        "Length mismatch", "the restored guest does not respond"}) {
     if (error.problem.find(words) != std::string::npos) return true;
   }
   return false;

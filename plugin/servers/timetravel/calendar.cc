@@ -237,8 +237,9 @@ void Calendar::give_up(const Error& why) {
 /// that nests such messages too deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
-    return give_up(
-        {"guest", "it submits requests without end while it is answered", "check its console"});
+    return give_up({"guest",
+                    "it submits an endless sequence of requests while its requests complete",
+                    "check its console"});
   ++waiting_within_;
   take_input();
   --waiting_within_;
@@ -361,14 +362,14 @@ void Calendar::on_message(const Message& message) {
   switch (message.op) {
     case Op::ack:
       if (unanswered_ == 0 || message.sequence != sequence_ - unanswered_ + 1)
-        return give_up({"guest", "it acknowledges a message that was not sent", ""});
+        return give_up({"guest", "it acknowledged a message that was not sent", ""});
       --unanswered_;
       return;
     case Op::request:
       requested_ = beyond ? model::kNever : static_cast<TimeNs>(message.time);
       break;
     case Op::wait:
-      if (waiting_) return give_up({"guest", "it waits twice", ""});
+      if (waiting_) return give_up({"guest", "it waited twice", ""});
       charge();
       waiting_ = true;
       break;

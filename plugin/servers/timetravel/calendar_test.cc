@@ -533,8 +533,8 @@ TEST(TimeTravelCalendar, InvalidMessagesEndOnlyTheGuest) {
     EXPECT_TRUE(clock.is_closed()) << words;
   };
   wrong("operation 9", [](Clock& clock) { clock.send({static_cast<Op>(9), 1, 0}); });
-  wrong("acknowledges", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
-  wrong("waits twice", [](Clock& clock) {
+  wrong("acknowledged", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
+  wrong("waited twice", [](Clock& clock) {
     clock.wait();
     clock.send({Op::wait, 99, 0});
   });
