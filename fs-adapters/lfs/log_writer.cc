@@ -55,7 +55,7 @@ void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
 
 // Segments.
 
-/// Continues the log in the next segment and selects the one after it.
+/// Continues the log in the next segment, and selects the segment after that segment.
 VfsResult<void> Store::advance_segment() {
   if (!keeps(Rule::reuse_waits_for_checkpoint)) give_back(emptied_segments());
   for (SegmentNumber i = 1; i < s_.segments; ++i) {
@@ -106,8 +106,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// Prepares a flush of the inode: loads the index blocks that will change into the cache and marks
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the size differs from that of the log's copy, the last block must be written again, for the
-  // old size or the new one.
+  // If the file size differs from the size in the log's copy, the last block must be written again,
+  // for the old or the new size.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -281,7 +281,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // A control: the records are written with later items.
+    // A control: writes the directory log records with later items.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(

@@ -138,7 +138,8 @@ class Recovery {
     }
   }
 
-  /// True if the checkpoint has another copy of the inode, whose dead blocks must then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. The dead blocks of this copy
+  /// must then be found.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -258,7 +259,7 @@ class Recovery {
     st_.last_summary_ = address;
   }
 
-  /// True if the file is unchanged, but its blocks have moved.
+  /// Returns true if the file is unchanged except that its blocks have moved.
   static bool only_moved(const Inode& before, const Inode& after) {
     return before.changed == after.changed && before.modified == after.modified &&
            before.size_bytes == after.size_bytes && before.pointers != after.pointers;
@@ -300,7 +301,7 @@ class Recovery {
     return {};
   }
 
-  /// Marks the blocks of the old copy dead and those of the new one live.
+  /// Marks the blocks of the inode's old copy dead and the blocks of its new copy live.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -330,7 +331,8 @@ class Recovery {
 
   // Second pass.
 
-  /// True if the inode was written before the record, so that it lacks the change.
+  /// Returns true if the inode was written before the record and therefore lacks the record's
+  /// change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;

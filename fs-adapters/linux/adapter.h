@@ -91,8 +91,8 @@ struct LinuxAdapter {
   std::string expected_reason;
   Promises promises;
   /// Options of an extra mount in each crash state, before the mount whose tree is judged; empty if
-  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is judged,
-  /// too; otherwise nothing is read during that mount.
+  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
+  /// judged; otherwise nothing is read during the extra mount.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;

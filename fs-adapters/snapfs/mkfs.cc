@@ -127,7 +127,8 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // The used blocks include those of the map itself. All of them fit the map's first leaf.
+  // The used blocks include the blocks of the map itself. All used blocks are covered by the map's
+  // first leaf.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

@@ -178,8 +178,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// Copies the inode to its generation, because the next one may change the inode before this one is
-/// written.
+/// Copies the inode to its generation, because the next generation may change the inode before this
+/// generation is written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   changes_.note();

@@ -201,10 +201,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Same as sync(), and marks the superblock clean.
   VfsResult<void> unmount();
   void stop() { stopped_ = true; }
-  /// Errors are those of fs-adapters/snapshots.h. Must not be called within an operation.
+  /// Returns the errors documented in fs-adapters/snapshots.h. Must not be called within an
+  /// operation.
   VfsResult<void> make_snapshot(std::string_view name);
   VfsResult<void> drop_snapshot(std::string_view name);
-  /// Errors are those of fs-adapters/transactions.h. A transaction belongs to the calling fiber.
+  /// Returns the errors documented in fs-adapters/transactions.h. A transaction belongs to the
+  /// calling fiber.
   VfsResult<void> begin_transaction();
   VfsResult<void> end_transaction();
   /// Ends all transactions in progress, before an unmount.
@@ -223,7 +225,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// True if a spawned generation's predecessor is not on the disk yet.
+  /// Returns true while the predecessor of the open generation is not yet on the disk.
   bool commit_under_way() const { return closing_ != nullptr; }
   /// Number of blocks that only committed generations still need.
   std::size_t blocks_held_back() const {

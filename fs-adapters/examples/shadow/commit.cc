@@ -85,12 +85,15 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::size_t freed = freed_.size();
 
   const bool flush_first = options_.flush_first ||
-                           clean_wanted;  // even the control flushes before it sets the clean flag
+                           // Even the control that omits flushes flushes before it sets the clean
+                           // flag.
+                           clean_wanted;
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
   };
-  // Until the header is written, an error leaves the previous state, and the commit may be retried.
+  // If an error occurs before the header is written, the disk keeps the previous state, and the
+  // commit may be retried.
   if (flush_first && !flush()) return refuse(EIO);
   TRY(write_table(header, std::move(bytes)));
   const std::vector<std::byte> sector = encode(header);
@@ -99,7 +102,7 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .sectors = 1,
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // The header may or may not be on the disk. Both possible states must be kept, so all
+    // It is unknown whether the header is on the disk. Both possible states must be kept, so all
     // writes stop.
     stopped_ = true;
     return refuse(EIO);

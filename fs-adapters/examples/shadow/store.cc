@@ -40,7 +40,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // The partial change is only in memory. All writes stop, so the disk keeps the previous state.
+  // The operation has changed only memory, and only in part. All writes stop, so the disk keeps the
+  // previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
   schedule_commit();

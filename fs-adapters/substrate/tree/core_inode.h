@@ -57,8 +57,8 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If it was the last one to an inode without links, removes the inode within
-  /// `operation`, or in a new operation if null. May wait.
+  /// Ends a reference. If this was the last reference to an inode without links, removes the inode
+  /// within `operation`, or in a new operation if null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:

@@ -111,7 +111,7 @@ TEST(DirectoryBlock, BehavesLikeAMap) {
   }
 }
 
-/// Computes the result of search_block() with the separate functions for each part of it.
+/// Computes the result of search_block() with a separate function for each part.
 NameSearch searched_slowly(std::span<const std::byte> block, std::string_view name) {
   NameSearch result;
   DirectoryCursor cursor(block);

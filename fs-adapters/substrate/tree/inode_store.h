@@ -64,7 +64,7 @@ struct BlockWanted {
 
 enum class SyncExtent : std::uint8_t {
   data,       ///< the data, and the metadata needed to read it back
-  everything  ///< all attributes and names, too
+  everything  ///< also all attributes and names
 };
 
 class InodeStore {
@@ -82,7 +82,7 @@ class InodeStore {
 
   // Properties. None of these functions waits.
   virtual InodeNumber root() const = 0;
-  /// True for a valid number, whether or not the inode is allocated.
+  /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
   /// Number of inodes; also the maximum depth of a path.
   virtual std::uint64_t inodes_max() const = 0;

@@ -43,7 +43,7 @@ std::uint32_t mask_of(std::uint32_t count) {
   return (1U << count) - 1U;
 }
 
-/// Calls run(first, length) for each run of ones in the low `width` bits.
+/// Calls run(first, length) for each run of set bits in the low `width` bits.
 template <typename Run>
 void each_run(std::uint32_t bits, std::uint32_t width, Run run) {
   for (std::uint32_t at = 0; at < width;) {

@@ -74,7 +74,8 @@ class CylinderGroup {
   // Fragments. The first fragment of a block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
-  /// True if all fragments of the run are free, or all are used. A run is within one block.
+  /// Returns true if all fragments of the run are free (run_free) or used. A run is within one
+  /// block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
   /// Returns the first free block from `from` on; wraps around.

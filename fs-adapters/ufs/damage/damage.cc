@@ -48,7 +48,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
       const bool empty = inode.is_directory() ? std::ranges::all_of(survey.names_in(number), gone)
                                               : inode.size_bytes == 0 || other_size[number];
       if (!empty && !no_links[number]) continue;
-      // A directory with entries stays, whatever its link count.
+      // A directory with entries stays, even if its link count is 0.
       if (!empty && inode.is_directory()) continue;
       inode_goes[number] = again = true;
     }
@@ -56,8 +56,8 @@ void Permitted::conclude(const ImageSurvey& survey) {
   }
 }
 
-/// A directory whose only name is a new one, in a directory below it, is part of a ring, and a
-/// repair may remove any name of the ring.
+/// If the only name of a directory is a new name in one of its own subdirectories, the directory is
+/// part of a ring, and a repair may remove any name of the ring.
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;
   for (const auto& [name, top] : name_comes) {

@@ -41,7 +41,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
-/// Returns the number of initialised inodes of a group; those behind them have arbitrary content.
+/// Returns the number of initialised inodes of a group. Later inodes have arbitrary content.
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());

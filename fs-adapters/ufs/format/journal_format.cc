@@ -184,7 +184,7 @@ class Reader {
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
   // A journal on an external device may belong to another file system, so fsck does not create a
-  // new one there.
+  // new journal there.
   const char* const kRemedy = superblock.features.external_journal
                                   ? kExternalLogHint
                                   : "run fsck --repair to create an empty journal";

@@ -31,7 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// True for mode 0 without size and pointers; times and generation of the last owner may remain.
+/// Returns true if the inode has mode 0, no size and no pointers. Times and generation of the last
+/// owner may remain.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);

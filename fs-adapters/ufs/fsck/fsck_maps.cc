@@ -23,7 +23,7 @@ std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   return bits;
 }
 
-/// Calls run(first, length) for each run of ones.
+/// Calls run(first, length) for each run of set bits.
 template <typename Run>
 void each_run_of(std::uint64_t bits, Run run) {
   while (bits != 0) {

@@ -531,7 +531,7 @@ TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
   }
 }
 
-/// Data in the log must be durable before it is written in place.
+/// Data must be durable in the log before it is written in place.
 TEST(ExternalJournal, DataIsLoggedOrWrittenInPlace) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     Disks disks = made();

@@ -80,7 +80,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // Callers that need the result wait for it themselves.
+        // Callers that need the result wait for the commit themselves.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
@@ -116,7 +116,8 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
 VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
                                                    const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
-  may_change(operation, 3);  // its group's header, the pointer to it, and the block itself
+  // The header of the group, the pointer to the block, and the block itself.
+  may_change(operation, 3);
   if (allocation.kind == BlockKind::data) {
     new_data_.insert(block.key());
     return block;

@@ -113,7 +113,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   ++counters_.ordered_writes;
 }
 
-/// Issues data of new blocks before the commit record, which waits for it.
+/// Issues the data of new blocks. The commit record waits for this data.
 void Journal::order_data(Transaction& transaction) {
   const auto keys = std::exchange(new_data_, {});
   if (options_.journal.contents == JournalOptions::Contents::data) return;

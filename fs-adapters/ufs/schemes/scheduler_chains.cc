@@ -164,8 +164,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Records the writes that must precede the removal or change of an entry: for a moved inode, that
-/// of its other name; for a removed directory, those of names that have moved out of it.
+/// Records the writes that must precede the removal or change of an entry. For a moved inode this
+/// is the write of its other name. For a removed directory these are the writes of names that have
+/// moved out of it.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {

@@ -63,7 +63,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name);
 /// Returns the promises for the oracle.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// True if the scheme may leave this finding.
+/// Returns true if the scheme may leave this finding.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
 /// For an unknown scheme: true if some variant that is not a control may leave all of these

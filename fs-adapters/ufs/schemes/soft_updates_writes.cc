@@ -87,7 +87,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // A new directory without its first block is hidden completely, because nothing refers to it yet.
+  // Hides a new directory that has no first block yet. Nothing refers to the directory yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
