@@ -215,8 +215,8 @@ struct MountSettings {
   bool force = false;  ///< mounts an image that was not unmounted and needs a check
   /// False: a system that flushes by itself treats completed writes as durable instead.
   bool flushes = true;
-  std::string snapshot = {};  ///< if not empty, mounts this snapshot read-only
-                              ///< (FileSystemType::has_snapshots)
+  /// If not empty, mounts this snapshot read-only (FileSystemType::has_snapshots).
+  std::string snapshot = {};
 };
 
 /// A mounted file system. All functions except the destructor must be called from a fiber of its
@@ -359,8 +359,8 @@ class FileSystemType {
  public:
   virtual ~FileSystemType() = default;
 
-  virtual std::string_view name() const = 0;  ///< "ufs"; also used in names of images, programs and
-                                              ///< campaigns
+  /// "ufs"; also used in names of images, programs and campaigns.
+  virtual std::string_view name() const = 0;
   virtual std::string_view title() const = 0;  ///< one line for users
   /// Returns the unit of CheckFinding::block.
   virtual std::string_view address_unit() const { return "block"; }

@@ -45,8 +45,8 @@ struct GuestParts {
   /// of the host's release.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
-  std::vector<std::string>
-      loads;  ///< modules of the kernel's package by name; dependencies are added
+  /// Modules of the kernel's package by name; dependencies are added.
+  std::vector<std::string> loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
@@ -71,8 +71,8 @@ struct LinuxAdapter {
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;
-  std::string package;  ///< Debian package of its commands; empty if scripts/setup installs it
-                        ///< anyway
+  /// Debian package of its commands; empty if scripts/setup installs it anyway.
+  std::string package;
   GuestParts guest;
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount

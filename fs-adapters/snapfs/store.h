@@ -81,18 +81,18 @@ struct MountOptions {
   std::uint32_t dirty_blocks_max = 0;  ///< limit for the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::concurrent;
-  bool writes_at_once = false;  ///< write blocks of files and directories immediately, not at the
-                                ///< end of a generation
-  std::string snapshot = {};    ///< mount this snapshot read-only, if not empty
-  bool flushes = true;          ///< flush a volatile cache before and after a superblock
+  /// Write blocks of files and directories immediately, not at the end of a generation.
+  bool writes_at_once = false;
+  std::string snapshot = {};  ///< mount this snapshot read-only, if not empty
+  bool flushes = true;        ///< flush a volatile cache before and after a superblock
 
   // Controls, each of which breaks one rule.
   bool one_superblock = false;  ///< always use the same slot
   /// A change belongs to the generation that is open at that moment, not to that of its operation.
   bool operations_straddle = false;
-  bool commits_early = false;        ///< does not wait for the last outstanding block
-  bool drops_in_flight = false;      ///< freed blocks are also removed from the generation being
-                                     ///< written
+  bool commits_early = false;  ///< does not wait for the last outstanding block
+  /// Freed blocks are also removed from the generation being written.
+  bool drops_in_flight = false;
   bool logs_early = false;           ///< a log record does not wait for the generation's blocks
   bool reuses_snapshots = false;     ///< blocks that only snapshots contain are free
   bool writes_in_snapshots = false;  ///< data of snapshots is overwritten in place
@@ -122,8 +122,8 @@ struct Counters {
   std::uint64_t never_written = 0;  ///< dirty blocks created and freed in the same generation
   /// Dirty blocks freed while the older generation that they belong to was being written.
   std::uint64_t freed_in_flight = 0;
-  std::uint64_t most_concurrent = 0;  ///< maximum number of the old generation's operations at a
-                                      ///< spawn
+  /// Maximum number of the old generation's operations at a spawn.
+  std::uint64_t most_concurrent = 0;
 };
 
 struct SnapshotChange {

@@ -10,8 +10,8 @@
 namespace headcrash {
 
 struct Error {
-  std::string
-      subject;  ///< for example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty
+  /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.
+  std::string subject;
   std::string problem;  ///< what is wrong, without a full stop
   std::string hint;     ///< what the user can do; may be empty
 

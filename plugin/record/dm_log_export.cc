@@ -156,8 +156,8 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  std::unordered_map<model::RequestId, Event>
-      waiting_;  ///< submitted, not acknowledged; without payloads
+  /// Submitted, not acknowledged; without payloads.
+  std::unordered_map<model::RequestId, Event> waiting_;
   std::vector<std::byte> buffer_;
 };
 

@@ -14,10 +14,10 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kFragmentedExtents =
-    32;  ///< chunks with fewer extents are not moved at first
-constexpr std::size_t kIndexBytesPerTry =
-    64;  ///< share of the limit by which the index may grow before the next attempt
+/// Chunks with fewer extents are not moved at first.
+constexpr std::size_t kFragmentedExtents = 32;
+/// Share of the limit by which the index may grow before the next attempt.
+constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {

@@ -116,8 +116,8 @@ class RecordingReader {
   /// Moves to the newest checkpoint, so that next() returns the events after it, and returns the
   /// checkpoint's payload. Returns nullopt and does not move if no checkpoint is readable.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
-  std::uint64_t checkpoint_generation()
-      const;  ///< generation of the newest slot, even if its checkpoint is unreadable
+  /// Generation of the newest slot, even if its checkpoint is unreadable.
+  std::uint64_t checkpoint_generation() const;
 
  private:
   struct State;

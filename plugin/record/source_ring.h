@@ -15,8 +15,8 @@ namespace headcrash::record {
 
 class SourceRing {
  public:
-  static constexpr std::size_t kRequests =
-      1 << 17;  ///< 5 MiB; a drive with a 64 MB cache holds 16384 blocks of 4 KiB
+  /// 5 MiB; a drive with a 64 MB cache holds 16384 blocks of 4 KiB.
+  static constexpr std::size_t kRequests = 1 << 17;
 
   struct Source {
     model::RequestId id = 0;

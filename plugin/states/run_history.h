@@ -83,8 +83,8 @@ class RunHistory {
   /// Recordings with equal fingerprints have equal events up to that point, including payloads.
   /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
-  bool has_media_events()
-      const;  ///< false: imported or made on a stage; it has no `physical` and `members` states
+  /// false: imported or made on a stage; it has no `physical` and `members` states.
+  bool has_media_events() const;
   std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;

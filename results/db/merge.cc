@@ -52,8 +52,8 @@ struct MergedRun {
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  std::map<std::pair<std::size_t, unsigned>, bool>
-      from;  ///< database and shard that are already included
+  /// Database and shard that are already included.
+  std::map<std::pair<std::size_t, unsigned>, bool> from;
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
 };

@@ -27,8 +27,8 @@ struct Operation {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< first block with room
-  std::uint64_t changes =
-      0;  ///< CoreInode::entry_changes at the search; any change invalidates the result
+  /// CoreInode::entry_changes at the search; any change invalidates the result.
+  std::uint64_t changes = 0;
 };
 
 /// Memory that an in-core inode counts for, without the additions of a file system

@@ -88,10 +88,10 @@ class InodeStore {
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
-  virtual std::uint32_t new_directory_bytes()
-      const = 0;  ///< a multiple of a directory chunk, within one block
-  virtual std::uint32_t symlink_bytes_max() const = 0;  ///< limit of a target; at most
-                                                        ///< kPathBytesMax
+  /// A multiple of a directory chunk, within one block.
+  virtual std::uint32_t new_directory_bytes() const = 0;
+  /// Limit of a target; at most kPathBytesMax.
+  virtual std::uint32_t symlink_bytes_max() const = 0;
   virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
   /// true with a write-through syncer (os/syncer.h)
   virtual bool writes_through() const { return false; }

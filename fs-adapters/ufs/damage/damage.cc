@@ -56,7 +56,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
   }
 }
 
-/// If the only name of a directory is a new name in one of its own subdirectories, the directory is
+/// If the only name of a directory is a new name in one of its subdirectories, the directory is
 /// part of a ring, and a repair may remove any name of the ring.
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;

@@ -56,8 +56,8 @@ struct Permitted {
   /// New names that must exist as long as their directories lose nothing.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  std::map<ufs::InodeNumber, ufs::Inode> made;  ///< new inodes made by the damage, which must also
-                                                ///< stay
+  /// New inodes made by the damage, which must also stay.
+  std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds consequences of the losses: an inode without names and contents may be freed, together
   /// with the names that it contains.

@@ -48,9 +48,9 @@ struct SchemeVariant {
   bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  std::int64_t keeps_after_s = 0;  ///< adapters::Promises; the syncer's delay and the writes that
-                                   ///< follow it
-  std::string shown_by = {};       ///< adapters::SystemDescription
+  /// adapters::Promises; the syncer's delay and the writes that follow it.
+  std::int64_t keeps_after_s = 0;
+  std::string shown_by = {};  ///< adapters::SystemDescription
 };
 
 /// Returns all variants; names are unique.

@@ -10,11 +10,11 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-constexpr std::uint64_t kStripeSectors =
-    4 * 128;  ///< four of the five members hold data, 64 KiB per stripe
+/// Four of the five members hold data, 64 KiB per stripe.
+constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
-constexpr std::uint32_t kUnalignedBytes =
-    64 << 10;  ///< the first segment begins at a multiple of this
+/// The first segment begins at a multiple of this size.
+constexpr std::uint32_t kUnalignedBytes = 64 << 10;
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
 /// Returns the setup with the array as its disk, and segments of 1 MB, four stripes each (section

@@ -130,8 +130,8 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  std::vector<base::ListeningSocket>
-      sockets_;  ///< sockets of disks, marks and port; used until start()
+  /// Sockets of disks, marks and port; used until start().
+  std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
   Hardware* hardware_ = nullptr;

@@ -10,8 +10,8 @@ using vhost::Ring;
 
 namespace {
 
-constexpr std::uint32_t kExaminesRing =
-    1;  ///< flag in a kick's number; the other bits are the time
+/// Flag in a kick's number; the other bits are the time.
+constexpr std::uint32_t kExaminesRing = 1;
 
 }  // namespace
 

@@ -21,8 +21,8 @@ struct Instance {
   std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings
   std::string command;     ///< reproduces it; may be empty
-  std::string
-      page;  ///< file name of its page in the report's folder, even if the page does not exist
+  /// File name of its page in the report's folder, even if the page does not exist.
+  std::string page;
   std::string disagreement;
   const Trial* trial = nullptr;  ///< the trial, if it has a single cut
 };
