@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultFolder = "headcrash-check";
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// Size of the disk as a multiple of what the program writes.
+// Size of the disk as a multiple of the bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
 constexpr std::chrono::seconds kMinimiseLimit{20};
 
@@ -89,8 +89,8 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns the size of the smallest disk for the file system, plus space for what the program
-/// writes.
+/// Returns the size of the smallest disk for the file system, plus space for the bytes that the
+/// program writes.
 Result<std::string> disk_size(const ExploreArguments& explore,
                               const adapters::LinuxAdapter& filesystem,
                               std::uint64_t bytes_written) {

@@ -250,7 +250,7 @@ Result<void> keep_recordings(Explored& explored) {
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
-  // There are few recordings, even if there are many failures.
+  // The number of recordings is small, even if there are many failures.
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;

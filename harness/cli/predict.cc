@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of the recovery, in seconds of model time. This also applies to the guest's steps,
-/// whatever its clock.
+/// A step of the recovery, in seconds of model time. The guest's steps are also in model time, even
+/// if the guest has another clock.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;

@@ -63,7 +63,7 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// Writes those pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
+/// Writes the pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
 /// spans have the same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
@@ -206,8 +206,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // The content of a drive is what its host sees, even with a cache in between. This is not so for
-  // the members of an array.
+  // A drive contains the content that its host sees, even with a cache in between. This is not the
+  // case for the members of an array.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);

@@ -117,7 +117,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // If QEMU could not load an old state, discard it and try again with a new one.
+    // If QEMU could not load an old state, discard this state and try again with a new state.
     again = !machine && !state.fresh && is_about_the_state(machine.error());
     if (again) discard_saved_state(state);
   }

@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // includes compiling a kernel, and possibly waiting for another build
 
-/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and what fails
-/// without each.
+/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and the
+/// consequence if an edit is missing.
 struct Edit {
   std::string_view name, otherwise;
 };

@@ -1,5 +1,5 @@
 // Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
-// cannot be executed, another one is drawn. Random numbers come from std::mt19937_64 and are
+// cannot be executed, another operation is drawn. Random numbers come from std::mt19937_64 and are
 // reduced without the library's distributions, so that equal seeds give equal lists with every
 // library.
 #include "harness/workload/random_operations.h"

@@ -13,7 +13,7 @@ struct Error {
   /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.
   std::string subject;
   std::string problem;  ///< what is wrong, without a full stop
-  std::string hint;     ///< what the user can do; may be empty
+  std::string hint;     ///< the user's remedy; may be empty
 
   /// Returns one line: "subject: problem; hint".
   std::string message() const {

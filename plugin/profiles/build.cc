@@ -195,7 +195,7 @@ class Builder {
     return made;
   }
 
-  /// Adds faults and unreadable sectors to a device before the device above it starts.
+  /// Adds faults and unreadable sectors to a device before the device above starts.
   Result<void> break_it(DeviceId id) {
     if (options_.mark_unreadable && plan_.all[id].leaf)
       options_.mark_unreadable(id, *built_.all[id].faults);

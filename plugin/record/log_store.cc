@@ -344,8 +344,8 @@ std::size_t LogStore::State::index_bytes() const {
 }
 
 /// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
-/// of them, chunks with fewer extents are moved, too. If no move would help, the index must grow a
-/// little before the next attempt.
+/// fragmented chunks, chunks with fewer extents are also moved. If no move would help, the index
+/// must grow a little before the next attempt.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {

@@ -33,7 +33,7 @@ class RecordingWriter : public model::MachineObserver {
                                                          const RecordingHeader& header);
   /// Continues a log. The caller must have read the log's events after opening `file`, which locks
   /// it (as in log_store.h). Truncates the file after the last complete event and writes an OPENED
-  /// event. Times and request ids of the new server continue from the last ones in the log.
+  /// event. Times and request ids of the new server continue from the last values in the log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;

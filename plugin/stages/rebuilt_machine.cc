@@ -185,8 +185,8 @@ std::optional<std::string> RebuiltMachine::error() const {
 int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
   const int error = errno_of(run(disk_index, request));
-  // If a member could not store its bytes, the array's contents are invalid, whatever the array
-  // reports.
+  // If a member could not store its bytes, the array's contents are invalid, even if the array
+  // reports no error.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;

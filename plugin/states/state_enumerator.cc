@@ -42,7 +42,7 @@ std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& c
   return member_source(context);
 }
 
-/// Returns the media to explore: all of them, or those below an array.
+/// Returns the media to explore: all media, or the media below an array.
 std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
                                       model::DeviceId device) {
   std::vector<model::DeviceId> media;

@@ -26,7 +26,7 @@ using IdMap = std::unordered_map<std::int64_t, std::int64_t>;
 struct ShardedDigest {
   std::string base;
   unsigned index = 0, count = 1;
-  bool sharded = false;  ///< the text had a shard
+  bool sharded = false;  ///< true if the stored text had a shard
 };
 
 ShardedDigest split_digest(const std::string& digest) {
@@ -47,7 +47,8 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  std::string execution;  ///< start and end of a run without shards, which is never joined
+  /// Start and end of a run without shards, which is never joined with another run.
+  std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
@@ -278,7 +279,7 @@ class Merge {
     return {};
   }
 
-  /// Returns true if an earlier database already contained the trial.
+  /// Returns true if an earlier database already contained this trial.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
     TRY(auto look,
         Statement::prepare(output_.handle(),

@@ -255,8 +255,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A later flush may have completed earlier than this one, but not if it was submitted after
-        // this one was acknowledged.
+        // A later flush may have completed before this flush, but not if it was submitted after
+        // this flush was acknowledged.
         if (flush->submitted.event > request.durable->event) break;
       }
     }

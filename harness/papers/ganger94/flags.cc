@@ -120,7 +120,7 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// Adds the rule that -NR or -CB alone gains less than half of what both together gain. `values`
+/// Adds the rule that -NR or -CB alone gains less than half of the gain of both together. `values`
 /// are the bars plain, -NR, -CB and both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads whose power is cut
 
-/// Returns true for schemes of this paper. Those of other papers need disks with certain features
+/// Returns true for schemes of this paper. Schemes of other papers need disks with certain features
 /// (Netra's, or a separate log device), and their controls break other rules.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());

@@ -89,7 +89,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// Varies the number of nfsds, and with it the number of requests that share a commit.
+/// Varies the number of nfsds, and thereby the number of requests that share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;

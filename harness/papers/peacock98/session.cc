@@ -14,7 +14,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// This number of requests writes 300 MB of pages: 15 % of requests write, mostly to new pages.
+/// Number of requests that write 300 MB of pages: 15 % of requests write, mostly to new pages.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -55,7 +55,7 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
   // If only a part of each drive is used, the next larger file set may leave too little space for
-  // what the load adds.
+  // the data that the load adds.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -132,7 +132,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from those of a file
+  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from the draws of a file
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
@@ -240,7 +240,7 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes these draws from those of the file's blocks.
+  // Distinguishes these draws from the draws of the file's blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

@@ -103,8 +103,8 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Returns runs at 95 % that vary what the text leaves open, and that thus change the number in
-/// figure 5-7.
+/// Returns runs at 95 % that vary a parameter that the text does not specify, and that thus change
+/// the number in figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())

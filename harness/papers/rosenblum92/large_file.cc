@@ -1,5 +1,5 @@
-// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the one exception
-// (section 6.7).
+// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the only case in
+// which LFS is slower (section 6.7).
 #include <array>
 #include <cmath>
 

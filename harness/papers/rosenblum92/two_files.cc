@@ -53,8 +53,8 @@ std::vector<ClaimAnswer> two_files(Context&) {
       0;  // for the files only; a checkpoint's share comes every minute
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // The inode of a directory normally shares a block with those of its first files. Other files
-  // move them into different blocks, as in the dissertation.
+  // The inode of a directory normally shares a block with the inodes of its first files. Other
+  // files move these inodes into different blocks, as in the dissertation.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);

@@ -70,7 +70,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
     std::vector<std::byte> changed(kSectorBytes);
     newest->encode(changed);
     std::copy_n(changed.begin(), 200,
-                torn.begin());  // the checksum at the end is still the old one
+                torn.begin());  // the checksum at the end is still the old checksum
     ASSERT_TRUE(b.stores[m]->write(at, torn));
   }
   const auto opened = b.open();
@@ -167,7 +167,8 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// Otherwise, the sector would be unreadable again after a cut, when another member may be lost.
+/// If the repaired sector were only in the cache, it would be unreadable again after a cut, when
+/// another member may be lost.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

@@ -99,7 +99,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to record it, too
+    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to also record the change
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();

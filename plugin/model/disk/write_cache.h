@@ -37,7 +37,7 @@ class WriteCache {
 
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
   /// Overlays cached data on bytes from the medium: first the extents in flight, then the dirty
-  /// ones.
+  /// extents.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   /// Returns up to `count` dirty extents upwards from `lba`, wrapping around. Valid until the next

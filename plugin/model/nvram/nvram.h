@@ -81,7 +81,7 @@ struct NvramCounters {
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
   std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
-  std::uint64_t dirty_sectors = 0;     ///< current number, including those in flight below
+  std::uint64_t dirty_sectors = 0;     ///< current number, including sectors in flight below
 };
 
 /// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (for

@@ -12,7 +12,7 @@ namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
-  /// faults of the machine file, then those of the parameters
+  /// faults of the machine file, followed by the faults of the parameters
   std::vector<model::FaultSpec> faults;
 };
 

@@ -135,8 +135,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in our threads and in those that they start, so that nbdkit's threads receive
-/// them.
+/// Blocks signals in our threads and in all threads that they start, so that nbdkit's threads
+/// receive the signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

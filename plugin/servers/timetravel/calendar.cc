@@ -29,8 +29,8 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep cou
 /// Longest time that a guest runs without contact. For a timer further in the future, the guest
 /// asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// The same limit for a guest whose processor time is charged. The limit is short because the guest
-/// must report when it sleeps. The guest may still read its clock a thousand times.
+/// The horizon of a guest whose processor time is charged. It is short because the guest must
+/// report when it sleeps. The guest may still read its clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace

@@ -80,7 +80,7 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which must have those disks and outlive this object. Fails if no thread can
+  /// Serves `hardware`, which must have these disks and outlive this object. Fails if no thread can
   /// be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// Disconnects the guest; its requests complete in the machine. Removes the socket files.

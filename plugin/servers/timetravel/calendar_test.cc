@@ -433,7 +433,8 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// The same read while the guest computes for 30 ms: the guest gets the completion after computing.
+/// The same read while the guest computes for 30 ms. The guest receives the completion when it
+/// stops computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);

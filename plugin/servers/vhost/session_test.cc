@@ -113,8 +113,8 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring continues where it stopped: that chain is the second one, and so is its entry in
-  // `used`.
+  // The ring continues at the position where it stopped: that chain is the second chain, and so is
+  // its entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));

@@ -185,8 +185,8 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial for every phase of its workload. The phases are those of the successful
-  /// trials.
+  /// Counts a failed trial for every phase of its workload, since it has no phases itself. The
+  /// phases are taken from the successful trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {

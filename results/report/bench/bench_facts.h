@@ -62,8 +62,8 @@ struct Measurement {
 /// The result of an entrant's repeated measurements (ranking.h).
 struct Standing {
   /// Kinds of results. `cpu_bound` and `idle` results have numbers but no rank. For `cpu_bound`, a
-  /// processor was busy for most of the device's idle time. For `idle`, the processor was idle,
-  /// too: the time then measures a timer, or the delay of a cache's write-back.
+  /// processor was busy for most of the device's idle time. For `idle`, the processor was also
+  /// idle: the time then measures a timer, or the delay of a cache's write-back.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) {
     return kind == Kind::cpu_bound || kind == Kind::idle;

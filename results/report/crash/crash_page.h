@@ -112,7 +112,7 @@ struct TimelineState {
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// True for an array, where only the members show the fate of the host's writes.
+  /// true for an array, where only the members show the fate of the host's writes
   bool by_members = false;
   /// Indices into media: writes that stopped members omitted before the cut.
   std::vector<std::size_t> undone;

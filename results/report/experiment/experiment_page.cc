@@ -475,7 +475,7 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// Returns the indices of the rules, failed ones first.
+/// Returns the indices of the rules, failed rules first.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);
