@@ -313,7 +313,7 @@ TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
 }
 
 /// Allocation initialization fails, on which the pointer depends.
-TEST_P(IoErrors, FailedInitializationStopsIt) {
+TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "");
@@ -441,7 +441,7 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   });
 }
 
-TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsIt) {
+TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsTheFileSystem) {
   for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // descriptor and images; commit record
     Mounted m(bench::journal_setup(), only_who_asks_writes());
     m.mount();

@@ -105,7 +105,7 @@ TEST(StageOrder, ErrorsNameTheKey) {
         << line << " -> " << refusal_of(line);
 }
 
-TEST(StageOrder, AnswersWithOneLine) {
+TEST(StageOrder, RepliesWithOneLine) {
   auto server = StageServer::create({.stages = 2});
   ASSERT_TRUE(server);
   const auto ask = [&](std::string_view line) {

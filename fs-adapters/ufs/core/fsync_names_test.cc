@@ -116,7 +116,7 @@ TEST_P(FsyncNames, BelowNewDirectories) {
 }
 
 /// The file and its directory were written earlier; the new directory above was not.
-TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewOne) {
+TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     ASSERT_TRUE(fs.mkdir("a", 0755));

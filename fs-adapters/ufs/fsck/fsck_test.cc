@@ -239,7 +239,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, KeepsTheThirdNameIfTheOtherIsInALostDirectory) {
+TEST(Fsck, KeepsTheThirdNameIfTheOtherNameIsInALostDirectory) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(tree.deep, "old", tree.small, kTypeRegular);

@@ -364,7 +364,7 @@ TEST(ExternalJournal, SchemesThatRequireItRejectOtherFileSystems) {
   EXPECT_EQ(mount_alone(disks, "journal"), "");
 }
 
-TEST(ExternalJournal, MountAndFsckReplayIt) {
+TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
     Disks disks = made();

@@ -136,7 +136,7 @@ TEST(SchedulerChains, R2AClearedInodeFollowsItsEntry) {
   });
 }
 
-TEST(SchedulerChains, R1TheOldNameFollowsTheNewOneAndTheCountBoth) {
+TEST(SchedulerChains, R1TheOldNameFollowsTheNewNameAndTheCountFollowsBoth) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));

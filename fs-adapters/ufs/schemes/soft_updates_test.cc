@@ -319,7 +319,7 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldOneIsRemoved) {
+TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), "a", "text");

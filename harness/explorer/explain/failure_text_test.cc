@@ -166,7 +166,7 @@ TEST(Account, ShortensLongLinesOfTools) {
   EXPECT_NE(text->find("777 ... (606 bytes more)\n  clean\n"), std::string::npos) << *text;
 }
 
-TEST(LostWrites, AreThoseThatTheStateLists) {
+TEST(LostWrites, FollowFromTheNameOfTheState) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   const auto requests = [&](const std::string& name) {

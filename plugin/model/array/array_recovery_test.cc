@@ -39,7 +39,7 @@ void expect_every_byte_is_checked(const Record& record) {
   }
 }
 
-TEST(ArrayRecords, AnyChangedByteInvalidatesThem) {
+TEST(ArrayRecords, AnyChangedByteInvalidatesARecord) {
   Superblock superblock;
   superblock.array_id = 7;
   superblock.members = 5;
@@ -267,7 +267,7 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
   EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so no neighbour can be written";
 }
 
-TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
+TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
     ArrayFixture b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
                    {.physical_sectors = physical});

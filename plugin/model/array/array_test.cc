@@ -421,7 +421,7 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
   }
 }
 
-TEST(WriteHole, PrewriteLogClosesIt) {
+TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   // Only home writes may stall. If the log record of the stalled member also stalled, the cut would
   // come before the update is logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);

@@ -221,7 +221,7 @@ TEST(VhostSession, ARingEnabledBeforeItsSetupWaits) {
   EXPECT_EQ(disk.flushes, 2);
 }
 
-TEST(VhostSession, NotifiesByMessagesIfTheClientWantsThem) {
+TEST(VhostSession, NotifiesByMessagesIfTheClientNegotiatedThem) {
   for (const bool at_once : {false, true}) {
     TestDisk memory;
     Disk disk = memory.disk();

@@ -563,7 +563,7 @@ SyntheticBench in_virtual_time() {
   return shape;
 }
 
-TEST_F(BenchReportTest, ShowsVirtualTimeInTheHeadAndBesideTheNumbers) {
+TEST_F(BenchReportTest, ShowsVirtualTimeInTheHeaderAndNextToTheNumbers) {
   const Benchmark bench = gathered(in_virtual_time());
   EXPECT_TRUE(answer_of(bench).clock.starts_with("virtual time: processor time is zero"));
   EXPECT_TRUE(answer_of(gathered(four_filesystems())).clock.empty());
