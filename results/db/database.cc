@@ -80,7 +80,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   }
   if (state == FileState::older) {
     return fail(path.string(), "has the schema of an older version of headcrash",
-                "run a command that writes to it, which migrates it");
+                "run a command that writes to the database, which migrates it");
   }
   return handle;
 }

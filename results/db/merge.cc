@@ -319,15 +319,15 @@ class Merge {
     if (!run.whole()) {
       outcome_.remarks.push_back(
           run.same_count
-              ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
+              ? fmt::format("{}: {} of {} shards are present, {} of them finished", run.name,
                             run.planned.size(), run.count, run.finished.size())
-              : fmt::format(
-                    "{}: split into different numbers of shards; whether all are there is unknown",
-                    run.name));
+              : fmt::format("{}: the runs were divided into different numbers of shards, so it is "
+                            "unknown whether all shards are present",
+                            run.name));
     }
     if (!run.same_versions)
       outcome_.remarks.push_back(
-          run.name + ": the shards were made with different versions of tools or kernel");
+          run.name + ": the shards were run with different versions of tools or kernel");
     return {};
   }
 

@@ -59,7 +59,8 @@ Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now,
   if (now.clock() != then.clock()) {
     return fail(
         options.baseline->database.string(),
-        fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
+        fmt::format("run {} is in {} time, but the baseline is in {} time, so their times cannot "
+                    "be compared",
                     now.facts.run.id, now.clock(), then.clock()),
         "use a baseline with the same clock");
   }

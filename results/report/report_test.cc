@@ -153,7 +153,7 @@ TEST_F(ReportTest, AcceptsRunsWithoutTrialsEndOrTimings) {
   const auto untimed = page_of(db, fill(db, bare));
   EXPECT_EQ(untimed.find("<svg"), std::string::npos);
   EXPECT_NE(untimed.find("No requests were sampled."), std::string::npos);
-  EXPECT_NE(untimed.find("2 of 2 file systems kept what they promise"), std::string::npos);
+  EXPECT_NE(untimed.find("2 of 2 file systems kept their promises"), std::string::npos);
 }
 
 TEST_F(ReportTest, AcceptsAReadOnlyDatabaseAndReportsAnUnusableFolder) {

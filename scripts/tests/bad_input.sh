@@ -164,7 +164,7 @@ wrong raid55 'did you mean "raid5-5"' -- explore --fs ext4 --workload ace-seq1/1
 wrong '"sqlit"' 'did you mean "sqlite"' -- explore --fs ext4 --application sqlit
 wrong 'no setting "wal-ful"' 'did you mean "wal-full"' -- explore --fs ext4 --application sqlite+wal-ful
 wrong --slow "plain disk" "omit --machine" -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --slow journal
-wrong --slow "recorded now" "omit RECORDING" -- explore some.hcrec --fs ext4 --slow journal
+wrong --slow "new recording" "omit RECORDING" -- explore some.hcrec --fs ext4 --slow journal
 wrong --slow-us 1000000 -- explore --fs ext4 --workload ace-seq1/17 --slow journal --slow-us 2000000
 wrong --resume "--db FILE" -- explore --fs ext4 --workload ace-seq1/17 --resume
 wrong --db --minimise -- explore --fs ext4 --workload ace-seq1/17 --db new.db --minimise

@@ -29,14 +29,14 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
                   cell.replayed, cell.lost, cell.other);
   if (cell.harness_errors > 0) {
     made.verdict = error;
-    made.message = fmt::format("{} of {} trials ended with an error of the laboratory",
+    made.message = fmt::format("{} of {} trials ended with an error of headcrash",
                                cell.harness_errors, cell.trials);
   } else if (!cell.met) {
     made.verdict = skipped;
     made.message = "nothing is promised: " + counts;
   } else if (!*cell.met) {
     made.verdict = failed;
-    made.message = (cell.is_control() ? "a control without its effect: " : "") + counts;
+    made.message = (cell.is_control() ? "a control without the required effect: " : "") + counts;
   }
   if (made.verdict == failed || made.verdict == error) made.details = failed_trials(facts, cell);
   return made;

@@ -103,7 +103,7 @@ class Picture {
     for (const TimelineRequest& request : page_.requests)
       count += at_risk(request, page_.cut) ? 1 : 0;
     return fmt::format(
-        "Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
+        "Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk at the cut",
         page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), count);
   }
 
