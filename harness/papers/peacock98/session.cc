@@ -26,11 +26,11 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 30, "of load that count, for each point; the paper's are 600"},
+  return {{"seconds", 30, "measured seconds of load for each point; 600 in the paper"},
           {"warm-seconds", 15, "of load before that"},
           {"precision-percent", 8,
-           "between the highest load that is sustained and the lowest that is not"},
-          {"nfsds", 64, "threads of the server; the paper does not print it"}};
+           "between the highest sustained load and the lowest load that is not sustained"},
+          {"nfsds", 64, "threads of the server; the paper does not print the number"}};
 }
 
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,

@@ -27,7 +27,7 @@ constexpr std::array kRows{
     Row{"UFS, full fsck", Tuning::ufs, Repair::always},
     Row{"bmap + fast fsck", Tuning::bmap_fast_fsck, Repair::fast},
     Row{"VxFS, log inside", Tuning::vxfs, Repair::as_needed},
-    Row{"VxFS/VxLD, log on a device of its own", Tuning::vxld, Repair::as_needed},
+    Row{"VxFS/VxLD, log on a separate device", Tuning::vxld, Repair::as_needed},
     Row{"bmap + fast fsck with a map of busy groups", Tuning::bmap_fast_fsck, Repair::fast, true}};
 
 /// Measures the recovery on a file system of `bytes`, or on the whole drives without `bytes`.
@@ -58,8 +58,8 @@ Recovered recovered(Context& context, const Row& row, std::optional<std::uint64_
 }  // namespace
 
 std::vector<Parameter> sizes_parameters() {
-  return {{"files", 1000, "on the disk, synced: as in the guests"},
-          {"dirty", 400, "since then, each with fsync: as in the guests"}};
+  return {{"files", 1000, "on the disk, synced, as in the guests"},
+          {"dirty", 400, "written since then, each with fsync, as in the guests"}};
 }
 
 std::vector<ClaimAnswer> sizes(Context& context) {
@@ -95,7 +95,7 @@ std::vector<ClaimAnswer> sizes(Context& context) {
   answer.plots.push_back(std::move(plot));
   const auto of = [&](std::size_t row, std::size_t size) { return all[row][size]; };
   const std::size_t last = gigabytes.size() - 1;
-  add_rule(answer, "on the largest one a log < fast fsck < full fsck",
+  add_rule(answer, "on the largest file system: a log < fast fsck < full fsck",
            {{"VxFS", of(2, last)}, {"fast fsck", of(1, last)}, {"full fsck", of(0, last)}},
            [&] { return *of(2, last) < *of(1, last) && *of(1, last) < *of(0, last); });
   if (last > 0)
@@ -103,7 +103,7 @@ std::vector<ClaimAnswer> sizes(Context& context) {
              {{"smallest", of(2, 0), "s"}, {"largest", of(2, last), "s"}},
              [&] { return *of(2, last) <= *of(2, 0) * 1.25 && *of(2, last) >= *of(2, 0) * .75; });
   answer.remarks.emplace_back(
-      "The recovery begins at once: what the caches write back meanwhile is in its time.");
+      "The recovery begins at once, so its time includes the concurrent write-back of the caches.");
   return {answer};
 }
 
