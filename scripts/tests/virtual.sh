@@ -87,7 +87,7 @@ sleep 0.3
 ! pgrep -f "$scratch/" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch/")"
 ! ls | says sock || failed "sockets were left behind: $(ls)"
 
-# A loop in the guest takes what it takes of the host's processor, times the charge; the guest's clock follows when it waits for a disk.
+# A loop in the guest takes the host's processor time, multiplied by the charge. The guest's clock follows when the guest waits for a disk.
 # Without a charge it takes no time.
 cat >loop.py <<'L'
 from hand import ask, server
