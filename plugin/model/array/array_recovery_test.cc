@@ -92,7 +92,8 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
   *b.stores[1] = copy;
   const auto opened = b.open();
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().message().find("member 1: is older than the other members"), std::string::npos);
+  EXPECT_NE(opened.error().message().find("member 1: is older than the other members"),
+            std::string::npos);
 }
 
 // ---- a member that missed a write
