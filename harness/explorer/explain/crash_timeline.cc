@@ -128,7 +128,8 @@ class Timeline {
     }
     if (left_out > 0)
       page_.left_out.push_back(fmt::format(
-          "{} requests and media writes are left out: the page shows the first {} of each.",
+          "{} requests and media writes are omitted: the page shows only the first {} of each "
+          "kind.",
           left_out, options_.requests_most));
     return {};
   }
@@ -359,7 +360,7 @@ class Timeline {
     });
     if (judged.size() > options_.states_most) {
       page_.left_out.push_back(
-          fmt::format("{} of {} crash states are shown, those that failed first.",
+          fmt::format("{} of {} crash states are shown; failed states take precedence.",
                       options_.states_most, judged.size()));
       judged.resize(options_.states_most);
     }
