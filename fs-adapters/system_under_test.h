@@ -262,7 +262,7 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// True if that use ended with a power cut instead of an unmount. The disk then contains further
+  /// true if that use ended with a power cut instead of an unmount. The disk then contains further
   /// changes, which the next mount of the tested system discards.
   bool cut = false;
 };

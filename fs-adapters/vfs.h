@@ -123,7 +123,7 @@ enum class FallocateMode : std::uint8_t {
   zero_range,            ///< extends the file if the range reaches beyond its end
   zero_range_keep_size,  ///< never extends the file
   collapse_range,        ///< removes the range; later content moves to its place
-  insert_range,          ///< inserts a hole; later content moves behind it
+  insert_range,          ///< inserts a hole; later content moves after the hole
 };
 
 /// Two ranges for sharing blocks. Offsets and length are multiples of the file system's block size.

@@ -189,7 +189,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// segments. Must not be called within an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
-  /// True if nothing has changed since the last checkpoint.
+  /// Returns true if nothing has changed since the last checkpoint.
   bool has_no_pending_changes() const {
     return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
            moving_usage_blocks_.empty();

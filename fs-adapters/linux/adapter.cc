@@ -450,7 +450,7 @@ constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path behind it is
+/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path after it is
 /// absolute or begins with a dot; any other '@' before a '/' is part of a folder name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');

@@ -115,7 +115,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
                                      0));  // the syncer writes, without a waiting caller
-    // False if the data is journalled.
+    // false if the data is journalled
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -337,7 +337,7 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "a", std::string(1000, 'a'));
-    bench::put_file(fs, "b", std::string(1000, 'b'));  // behind it
+    bench::put_file(fs, "b", std::string(1000, 'b'));  // placed directly after "a"
     EXPECT_TRUE(fs.sync());
     const auto file = fs.open("a", {});
     ASSERT_TRUE(file);

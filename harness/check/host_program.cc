@@ -92,7 +92,7 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
       if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
     }
   }
-  // The path of the returned descriptor, in which all symbolic links are resolved.
+  // The call's result shows the descriptor's path, in which all symbolic links are resolved.
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos) return;
   const std::size_t open = line.find('<', result);

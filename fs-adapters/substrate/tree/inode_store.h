@@ -95,8 +95,8 @@ class InodeStore {
   virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
   /// true with a write-through syncer (os/syncer.h)
   virtual bool writes_through() const { return false; }
-  /// True if the store is read-only; callers must not begin an operation. A stopped store is
-  /// read-only.
+  /// Returns true if the store is read-only. Callers must then not begin an operation. A stopped
+  /// store is read-only.
   virtual bool takes_no_changes() const { return stopped(); }
   /// Allocated space: st_blocks times 512.
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;

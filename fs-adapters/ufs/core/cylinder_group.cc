@@ -245,7 +245,7 @@ void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
   set_totals(now);
 }
 
-/// Returns the bits of the block that contains the fragment; bits behind the group's end are 0.
+/// Returns the bits of the block that contains the fragment; bits after the group's end are 0.
 std::uint32_t CylinderGroup::block_bits(std::uint32_t fragment) const {
   const std::uint32_t width = geometry_.fragments_per_block();
   const std::uint32_t first = fragment / width * width;

@@ -60,7 +60,8 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// With lazy inodes, the number of slots zeroed so far; otherwise all (cg_initediblk).
+  /// Returns the number of slots zeroed so far with lazy inodes, and otherwise the number of all
+  /// slots (cg_initediblk).
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 

@@ -72,8 +72,8 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
                                                             : inode.disk.direct[place.index - 1];
 }
 
-/// Returns the address of the previous block of the file, behind which allocation continues; 0 if
-/// absent or damaged.
+/// Returns the address of the previous block of the file, or 0 if it is absent or damaged.
+/// Allocation continues after this address.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;

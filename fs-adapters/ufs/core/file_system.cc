@@ -135,7 +135,7 @@ VfsResult<void> FileSystem::unmount() {
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
   // The totals span several sectors, and "clean" is in the first. A fast check trusts "clean", so
-  // the totals must be written before.
+  // the totals must be written before the first sector.
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {

@@ -409,7 +409,7 @@ bool apply_emptied(Damaging& image) {
 }
 
 bool apply_hole(Damaging& image) {
-  // A longer directory has blocks behind the hole, which must be freed.
+  // A longer directory has blocks after the hole, which must be freed.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)

@@ -1,5 +1,5 @@
 // Follows pointers and names of an image (image_reader.h). Nothing is cached between calls. An
-// indirect block is read again for each block behind it, unless the caller uses each_block().
+// indirect block is read again for each block after it, unless the caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 

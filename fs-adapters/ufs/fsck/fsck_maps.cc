@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGroupsKnownMax = 8192;
 
-/// Returns 64 bits of a map from bit `word` * 64 on; bits behind its end are 0.
+/// Returns 64 bits of a map from bit `word` * 64 on; bits after its end are 0.
 std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   std::uint64_t bits = 0;
   if (word * 8 < map.size())

@@ -210,7 +210,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
-               kTypeDirectory);  // behind it
+               kTypeDirectory);  // follows the real name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
               tree.twice);  // claims another inode

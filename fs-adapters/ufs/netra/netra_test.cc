@@ -151,7 +151,7 @@ TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // 16 headers of 8 KiB, the same amount behind each, the superblock, some inodes.
+  // 16 headers of 8 KiB, the same amount after each, the superblock, some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);
 }

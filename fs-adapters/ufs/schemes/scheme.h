@@ -215,7 +215,7 @@ struct NetraOptions {
   /// includes all waiting marks. The paper says only that marking is synchronous. If false, each
   /// inode's mark is a separate write.
   bool marks_together = true;
-  /// Limit of foreign inodes in a header before the block behind it is used; for tests.
+  /// Limit of foreign inodes in a header before the block after it is used; for tests.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
