@@ -132,10 +132,10 @@ void add_extract(CLI::App& app, int& exit_code) {
   command->add_option("--fs", arguments->trial.filesystem, "File system; required for a recording");
   command->add_option("-o,--output", arguments->folder,
                       "Folder to create; default: named after file system and trial");
-  command->add_option("--format", arguments->format, "Of the image")
+  command->add_option("--format", arguments->format, "Format of the image")
       ->check(one_of({"raw", "qcow2"}))
       ->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "Print what was written as JSON");
+  command->add_flag("--json", arguments->as_json, "Print the names of the written files as JSON");
   command->footer(
       "Examples:\n  headcrash extract 17 --db demo.db -o for-the-mailing-list\n"
       "  headcrash extract here/workload.hcrec --fs ext4 --state w1234- --format qcow2");

@@ -293,11 +293,11 @@ template <typename Add>
 void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
                         int& exit_code) {
   auto* const list = add("snapshots", "Lists the snapshots that are kept");
-  list->add_flag("--json", arguments->as_json, "for programs");
+  list->add_flag("--json", arguments->as_json, "prints the result as JSON");
   list->callback([arguments, &exit_code] { exit_code = run_snapshots(*arguments); });
   const auto add_change = [&](const char* verb, const char* what, ChangeSnapshots change) {
     auto* const added = add(verb, what);
-    added->add_option("NAME", arguments->snapshot, "of the snapshot")->required();
+    added->add_option("NAME", arguments->snapshot, "name of the snapshot")->required();
     added->callback([arguments, change, &exit_code] {
       exit_code = run_change_of_snapshots(*arguments, change);
     });
@@ -315,7 +315,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   arguments->type = &type;
   const auto add = [&](const char* verb, const char* what) {
     auto* const added = command.add_subcommand(verb, what);
-    added->add_option("IMAGE", arguments->image, "the image")->required();
+    added->add_option("IMAGE", arguments->image, "file with the image")->required();
     return added;
   };
   auto* const mkfs = add("mkfs", "Creates an empty file system");
@@ -328,19 +328,19 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
             std::string(option.meaning))
         ->type_name(std::string(option.value));
   }
-  mkfs->add_flag("--json", arguments->as_json, "for programs");
+  mkfs->add_flag("--json", arguments->as_json, "prints the result as JSON");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
   auto* const check =
       add("check", "Checks a file system; exits with 0 if clean or repaired, 1 otherwise");
   check->alias("fsck");
-  check->add_flag("--repair", arguments->repair, "repairs what it finds");
-  check->add_flag("--json", arguments->as_json, "for programs");
+  check->add_flag("--repair", arguments->repair, "repairs the damage found");
+  check->add_flag("--json", arguments->as_json, "prints the result as JSON");
   check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
   auto* const list = add("ls", "Lists a directory");
-  list->add_option("PATH", arguments->path, "from the root; default: the root");
+  list->add_option("PATH", arguments->path, "path from the root; default: the root");
   list->callback([arguments, &exit_code] { exit_code = run_show(*arguments, list_path); });
   auto* const cat = add("cat", "Prints a file");
-  cat->add_option("PATH", arguments->path, "from the root")->required();
+  cat->add_option("PATH", arguments->path, "path from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
@@ -353,7 +353,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
     verb->add_option("--snapshot", arguments->snapshot,
-                     "from this snapshot instead of the newest state");
+                     "reads this snapshot instead of the newest state");
   add_snapshot_verbs(add, arguments, exit_code);
 }
 

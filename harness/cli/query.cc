@@ -135,7 +135,7 @@ void add_query(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print a list of objects as JSON");
-  command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
+  command->add_flag("--csv", arguments->as_csv, "Print CSV (RFC 4180)")->excludes("--json");
   command->add_flag(
       "--schema", arguments->schema,
       "Print the schema, with the meaning and unit of each column; needs no database");

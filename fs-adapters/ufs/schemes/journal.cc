@@ -284,7 +284,7 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
-  invariant(!found->second.empty(), "journal: a completed write was issued by the journal");
+  invariant(!found->second.empty(), "journal: every completed write was issued by the journal");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

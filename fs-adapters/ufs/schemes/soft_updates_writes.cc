@@ -312,7 +312,7 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   BlockDependencies& dependencies = found->second;
   ++dependencies.completed;
   invariant(dependencies.completed + dependencies.undone.size() == dependencies.issued + 1,
-            "soft updates: a completed write was issued");
+            "soft updates: every completed write was issued");
   const bool undone = dependencies.undone.front();
   dependencies.undone.pop_front();
   if (status != model::Status::ok) {

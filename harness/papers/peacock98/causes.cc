@@ -234,7 +234,7 @@ ClaimAnswer recovery_by_log(Context& context) {
   ServerChoice larger = usual;
   larger.log_size = "32M";
   add_recoveries(context, answer, 51.9, 600,
-                 {{"mkfs' default log, 16 MB", usual}, {"a log of 32 MB", larger}});
+                 {{"the default log of 16 MB", usual}, {"a log of 32 MB", larger}});
   return answer;
 }
 
