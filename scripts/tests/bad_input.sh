@@ -4,7 +4,7 @@
 #
 #   bad_input.sh BUILD-FOLDER
 #
-# No guest is started. Rows that want a file have it written above them.
+# No guest is started. The lines before a row write the files that the row needs.
 tests=$(cd "$(dirname "$0")" && pwd)
 . "$tests/lib.sh"
 cd "$scratch"
@@ -35,7 +35,7 @@ wrong() {
   rows=$((rows + 1))
 }
 
-# file NAME: from standard input
+# file NAME: writes standard input to the file
 file() { cat >"$1"; }
 
 # ---- command lines
@@ -272,10 +272,10 @@ wrong missing.img "No such file" -- image ufs check missing.img
 wrong typo.toml "not an image" -- image ufs check typo.toml
 wrong --bogus -- image ufs mkfs new.img --size 64M --bogus 1
 
-# ---- places without room, and those that cannot be written
+# ---- full disks and unwritable folders
 wrong /dev/full "No space left" -- simulate --profile hp-c2447 --random count=1000 --csv /dev/full
-# Every family of commands that prints: standard output on a full disk is one line and exit code 2, however much was printed.
-# full WORD...: as wrong(), with standard output on a full disk.
+# For each family of printing commands: if standard output is on a full disk, one line on standard error and exit code 2.
+# full WORD...: like wrong(), with standard output on a full disk.
 full() {
   local status=0
   timeout 60 "$headcrash" "$@" >/dev/full 2>"$scratch/err" </dev/null || status=$?
@@ -313,7 +313,7 @@ if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of 
   around=()
 fi
 
-# ---- scripts: each tells what it does, and begins nothing with an option that it does not have
+# ---- scripts: each has a help text, and does nothing if an option is unknown
 for script in "$tests"/../*; do
   [ -f "$script" ] && [ -x "$script" ] && [ "${script##*/}" != guest-init ] || continue
   timeout 60 "$script" --help >"$scratch/out" 2>"$scratch/err" </dev/null || failed "$script --help exited with $?"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headcrash check: a test that keeps its promises, one that does not, a verifier that sees nothing, and errors before a guest
+# headcrash check: a test that keeps its promises, one that does not, a verifier that detects nothing, and errors before a guest
 # starts.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
