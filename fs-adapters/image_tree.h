@@ -17,8 +17,8 @@
 
 namespace headcrash::adapters {
 
-inline constexpr std::size_t kImageNamesMax = 1U
-                                              << 24U;  ///< limit on the names visited by one walk
+/// Limit on the names visited by one walk.
+inline constexpr std::size_t kImageNamesMax = 1U << 24U;
 
 /// Returns the inode of a path with components separated by '/'; "" is the root. Symbolic links are
 /// not followed. `list(inode)` returns the names of a directory: a Result of a range of {name,

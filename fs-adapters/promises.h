@@ -41,8 +41,8 @@ struct Promises {
   /// a log that is mounted at its newest checkpoint, or in a file system whose mount ignores fsync.
   bool fsync_persists = true;
   // Documented promises. POSIX requires an fsync of the directory for these.
-  bool fsync_keeps_name = false;  ///< fsync of a file or directory keeps the path with which it was
-                                  ///< opened
+  /// fsync of a file or directory keeps the path with which it was opened.
+  bool fsync_keeps_name = false;
   /// Fsync also keeps all other changes of the object's names: links, renames, removals.
   bool fsync_keeps_links = false;
   /// Both keys above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged inodes,

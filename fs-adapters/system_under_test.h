@@ -215,8 +215,8 @@ struct MountSettings {
   bool force = false;  ///< mounts an image that was not unmounted and needs a check
   /// False: a system that flushes by itself treats completed writes as durable instead.
   bool flushes = true;
-  std::string snapshot = {};  ///< if not empty, mounts this snapshot read-only
-                              ///< (FileSystemType::has_snapshots)
+  /// If not empty, mounts this snapshot read-only (FileSystemType::has_snapshots).
+  std::string snapshot = {};
 };
 
 /// A mounted file system. All functions except the destructor must be called from a fiber of its
@@ -262,7 +262,7 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// True if that use ended with a power cut instead of an unmount. The disk then contains further
+  /// true if that use ended with a power cut instead of an unmount. The disk then contains further
   /// changes, which the next mount of the tested system discards.
   bool cut = false;
 };
@@ -359,8 +359,8 @@ class FileSystemType {
  public:
   virtual ~FileSystemType() = default;
 
-  virtual std::string_view name() const = 0;  ///< "ufs"; also used in names of images, programs and
-                                              ///< campaigns
+  /// "ufs"; also used in names of images, programs and campaigns.
+  virtual std::string_view name() const = 0;
   virtual std::string_view title() const = 0;  ///< one line for users
   /// Returns the unit of CheckFinding::block.
   virtual std::string_view address_unit() const { return "block"; }

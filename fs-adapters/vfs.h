@@ -74,7 +74,7 @@ struct FileStatus {
   std::uint64_t generation = 0;  ///< generation of the inode number
 };
 
-/// The changes that one call of set_attributes() makes.
+/// The changes made by one call of set_attributes().
 struct AttributeChanges {
   std::optional<std::uint32_t> mode, user, group;
   std::optional<std::int64_t> accessed_ns, modified_ns;
@@ -123,7 +123,7 @@ enum class FallocateMode : std::uint8_t {
   zero_range,            ///< extends the file if the range reaches beyond its end
   zero_range_keep_size,  ///< never extends the file
   collapse_range,        ///< removes the range; later content moves to its place
-  insert_range,          ///< inserts a hole; later content moves behind it
+  insert_range,          ///< inserts a hole; later content moves after the hole
 };
 
 /// Two ranges for sharing blocks. Offsets and length are multiples of the file system's block size.
@@ -181,8 +181,8 @@ class Vfs {
   virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// Like sync_file_range(2) with all flags: writes the pages of the range and waits for these
-  /// writes.
+  /// Writes the pages of the range and waits for these writes, like sync_file_range(2) with all
+  /// flags.
   virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/,
                                      std::uint64_t /*length*/) {
     return refuse(ENOTSUP);

@@ -9,7 +9,7 @@ namespace headcrash::fuse {
 
 /// Writes everything to the disk before returning.
 inline constexpr unsigned kSyncEverything = _IO('h', 1);
-/// Like kSyncEverything, and empties the cache.
+/// Syncs everything like kSyncEverything, and then empties the cache.
 inline constexpr unsigned kDropCaches = _IO('h', 2);
 
 }  // namespace headcrash::fuse

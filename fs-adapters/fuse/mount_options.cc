@@ -18,7 +18,8 @@ Result<MountOptions> MountOptions::parse(std::string_view text) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string name(word.substr(0, equals));
     if (name.empty()) return fail("-o " + std::string(word), "has no name", "write NAME=VALUE");
-    if (options.find(name) != nullptr) return fail("-o " + name, "given twice", "leave one out");
+    if (options.find(name) != nullptr)
+      return fail("-o " + name, "is given twice", "remove one of them");
     options.known_.clear();
     options.words_.push_back({.name = name,
                               .value = std::string(word.substr(std::min(equals + 1, word.size()))),
@@ -54,7 +55,8 @@ Result<void> MountOptions::take_size(const std::string& name, std::uint64_t& byt
 Result<void> MountOptions::take_flag(const std::string& name, bool& given) {
   Word* const word = find(name);
   if (word == nullptr) return {};
-  if (word->has_value) return fail("-o " + name, "takes no value", "write " + name + " alone");
+  if (word->has_value)
+    return fail("-o " + name, "does not take a value", "write " + name + " alone");
   word->taken = given = true;
   return {};
 }

@@ -21,10 +21,10 @@ enum class Flushes : std::uint8_t {
 struct MachineOptions {
   os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
   Flushes flushes = Flushes::where_needed;
-  bool flushes_itself = false;  ///< the file system flushes, so `where_needed` needs no flushes of
-                                ///< the driver
-  bool buffered = false;        ///< sets os::RawDiskOptions::buffered
-  std::string log;              ///< device of an external log; empty: none
+  /// The file system flushes, so `where_needed` needs no flushes of the driver.
+  bool flushes_itself = false;
+  bool buffered = false;  ///< sets os::RawDiskOptions::buffered
+  std::string log;        ///< device of an external log; empty: none
 };
 
 /// Owns the clock, the devices and the system. The clock must outlive the devices, and the devices

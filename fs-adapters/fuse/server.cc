@@ -120,7 +120,8 @@ Result<void> Server::State::attach(const ServeOptions& options) {
                                  [&] { root = find_root(*service); });
   machine->system.executor.run();
   if (!root)
-    return fail(options.device, "no root directory: " + words_of(root.error()), "run fsck on it");
+    return fail(options.device, "has no root directory: " + words_of(root.error()),
+                "run fsck on it");
 
   std::string words = "default_permissions,allow_other,fsname=" + options.device +
                       ",subtype=headcrash-" + options.type;
@@ -133,7 +134,8 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   session = fuse_session_new(&arguments, &table, sizeof table, service.get());
   fuse_opt_free_args(&arguments);
   if (session == nullptr)
-    return fail(options.device, "rejected by libfuse", "check the options of -o");
+    return fail(options.device, "the mount options were rejected by libfuse",
+                "check the options of -o");
   if (fuse_session_mount(session, options.target.c_str()) != 0) {
     return fail(options.target, "cannot mount: " + words_of({.value = errno}),
                 "use an existing folder, run as root, and load the kernel module fuse");
@@ -190,7 +192,7 @@ void Server::State::unmount() {
   if (!written || !durable)
     outcome =
         fail("unmount",
-             "not everything could be written: " + words_of(written ? Errno{EIO} : written.error()),
+             "some data could not be written: " + words_of(written ? Errno{EIO} : written.error()),
              "run fsck on the device");
 }
 

@@ -235,7 +235,7 @@ VfsResult<void> Store::write_checkpoint_region() {
   ++c.checkpoints_written;
   const std::vector<std::byte> bytes = encode(c, s_);
   TRY(flush_device());
-  // The other region stays valid until this one is complete.
+  // The other checkpoint region stays valid until this region is complete.
   TRY(write_sectors(checkpoint_region(c.sequence), bytes));
   TRY(flush_device());
   // No mountable checkpoint refers to the emptied segments now.
@@ -251,7 +251,7 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // Without pending changes, the newest checkpoint is complete, except during a mount or unmount.
+  // If no changes are pending, the newest checkpoint is complete, except during a mount or unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
   if (known) return write_checkpoint_region();

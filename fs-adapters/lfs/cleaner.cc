@@ -48,7 +48,7 @@ std::uint64_t Store::pass_room_bytes() const {
   const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
   const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
   const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
-  // The ends of a segment and of the next one are lost.
+  // The space at the end of a segment and at the end of the next segment is lost.
   const std::uint64_t most = s_.reserve_segments / 2 * s_.segment_bytes();
   return 2 * s_.segment_bytes() + std::min(wanted, most);
 }
@@ -196,8 +196,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // The index blocks and inodes of the moved blocks must be rewritten, too. Their size is known
-    // for the segments read so far, and estimated for this segment.
+    // The index blocks and inodes of the moved blocks must also be rewritten. Their size is known
+    // for the segments read so far, and is estimated for this segment.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

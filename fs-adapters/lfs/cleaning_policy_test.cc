@@ -128,7 +128,7 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
   }
 }
 
-TEST(CleaningPolicy, StartsBelowOneThresholdAndStopsAtAnother) {
+TEST(CleaningPolicy, StartsBelowTheLowThresholdAndStopsAtTheHighThreshold) {
   const CleaningOptions options{.start_below = 20, .stop_at = 50};
   EXPECT_TRUE(must_start(options, 19));
   EXPECT_FALSE(must_start(options, 20));

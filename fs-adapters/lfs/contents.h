@@ -28,7 +28,8 @@ struct WrittenSectors {
 /// A read-only view of a store in which some sectors are replaced.
 class Overlay final : public model::SectorStore {
  public:
-  /// Both arguments must remain valid until the next call or the destruction of this object.
+  /// Shows the store `below`, with the written sectors `above` on top. Both arguments must remain
+  /// valid until the next call or the destruction of this object.
   void show(const model::SectorStore& below, const WrittenSectors& above);
   /// Returns the position of the sector in the overlay, counted from 1; 0 if the sector is not
   /// replaced.
@@ -41,14 +42,14 @@ class Overlay final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
 
  private:
-  static Result<void> refuse() { return fail("lfs", "the result of a recovery is read-only"); }
+  static Result<void> refuse() { return fail("lfs", "the image of a recovery is read-only"); }
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector
   std::vector<std::uint32_t> shown_;   ///< sectors with a place
 };
 
-/// A digest of each sector of a store (CheckOptions::digests), or of an overlay on it.
+/// The digests of the sectors of a store (CheckOptions::digests), or of an overlay above the store.
 class Contents {
  public:
   Contents() = default;  ///< no digests
@@ -75,7 +76,7 @@ class Sources {
   Sources() = default;
   /// `whole` is false if the result also depends on something else, such as a failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
-  /// True if the same result would be computed again.
+  /// Returns true if computing the result again would give the same result.
   bool unchanged(const Contents& contents) const {
     return whole_ && contents.known() && digest_of(contents) == digest_;
   }

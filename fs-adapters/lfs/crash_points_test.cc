@@ -352,7 +352,7 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
   crashes.expect_none();
 }
 
-/// Without roll-forward, fsync promises nothing, but sync does.
+/// Without roll-forward, only sync makes data durable; fsync does not.
 TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   Crashes crashes(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},

@@ -98,8 +98,8 @@ struct Superblock {
   std::uint32_t usage_blocks() const {
     return (segments + usage_entries_per_block() - 1) / usage_entries_per_block();
   }
-  /// True if the usage table exceeds half a segment. A checkpoint may then write the table in
-  /// several regions, and segment states are derived from the end of the log (settle_states).
+  /// Returns true if the usage table exceeds half a segment. A checkpoint may then write the table
+  /// in several regions, and segment states are derived from the end of the log (settle_states).
   bool long_usage_table() const {
     return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
   }
@@ -112,7 +112,7 @@ struct Superblock {
   SegmentNumber segment_of(SectorAddress address) const {
     return (address - first_segment) / segment_sectors;
   }
-  /// True if the range is within one segment.
+  /// Returns true if the range is within one segment.
   bool holds(SectorAddress address, std::uint32_t sectors) const;
   std::uint64_t blocks_per_file_max() const;
   std::uint64_t file_bytes_max() const { return blocks_per_file_max() * block_bytes; }
@@ -139,7 +139,7 @@ struct Inode : tree::Attributes {
 };
 void encode(const Inode& inode, std::span<std::byte> into);  ///< writes kInodeBytes bytes
 Inode decode_inode(std::span<const std::byte> bytes);
-/// True if the checksum is correct; not checked for sprite92.
+/// Returns true if the checksum is correct; not checked for sprite92.
 bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock);
 
 struct MapEntry {
@@ -180,7 +180,7 @@ void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
 
 /// Writes the checksum at the end of a block of the map or of the usage table.
 void seal_table_block(std::span<std::byte> block);
-/// True if the checksum is correct; not checked for sprite92.
+/// Returns true if the checksum is correct; not checked for sprite92.
 bool table_block_intact(std::span<const std::byte> block, const Superblock& superblock);
 
 /// The kind of a block in a region.
@@ -234,7 +234,7 @@ std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> sector,
 /// region longer than `room_sectors`.
 std::optional<Summary> decode_summary(std::span<const std::byte> bytes,
                                       const Superblock& superblock, std::uint32_t room_sectors);
-/// True if the whole region was written. This is determined by its checksum or, in sprite92, by its
+/// Returns true if the whole region was written, according to its checksum or, in sprite92, its
 /// trailer.
 bool region_complete(const Summary& summary, const Superblock& superblock,
                      std::span<const std::byte> region);
@@ -243,7 +243,7 @@ void encode_trailer(const Summary& summary, const Superblock& superblock,
                     std::span<std::byte> sector);
 
 struct Checkpoint {
-  /// Number of the checkpoint; of two checkpoints, the one with the higher number is newer.
+  /// number of the checkpoint; the newer checkpoint has the higher number
   std::uint64_t sequence = 0;
   std::int64_t time_ns = 0;
   std::uint64_t epoch = 0;            ///< epoch of the regions that may follow the checkpoint

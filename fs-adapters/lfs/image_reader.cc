@@ -162,14 +162,14 @@ Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) cons
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   if (number >= map_.size() || !map_[number].allocated())
-    return fail(subject(number), "not allocated");
+    return fail(subject(number), "is not allocated");
   TRY(const auto sector, block_at(map_[number].address, kSectorBytes));
   const auto bytes = std::span<const std::byte>(sector).subspan(
       std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, superblock_)) return fail(subject(number), "bad checksum");
   const Inode inode = decode_inode(bytes);
   if (inode.number != number || !inode.allocated())
-    return fail(subject(number), "not at the address in the map");
+    return fail(subject(number), "is not at the address in the inode map");
   return inode;
 }
 
@@ -180,7 +180,7 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
     return fail(subject(inode.number),
                 fmt::format("address {} is outside of all segments", block.address));
   if (!sectors.take(block.bytes / kSectorBytes))
-    return fail(subject(inode.number), "more index blocks than the device has");
+    return fail(subject(inode.number), "has more index blocks than the device has blocks");
   visit(block);
   if (block.id.level == 0) return {};
   TRY(const auto bytes, block_at(block.address, block.bytes));
@@ -192,7 +192,7 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
     const SectorAddress address = load32(bytes, std::size_t{i} * kPointerBytes);
     if (address == 0) continue;
     if (first + i >= superblock_.blocks_of_level(level))
-      return fail(subject(inode.number), "a block beyond the maximum file size");
+      return fail(subject(inode.number), "has a block beyond the maximum file size");
     const BlockId id{level, static_cast<std::uint32_t>(first + i)};
     const Block below{id, address, superblock_.stored_bytes(inode.size_bytes, id)};
     TRY(visit_below(inode, below, sectors, visit));
@@ -251,17 +251,17 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > 4095)
-    return fail(subject(inode.number), "not a symbolic link");
+    return fail(subject(inode.number), "is not a symbolic link");
   std::string target(inode.size_bytes, '\0');
   TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "not a directory");
+  if (!directory.is_directory()) return fail(subject(directory.number), "is not a directory");
   const std::uint64_t device_bytes = store_->sectors() * kSectorBytes;
   if (directory.size_bytes > device_bytes || directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "invalid directory size");
+    return fail(subject(directory.number), "has an invalid directory size");
   std::vector<NamedInode> names;
   std::vector<std::byte> block(superblock_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
@@ -274,7 +274,7 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
     if (names.size() > adapters::kImageNamesMax)
-      return fail(subject(directory.number), "too many names");
+      return fail(subject(directory.number), "has too many names");
   }
   return names;
 }

@@ -55,7 +55,7 @@ void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
 
 // Segments.
 
-/// Continues the log in the next segment and selects the one after it.
+/// Continues the log in the next segment, and selects the segment after that segment.
 VfsResult<void> Store::advance_segment() {
   if (!keeps(Rule::reuse_waits_for_checkpoint)) give_back(emptied_segments());
   for (SegmentNumber i = 1; i < s_.segments; ++i) {
@@ -106,8 +106,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// Prepares a flush of the inode: loads the index blocks that will change into the cache and marks
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the size differs from that of the log's copy, the last block must be written again, for the
-  // old size or the new one.
+  // If the file size differs from the size in the log's copy, the last block must be written again,
+  // for the old or the new size.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -145,7 +145,7 @@ VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode)
     const auto item = plan->region.add({static_cast<Content>(block.level), inode.number,
                                         map_[inode.number].version, block.index,
                                         static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: no room for a block in a new region");
+    invariant(item.has_value(), "lfs: a new region has room for a block");
     plan->blocks.push_back({&inode, block, *item});
   }
   if (!room_for(*plan, 1, 0, 0)) TRY(emit(plan));
@@ -166,7 +166,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (place.in_inode) {
     old = std::exchange(inode.disk.pointers[place.slot], address);
   } else {
-    invariant(static_cast<bool>(parent), "lfs: an index block of a written block is not cached");
+    invariant(static_cast<bool>(parent), "lfs: the index blocks of a written block are cached");
     const std::size_t at = std::size_t{place.slot} * kPointerBytes;
     old = load32(parent.bytes(), at);
     store32(parent.bytes(), at, address);
@@ -182,7 +182,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   inode.disk.sectors += bytes / kSectorBytes;
   // The stored block may be shorter than its buffer; the omitted bytes are zero.
   os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
-  invariant(static_cast<bool>(buffer), "lfs: a dirty block is not cached");
+  invariant(static_cast<bool>(buffer), "lfs: a dirty block is cached");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
   std::memcpy(into.data(), buffer.bytes().data(), length);
   cache.release(std::move(buffer));
@@ -210,7 +210,7 @@ void Store::fill_inodes(Plan& plan, std::size_t first_item) {
     dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
     inode.placed_size = inode.disk.size_bytes;
     inode.changed = false;
-    invariant(inode.dirty.empty(), "lfs: an inode was written before its blocks");
+    invariant(inode.dirty.empty(), "lfs: an inode is written after its blocks");
     to_write_.erase(inode.number);
     settle(inode);
   }
@@ -278,7 +278,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // A control: the records are written with later items.
+    // A control: writes the directory log records with later items.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
@@ -295,7 +295,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
     const std::size_t sectors = std::min<std::size_t>(left, s_.block_sectors());
     const auto item = plan->region.add(
         {.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: no room for inodes in a plan");
+    invariant(item.has_value(), "lfs: a plan has room for its inodes");
     left -= sectors;
   }
   plan->region.place(s_.segment_start(segment_) + offset_);
@@ -329,7 +329,7 @@ VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   plan = std::make_unique<Plan>(s_, room_in_segment());
   for (std::size_t i = 0; i < old->region.size(); ++i)
     invariant(plan->region.add(old->region.entry(i)).has_value(),
-              "lfs: a region does not fit an empty segment");
+              "lfs: a region fits into an empty segment");
   plan->blocks = old->blocks;
   plan->inodes = old->inodes;
   plan->map_blocks = old->map_blocks;

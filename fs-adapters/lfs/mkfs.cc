@@ -26,7 +26,7 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
       o.bytes_per_inode < 256)
     return fail("mkfs", "the segment size is not a multiple of the block size", "use other sizes");
   if (o.align_bytes == 0 || o.align_bytes % kSectorBytes != 0 || o.align_bytes > kAlignBytesMax)
-    return fail("mkfs", fmt::format("segments aligned to {} bytes", o.align_bytes),
+    return fail("mkfs", fmt::format("invalid segment alignment: {} bytes", o.align_bytes),
                 "use a multiple of 512 up to 64M");
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
@@ -53,7 +53,8 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   }
   if (s.segments < kSegmentsMin)
     return fail("mkfs",
-                fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),
+                fmt::format("the device has fewer than {} segments of {} bytes", kSegmentsMin,
+                            o.segment_bytes),
                 "use a larger device or smaller segments");
   s.reserve_segments = std::max(kReserveSegmentsMin, s.segments * o.reserve_percent / 100);
   return decode_superblock(encode(s), device_sectors);

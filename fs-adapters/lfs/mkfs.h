@@ -15,10 +15,10 @@ struct MkfsOptions {
   /// Alignment of the first segment, such as an array's stripe.
   std::uint32_t align_bytes = 64 * 1024;
   std::uint32_t bytes_per_inode = 4096;
-  std::uint32_t reserve_percent = 8;  ///< percentage of segments reserved for the cleaner; at least
-                                      ///< 7 segments
-  bool checksums = true;              ///< false for sprite92
-  std::uint32_t id = 0;               ///< unique file system id
+  /// Percentage of segments reserved for the cleaner; at least 7 segments.
+  std::uint32_t reserve_percent = 8;
+  bool checksums = true;  ///< false for sprite92
+  std::uint32_t id = 0;   ///< unique file system id
   tree::Timestamp time = {};
 };
 

@@ -54,7 +54,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "unknown to lfs", "see `mkfs.headcrash-lfs -h`");
+      return fail("mkfs option " + name, "is unknown to lfs", "see `mkfs.headcrash-lfs -h`");
     TRY(const auto number, base::parse_size(value, name));
     if (number > INT32_MAX) return fail(name, "is too large", "use less than 2G");
     const auto small = static_cast<std::uint32_t>(number);

@@ -16,7 +16,7 @@ namespace headcrash::lfs {
 struct Recovered {
   std::uint64_t regions = 0;
   std::uint64_t inodes = 0;  ///< inodes with a newer copy in the recovered regions
-  std::uint64_t moved = 0;   ///< those inodes that the cleaner moved unchanged
+  std::uint64_t moved = 0;   ///< inodes that the cleaner moved without a change
 };
 
 /// Rolls forward, unless the image's last mount disabled that, and unmounts, which marks the image

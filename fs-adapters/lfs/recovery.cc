@@ -136,7 +136,8 @@ class Recovery {
     }
   }
 
-  /// True if the checkpoint has another copy of the inode, whose dead blocks must then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. The dead blocks of this copy
+  /// must then be found.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -256,7 +257,7 @@ class Recovery {
     st_.last_summary_ = address;
   }
 
-  /// True if the file is unchanged, but its blocks have moved.
+  /// Returns true if the file is unchanged except that its blocks have moved.
   static bool only_moved(const Inode& before, const Inode& after) {
     return before.changed == after.changed && before.modified == after.modified &&
            before.size_bytes == after.size_bytes && before.pointers != after.pointers;
@@ -298,7 +299,7 @@ class Recovery {
     return {};
   }
 
-  /// Marks the blocks of the old copy dead and those of the new one live.
+  /// Marks the blocks of the inode's old copy dead and the blocks of its new copy live.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -328,7 +329,8 @@ class Recovery {
 
   // Second pass.
 
-  /// True if the inode was written before the record, so that it lacks the change.
+  /// Returns true if the inode was written before the record and therefore lacks the record's
+  /// change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
@@ -523,7 +525,7 @@ Result<void> Store::start_up() {
   Recovery recovery(*this);
   recovery.count_files();
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
-    return fail("lfs", "cannot follow the log after the checkpoint",
+    return fail("lfs", "cannot read the log after the checkpoint",
                 "mount without roll-forward, which discards everything after the checkpoint");
   clean_segments_ = static_cast<std::uint32_t>(
       std::count_if(usage_.begin(), usage_.end(),

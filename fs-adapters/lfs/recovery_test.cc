@@ -90,8 +90,8 @@ TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
   EXPECT_EQ(text_of(*disk.store, "f"), "old");
 }
 
-/// The cut is between a pass of the cleaner and its checkpoint. Inodes moved by the cleaner are
-/// distinguished from changed ones.
+/// The power is cut between a pass of the cleaner and the next checkpoint. Inodes that the cleaner
+/// moved must be distinguished from changed inodes.
 TEST(LfsRecovery, CountsInodesMovedByTheCleaner) {
   Disk disk;
   os::LoggedStore log(*disk.store);
@@ -194,8 +194,8 @@ TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   bench::expect_clean(*disk.store);
 }
 
-/// The log has the records of both files, and an inode without a name. Processing the first file
-/// must not prevent the second one from being recreated.
+/// The log has the records of two files, and an inode without a name. Processing the first file
+/// must not prevent the second file from being recreated.
 TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {

@@ -223,7 +223,7 @@ TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);
 }
 
-TEST(LfsRequests, CountsSegmentsByTheReasonTheyBecameClean) {
+TEST(LfsRequests, CountsCleanSegmentsByReason) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();

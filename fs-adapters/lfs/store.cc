@@ -188,7 +188,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   taken_[*number] = true;
   ++files_;
   auto& place = inodes_[*number];
-  invariant(place == nullptr, "lfs: a free inode is in core");
+  invariant(place == nullptr, "lfs: a free inode is not in memory");
   place = std::make_unique<CoreInode>(executor, *number);
   CoreInode& inode = *place;
   inode.disk.number = *number;

@@ -189,7 +189,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// segments. Must not be called within an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
-  /// True if nothing has changed since the last checkpoint.
+  /// Returns true if nothing has changed since the last checkpoint.
   bool has_no_pending_changes() const {
     return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
            moving_usage_blocks_.empty();
@@ -365,8 +365,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Usage entries as stored in the newest checkpoint's blocks, which do not count the table's own
   /// blocks.
   std::vector<SegmentUsage> usage_in_log_;
-  std::vector<bool> taken_;  ///< inode numbers that are allocated, or in core and not yet in the
-                             ///< log
+  /// Inode numbers that are allocated, or in core and not yet in the log.
+  std::vector<bool> taken_;
   std::set<std::uint32_t> dirty_map_blocks_;
   /// Usage table blocks in a segment that is being cleaned.
   std::set<std::uint32_t> moving_usage_blocks_;

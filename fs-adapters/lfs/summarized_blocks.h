@@ -25,8 +25,8 @@ class SummarizedBlocks {
   /// Adds a file block from the next region of the log. After kEntriesMax entries, all_of() returns
   /// null.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// Notes that the file's inode is in the last added region, so it refers to the blocks added so
-  /// far, and to no later ones.
+  /// Notes that the file's inode is in the last added region. The inode therefore refers to all
+  /// blocks added so far, but to no later blocks.
   void inode_follows(InodeNumber number);
   /// Returns all blocks of the file, or null if the summaries are incomplete. Valid until the next
   /// add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode of that number.

@@ -141,7 +141,7 @@ FileType type_of(const Inode& inode) {
   return inode.is_symlink() ? FileType::symlink : FileType::other;
 }
 
-/// Reads the newest checkpoint; the log after it is visible only after a recovery.
+/// Reads the newest checkpoint. The log after the checkpoint is visible only after a recovery.
 class LfsReader final : public adapters::ImageReader {
  public:
   explicit LfsReader(lfs::ImageReader reader) : reader_(std::move(reader)) {}

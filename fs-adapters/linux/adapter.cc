@@ -151,7 +151,8 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
     if (!read) return read;
   }
   if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
-    return fail(table->subject("allocation-size"), fmt::format("{} bytes", allocation_bytes),
+    return fail(table->subject("allocation-size"),
+                fmt::format("invalid size: {} bytes", allocation_bytes),
                 "use the file system's block size, 512 to 1M");
   }
   promises.allocation_bytes = static_cast<std::uint32_t>(allocation_bytes);
@@ -453,7 +454,7 @@ constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path behind it is
+/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path after it is
 /// absolute or begins with a dot; any other '@' before a '/' is part of a folder name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
@@ -509,7 +510,8 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
                 fmt::format("\"{}\" is neither a kernel version nor a path with a '/'", kernel),
                 kKernelHint);
   if (!adapter.guest.kernel.empty())
-    return fail(subject, "already has a kernel", "remove one of them");
+    return fail(subject, "names a kernel, but the file system already has one",
+                "remove one of them");
   if (!adapter.guest.modules.empty())
     return fail(subject, "has modules, which fit only one kernel",
                 "set the kernel under [guest] of a separate adapter");

@@ -45,8 +45,8 @@ struct GuestParts {
   /// of the host's release.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
-  std::vector<std::string>
-      loads;  ///< modules of the kernel's package by name; dependencies are added
+  /// Modules of the kernel's package by name; dependencies are added.
+  std::vector<std::string> loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
@@ -72,8 +72,8 @@ struct LinuxAdapter {
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;
-  std::string package;  ///< Debian package of its commands; empty if scripts/setup installs it
-                        ///< anyway
+  /// Debian package of its commands; empty if scripts/setup installs it anyway.
+  std::string package;
   GuestParts guest;
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
@@ -92,8 +92,8 @@ struct LinuxAdapter {
   std::string expected_reason;
   Promises promises;
   /// Options of an extra mount in each crash state, before the mount whose tree is judged; empty if
-  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is judged,
-  /// too; otherwise nothing is read during that mount.
+  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
+  /// judged; otherwise nothing is read during the extra mount.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;

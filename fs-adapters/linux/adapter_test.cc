@@ -325,7 +325,7 @@ TEST(Adapter, RejectsASecondKernel) {
   EXPECT_NE(load_adapter((folder / "own.toml@6.12").string())
                 .error()
                 .message()
-                .find("already has a kernel"),
+                .find("names a kernel, but the file system already has one"),
             std::string::npos);
   EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string())
                 .error()

@@ -60,8 +60,8 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation; no further operation joins the old one. Requires the commit lock. The
-/// caller must lift the barrier at the end (LiftBarrier).
+/// Opens a new generation; no further operation joins the previous generation. Requires the commit
+/// lock. The caller must lift the barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
   barrier_ = options_.spawn != Spawn::concurrent;

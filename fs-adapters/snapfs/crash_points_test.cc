@@ -135,7 +135,8 @@ struct Crashes {
     EXPECT_TRUE(from.read(0, all));
     EXPECT_TRUE(to.write(0, all));
   }
-  /// True for a superblock or a log record, before and after which the disk is flushed.
+  /// Returns true if the write is a superblock or a log record. The disk is flushed before and
+  /// after such a write.
   bool is_commit(const bench::LoggedStore::Write& write) const {
     return write.lba < first_block_lba;
   }
@@ -409,7 +410,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
   crashes.expect_none();
 }
 
-/// Operations of one generation continue while the next one is open and changing.
+/// Operations of one generation continue while the next generation is open and changing.
 TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
@@ -529,7 +530,7 @@ TEST(SnapfsReuse, WithinAGenerationOverwritesTheCommittedDirectory) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.sync();
-    r.ok(r.fs().unlink("a"));  // copies the root's block and frees the old one
+    r.ok(r.fs().unlink("a"));  // copies the root's block and frees the old block
     r.write("b", 0, 4'000);
     r.sync();
   };

@@ -300,7 +300,8 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    if (stopped_) return refuse(EIO);  // the block was freed before: several pointers lead to it
+    // The block has already been freed, because several pointers refer to it.
+    if (stopped_) return refuse(EIO);
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
     return true;

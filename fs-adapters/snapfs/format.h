@@ -69,7 +69,7 @@ enum class VersionCheck : std::uint8_t {
 };
 
 struct Superblock {
-  std::uint32_t id = 0;  ///< file system id; each mkfs assigns another one
+  std::uint32_t id = 0;  ///< file system id; each mkfs assigns a new id
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   VersionCheck version_check = VersionCheck::every_sector;
   std::uint32_t log_blocks = 0;  ///< size of the intent log (log_record.h); 0 if none
@@ -123,7 +123,7 @@ inline std::uint64_t slot_lba(std::size_t slot) {
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
   std::uint32_t blocks = 0;  ///< number of the file's blocks, including address blocks
-  /// Direct addresses, then those of the single, double and triple address block.
+  /// direct addresses, then the addresses of the single, double and triple address block
   std::array<BlockAddress, kDirectPointers + kIndirectLevels> pointers = {};
   bool operator==(const Inode&) const = default;
 };

@@ -19,7 +19,7 @@ struct Generation {
   std::uint32_t operations = 0;  ///< running operations that belong to this generation
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks of the previous generation that this one does not contain.
+  /// Blocks of the previous generation that are not part of this generation.
   std::unordered_set<BlockAddress> freed;
   /// Blocks that must be on the disk before this generation's superblock: the paper's hash of dirty
   /// buffers.

@@ -81,7 +81,8 @@ void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, st
 }
 
 Result<std::vector<std::byte>> ImageReader::block_at(BlockAddress address) const {
-  if (!s_.holds(address)) return fail("snapfs", fmt::format("invalid block address {}", address));
+  if (!s_.holds(address))
+    return fail("snapfs", fmt::format("has the invalid block address {}", address));
   std::vector<std::byte> block(s_.block_bytes);
   TRY(store_->read(s_.lba_of(address), block));
   return block;
@@ -134,7 +135,7 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
     return logged->second;
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
-  if (!s_.holds(at)) return fail("snapfs", fmt::format("invalid block address {}", at));
+  if (!s_.holds(at)) return fail("snapfs", fmt::format("has the invalid block address {}", at));
   // Reads only the sector of the record, so that callers that cache inodes need not reread this
   // inode when another inode in the block changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
@@ -145,7 +146,7 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
   TRY(const auto found, record(number));
-  if (!found) return fail(subject(number), "not allocated");
+  if (!found) return fail(subject(number), "is not allocated");
   return *found;
 }
 
@@ -154,8 +155,10 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
                                       const std::function<bool(const Block&)>& visit) const {
   if (block.address == 0) return true;
   if (!s_.holds(block.address))
-    return fail(subject(inode.number), fmt::format("invalid block address {}", block.address));
-  if (!budget.take()) return fail(subject(inode.number), "more address blocks than the device has");
+    return fail(subject(inode.number),
+                fmt::format("has the invalid block address {}", block.address));
+  if (!budget.take())
+    return fail(subject(inode.number), "has more address blocks than the device has blocks");
   if (!visit(block)) return false;
   if (block.level == 0) return true;
   TRY(const auto bytes, block_at(block.address));
@@ -166,7 +169,7 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
     const Block below{block.level - 1, block.index + each * i,
                       load32(bytes, std::size_t{i} * kPointerBytes)};
     if (below.address != 0 && below.index >= s_.blocks_per_file_max())
-      return fail(subject(inode.number), "a block beyond the maximum file size");
+      return fail(subject(inode.number), "has a block beyond the maximum file size");
     auto done = visit_below(inode, below, budget, visit);
     if (!done || !*done) return done;
   }
@@ -200,7 +203,7 @@ Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t b
 Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode,
                                                          std::uint64_t blocks) const {
   if (blocks > s_.blocks_per_file_max() || blocks > store_->sectors() * 64)
-    return fail(subject(inode.number), "too many blocks to list");
+    return fail(subject(inode.number), "has too many blocks to list");
   std::vector<BlockAddress> found(blocks);
   TRY(each_block(inode, [&](const Block& block) {
     if (block.level == 0 && block.index < blocks) found[block.index] = block.address;
@@ -223,7 +226,7 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
       if (!s_.holds(address))
-        return fail("snapfs", fmt::format("invalid block address {}", address));
+        return fail("snapfs", fmt::format("has the invalid block address {}", address));
       const std::size_t first = start / kSectorBytes,
                         end = (start + count + kSectorBytes - 1) / kSectorBytes;
       sectors.resize((end - first) * kSectorBytes);
@@ -237,17 +240,17 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
   if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
-    return fail(subject(inode.number), "not a symbolic link");
+    return fail(subject(inode.number), "is not a symbolic link");
   std::string target(inode.size_bytes, '\0');
   TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "not a directory");
+  if (!directory.is_directory()) return fail(subject(directory.number), "is not a directory");
   if (directory.size_bytes > store_->sectors() * kSectorBytes ||
       directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "invalid directory size");
+    return fail(subject(directory.number), "has an invalid directory size");
   std::vector<NamedInode> names;
   std::vector<std::byte> block(s_.block_bytes);
   for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
@@ -260,7 +263,7 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
     if (names.size() > adapters::kImageNamesMax)
-      return fail(subject(directory.number), "too many names");
+      return fail(subject(directory.number), "has too many names");
   }
   return names;
 }

@@ -83,8 +83,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
 
 Result<void> Store::replay(const LogRecord& record) {
   const auto damaged = [&](const char* what) {
-    return fail("snapfs", fmt::format("record {} of its log {}", record.sequence, what),
-                "run a check: no crash causes this damage");
+    return fail("snapfs", fmt::format("record {} of the log {}", record.sequence, what),
+                "run fsck; a power cut does not cause this damage");
   };
   auto changes = std::make_unique<Generation>(record.generation());
   for (const BlockAddress address : record.born) {

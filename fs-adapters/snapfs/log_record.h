@@ -19,13 +19,13 @@ namespace headcrash::snapfs {
 
 struct LogRecord {
   std::uint64_t base = 0;  ///< generation of the superblock that the record continues
-  /// Number of the record among those that continue the superblock, from 0. The record's generation
-  /// is base + 1 + sequence.
+  /// Position of the record, from 0, among the records written since the superblock. The record's
+  /// generation is base + 1 + sequence.
   std::uint32_t sequence = 0;
   // Same fields as in a superblock of its generation.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
   tree::Timestamp time;
-  /// Checksum of the previous record, which it continues; 0 for the first one.
+  /// Checksum of the previous record; 0 in the first record.
   std::uint32_t previous_checksum = 0;
   std::uint32_t checksum = 0;  ///< set by encode() and by decoding
 
@@ -44,10 +44,10 @@ std::vector<std::byte> encode(LogRecord& record, const Superblock& superblock);
 /// Decodes the record at the beginning of `bytes`. Fails if the record is missing, torn,
 /// invalid, or from another file system.
 Result<LogRecord> decode_log_record(std::span<const std::byte> bytes, const Superblock& superblock);
-/// Updates the checksums of edited records, including those of their inodes.
+/// Updates the checksums of edited records and of the inodes in these records.
 void seal_log(std::span<std::byte> log);
-/// Returns the records that continue the superblock, in order, up to the first invalid one. `log`
-/// must be the whole log.
+/// Returns the records written since the superblock, in order, up to the first invalid record.
+/// `log` must be the whole log.
 std::vector<LogRecord> records_of(std::span<const std::byte> log, const Superblock& superblock);
 
 }  // namespace headcrash::snapfs

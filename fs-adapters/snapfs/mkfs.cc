@@ -51,10 +51,10 @@ void set_bits(std::span<std::byte> map, std::uint32_t end) {
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kBlockBytesMin ||
       o.block_bytes > kBlockBytesMax)
-    return fail("mkfs", fmt::format("blocks of {} bytes", o.block_bytes),
+    return fail("mkfs", fmt::format("invalid block size: {} bytes", o.block_bytes),
                 fmt::format("use a power of 2 from {} to {}", kBlockBytesMin, kBlockBytesMax));
   if (o.bytes_per_inode < kInodeBytes)
-    return fail("mkfs", "inodes would exceed the device", "use more bytes per inode");
+    return fail("mkfs", "the inodes do not fit on the device", "use more bytes per inode");
   Superblock s{.id = o.id,
                .block_bytes = o.block_bytes,
                .version_check = o.version_check,
@@ -127,7 +127,8 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // The used blocks include those of the map itself. All of them fit the map's first leaf.
+  // The used blocks include the blocks of the map itself. All used blocks are covered by the map's
+  // first leaf.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

@@ -98,11 +98,11 @@ Result<void> Store::read_maps() {
   if (!done) return done;
   if (read_only_) s_.free_blocks = space_.free();  // not recorded for snapshots
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
-    return fail("snapfs", "the maps and the superblock have different counts",
-                "run a check: no crash causes this damage");
+    return fail("snapfs", "the free counts of the maps and of the superblock differ",
+                "run fsck; a power cut does not cause this damage");
   for (const BlockAddress root : {s_.record_map, s_.inode_map, s_.block_map})
     if (!space_.taken(root))
-      return fail("snapfs", "a map uses a free block", "run a check: the file system is damaged");
+      return fail("snapfs", "a map contains a free block", "run fsck; the file system is damaged");
   return {};
 }
 
@@ -114,13 +114,13 @@ Result<void> Store::remove_unlinked() {
     const auto inode = get_core(number, nullptr);
     if (!inode)
       return fail("snapfs", fmt::format("cannot read inode {}", number),
-                  "run a check: the file system is damaged");
+                  "run fsck; the file system is damaged");
     // The end of the last handle removes the inode.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
   if (stopped_)
     return fail("snapfs", "cannot remove a file without a name",
-                "run a check: the file system is damaged");
+                "run fsck; the file system is damaged");
   return {};
 }
 
@@ -130,8 +130,7 @@ Result<void> Store::start_up() {
   {
     const auto root = get_core(kRootInode, nullptr);
     if (!root || !(*root)->disk.is_directory() || (*root)->disk.links == 0)
-      return fail("snapfs", "there is no root directory",
-                  "run a check: the file system is damaged");
+      return fail("snapfs", "there is no root directory", "run fsck; the file system is damaged");
   }
   if (!read_only_) TRY(remove_unlinked());
   return {};

@@ -27,8 +27,8 @@ struct SnapshotEntry {
   std::uint32_t free_inodes = 0, unlinked = 0, next_generation = 1;
 };
 
-/// True if the name is not empty, has at most kSnapshotNameMax bytes, and no '/', ',', blanks or
-/// unprintable characters.
+/// Returns true if the name is not empty, has at most kSnapshotNameMax bytes, and no '/', ',',
+/// blanks or unprintable characters.
 bool is_snapshot_name(std::string_view name);
 /// Returns the maximum number of snapshots in a table.
 std::size_t snapshots_max(std::uint32_t block_bytes);

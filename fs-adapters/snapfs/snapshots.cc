@@ -25,8 +25,8 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (!change.drops) {
     if (there) return refuse(EEXIST);
     if (snapshots_.size() >= snapshots_max(s_.block_bytes)) return refuse(ENOSPC);
-    // Once there is a snapshot, each changed block needs additional space permanently, beginning
-    // with the blocks of the maps.
+    // While a snapshot exists, each changed block permanently needs additional space. The blocks of
+    // the maps are the first such blocks.
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;

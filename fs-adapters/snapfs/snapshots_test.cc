@@ -1,4 +1,4 @@
-// Tests of kept snapshots: their contents stay unchanged, whatever happens, until they are dropped.
+// Tests that the contents of a kept snapshot never change until the snapshot is dropped.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"

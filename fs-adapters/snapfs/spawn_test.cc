@@ -64,7 +64,7 @@ TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
 }
 
-/// With a barrier, no operation belongs to the older generation once a newer one exists.
+/// With a barrier, operations of the older generation have ended when a newer generation is opened.
 TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     Disk disk;

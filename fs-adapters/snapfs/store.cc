@@ -175,8 +175,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// Copies the inode to its generation, because the next one may change the inode before this one is
-/// written.
+/// Copies the inode to its generation, because the next generation may change the inode before this
+/// generation is written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   changes_.note();
@@ -185,7 +185,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   Generation& generation =
       operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
-            "snapfs: an inode was changed in an older generation");
+            "snapfs: an inode is changed in the newest generation only");
   if (options_.mixes_generations && closing_ && &generation != closing_.get())
     mix_into_closing(inode.disk);
   inode.changed_in = generation.number;

@@ -107,18 +107,18 @@ struct MountOptions {
   std::uint32_t dirty_blocks_max = 0;  ///< limit for the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::concurrent;
-  bool writes_at_once = false;  ///< write blocks of files and directories immediately, not at the
-                                ///< end of a generation
-  std::string snapshot = {};    ///< mount this snapshot read-only, if not empty
-  bool flushes = true;          ///< flush a volatile cache before and after a superblock
+  /// Write blocks of files and directories immediately, not at the end of a generation.
+  bool writes_at_once = false;
+  std::string snapshot = {};  ///< mount this snapshot read-only, if not empty
+  bool flushes = true;        ///< flush a volatile cache before and after a superblock
 
   // Controls, each of which breaks one rule.
   bool one_superblock = false;  ///< always use the same slot
   /// A change belongs to the generation that is open at that moment, not to that of its operation.
   bool operations_straddle = false;
-  bool commits_early = false;        ///< does not wait for the last outstanding block
-  bool drops_in_flight = false;      ///< freed blocks are also removed from the generation being
-                                     ///< written
+  bool commits_early = false;  ///< does not wait for the last outstanding block
+  /// Freed blocks are also removed from the generation being written.
+  bool drops_in_flight = false;
   bool logs_early = false;           ///< a log record does not wait for the generation's blocks
   bool reuses_snapshots = false;     ///< blocks that only snapshots contain are free
   bool writes_in_snapshots = false;  ///< data of snapshots is overwritten in place
@@ -148,8 +148,8 @@ struct Counters {
   std::uint64_t never_written = 0;  ///< dirty blocks created and freed in the same generation
   /// Dirty blocks freed while the older generation that they belong to was being written.
   std::uint64_t freed_in_flight = 0;
-  std::uint64_t most_concurrent = 0;  ///< maximum number of the old generation's operations at a
-                                      ///< spawn
+  /// Maximum number of the old generation's operations at a spawn.
+  std::uint64_t most_concurrent = 0;
 };
 
 struct SnapshotChange {
@@ -227,10 +227,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Same as sync(), and marks the superblock clean.
   VfsResult<void> unmount();
   void stop() { stopped_ = true; }
-  /// Errors are those of fs-adapters/snapshots.h. Must not be called within an operation.
+  /// Returns the errors documented in fs-adapters/snapshots.h. Must not be called within an
+  /// operation.
   VfsResult<void> make_snapshot(std::string_view name);
   VfsResult<void> drop_snapshot(std::string_view name);
-  /// Errors are those of fs-adapters/transactions.h. A transaction belongs to the calling fiber.
+  /// Returns the errors documented in fs-adapters/transactions.h. A transaction belongs to the
+  /// calling fiber.
   VfsResult<void> begin_transaction();
   VfsResult<void> end_transaction();
   /// Ends all transactions in progress, before an unmount.
@@ -249,7 +251,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// True if a spawned generation's predecessor is not on the disk yet.
+  /// Returns true while the predecessor of the open generation is not yet on the disk.
   bool commit_under_way() const { return closing_ != nullptr; }
   /// Number of blocks that only committed generations still need.
   std::size_t blocks_held_back() const {

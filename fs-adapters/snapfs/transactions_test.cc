@@ -1,5 +1,5 @@
 // Tests of transactions: after a power cut, either all operations of a transaction are visible or
-// none.
+// none of them.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {

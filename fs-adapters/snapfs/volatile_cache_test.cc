@@ -9,7 +9,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// True for a superblock or a log record.
+/// Returns true if the request writes a superblock or a log record.
 bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
   const auto s = read_superblock(*disk.store);
   return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());

@@ -25,8 +25,8 @@ struct ImageFormat {
   /// Name of the first system, followed by '@' and the name of the disk unless the disk is the
   /// small one: "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
-  std::vector<const SystemUnderTest*> systems;  ///< all systems that mount it; the first one
-                                                ///< creates the image
+  /// All systems that mount the format. The first system creates the image.
+  std::vector<const SystemUnderTest*> systems;
   LabDisk disk;
   const SystemUnderTest& maker() const { return *systems.front(); }
   const FileSystemType& type() const { return maker().type(); }
@@ -73,7 +73,8 @@ class ImageTarget {
   std::vector<std::string> all_crafted() const;
 
   ImageFormat format_;
-  std::vector<std::byte> image_;  ///< contents of the first device, followed by those of the second
+  /// Contents of the first device, followed by the contents of the second device.
+  std::vector<std::byte> image_;
   std::vector<std::uint64_t> areas_;
 };
 

@@ -115,7 +115,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
                                      0));  // the syncer writes, without a waiting caller
-    // False if the data is journalled.
+    // false if the data is journalled
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -313,7 +313,7 @@ TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
 }
 
 /// Allocation initialization fails, on which the pointer depends.
-TEST_P(IoErrors, FailedInitializationStopsIt) {
+TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "");
@@ -337,7 +337,7 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "a", std::string(1000, 'a'));
-    bench::put_file(fs, "b", std::string(1000, 'b'));  // behind it
+    bench::put_file(fs, "b", std::string(1000, 'b'));  // placed directly after "a"
     EXPECT_TRUE(fs.sync());
     const auto file = fs.open("a", {});
     ASSERT_TRUE(file);
@@ -441,7 +441,7 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   });
 }
 
-TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsIt) {
+TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsTheFileSystem) {
   for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // descriptor and images; commit record
     Mounted m(bench::journal_setup(), only_who_asks_writes());
     m.mount();

@@ -92,7 +92,7 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
       if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
     }
   }
-  // The path of the returned descriptor, in which all symbolic links are resolved.
+  // The call's result shows the descriptor's path, in which all symbolic links are resolved.
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos) return;
   const std::size_t open = line.find('<', result);
@@ -195,7 +195,7 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
   const std::string& program = command.argv.front();
   if (!exit)
     return fail(program, fmt::format("did not end within {} s on this host", command.limit.count()),
-                "give it less to do, or more time with --run-limit");
+                "reduce its work, or increase --run-limit");
   run.exit_code = *exit;
   std::error_code error;
   if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)

@@ -27,7 +27,8 @@ constexpr std::size_t kLinksMost = 40;  // per lookup, as in Linux
 /// Runs a shell command. If the command fails, the error contains the end of its output.
 Result<void> run_shell(const std::string& line) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
-  if (!output) return fail("temporary file", "cannot be made", "set TMPDIR to a folder with room");
+  if (!output)
+    return fail("temporary file", "cannot be created", "set TMPDIR to a folder with free space");
   TRY(auto process, base::Process::start({.argv = {"bash", "-o", "pipefail", "-c", line},
                                           .output = ::fileno(output.get()),
                                           .errors = ::fileno(output.get())}));
@@ -40,8 +41,8 @@ Result<void> run_shell(const std::string& line) {
     said.append(bytes.data(), got);
   return fail(
       "the program's files",
-      status ? "cannot be packed: " + base::last_line(said) : std::string("took too long to pack"),
-      "install squashfs-tools and tar, and set TMPDIR to a folder with room");
+      status ? "cannot be packed: " + base::last_line(said) : std::string("packing timed out"),
+      "install squashfs-tools and tar, and set TMPDIR to a folder with free space");
 }
 
 std::string sqfstar(const fs::path& image) {
@@ -115,7 +116,7 @@ Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
                                  base::shell_quoted(rootfs.string()), sqfstar(image)));
   if (!fs::is_regular_file(status))
     return fail(rootfs.string(), "is neither a folder nor a tar archive",
-                "give --rootfs the folder or archive of a root file system");
+                "set --rootfs to the folder or archive of a root file system");
   // Detects the compression by the first bytes, because the name may have any extension.
   return run_shell(
       fmt::format("case $(head -c 6 {0} | od -An -tx1 | tr -d ' ') in "

@@ -34,7 +34,7 @@ class ProgramImage : public testing::Test {
   fs::path top_ = scratch_ ? fs::canonical(scratch_->path()) : "";
 };
 
-TEST_F(ProgramImage, HasWhatALookupPasses) {
+TEST_F(ProgramImage, ContainsTheNamesThatALookupPasses) {
   const auto all = with_lookups({top_ / "absolute", top_ / "absent/x"});
   for (const char* name : {"absolute", "link", "real", "real/file"})
     EXPECT_TRUE(all.contains(top_ / name)) << name;
@@ -60,7 +60,7 @@ TEST_F(ProgramImage, OfPathsAndOfAFolderHasTheirFiles) {
   EXPECT_NE(contents_of(image, top_).find("squashfs-root/file"), std::string::npos);
 }
 
-TEST_F(ProgramImage, OfSomethingElseIsAnError) {
+TEST_F(ProgramImage, RejectsFilesThatAreNeitherFolderNorArchive) {
   std::ofstream(top_ / "text") << "no archive";
   EXPECT_FALSE(pack_rootfs(top_ / "text", top_ / "image"));
   EXPECT_NE(pack_rootfs(top_ / "absent", top_ / "image").error().message().find("neither a folder"),

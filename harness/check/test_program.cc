@@ -55,8 +55,7 @@ Environment environment_of(const TestProgram& program) {
 Result<void> check_variables(const TestProgram& program) {
   for (const std::string& each : program.environment)
     if (const std::size_t at = each.find('='); at == 0 || at == std::string::npos)
-      return fail("--env", fmt::format("\"{}\" is not NAME=VALUE", each),
-                  "give a name and a value");
+      return fail("--env", fmt::format("\"{}\" is not NAME=VALUE", each), "use --env NAME=VALUE");
   return {};
 }
 
@@ -96,7 +95,7 @@ Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>
     const fs::path path = fs::absolute(file).lexically_normal();
     std::error_code error;
     if (!fs::exists(path, error))
-      return fail("--files", fmt::format("there is no {}", file),
+      return fail("--files", fmt::format("{} does not exist", file),
                   "name an existing file or folder");
     paths.insert(path);
     if (!fs::is_directory(path, error)) continue;
@@ -127,7 +126,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
       return fail(what,
                   fmt::format("exits with {} on this host, without a power cut{}", done.exit_code,
                               last_words(done)),
-                  "it must end with 0 there");
+                  "make it exit with 0 when the power does not fail");
     paths.insert(done.paths.begin(), done.paths.end());
     return done;
   };

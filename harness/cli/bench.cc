@@ -193,7 +193,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command
       ->add_option("--jobs", arguments->jobs,
-                   "Number of concurrent trials; more than one require guests in virtual time")
+                   "Number of concurrent trials; more than one requires guests in virtual time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan,
@@ -207,8 +207,8 @@ void add_bench(CLI::App& app, int& exit_code) {
   add_guest_option(*command, arguments->guest, "the file's setting");
   command->add_option(
       "--charge", arguments->charge,
-      "With guests in virtual time: guest seconds per second of the host's processor; times "
-      "are not reproducible. Default: the file's setting, else none");
+      "With guests in virtual time: charge the host's processor time to the guest's clock, "
+      "multiplied by K; times are then not reproducible. Default: the file's setting, else none");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(

@@ -75,10 +75,9 @@ Result<void> check_selection(const std::string& name, const campaign::Selection&
   if (selection.whole())
     return fail(selection.guest.empty() ? "--kernel" : "--guest",
                 fmt::format("does not apply to {}", family),
-                selection.guest.empty() ? "--kernel needs a campaign of a file"
-                                        : "leave it out, or run a campaign of a file");
+                "omit it, or run a campaign from a file");
   return fail(selection.filesystems.empty() ? "--trials" : "--only",
-              fmt::format("does not apply to {}, whose parts have names", family),
+              fmt::format("does not apply to {}, whose parts are selected by name", family),
               fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
                           selection.filesystems.empty() ? "PART" : selection.filesystems.front()));
 }
@@ -283,8 +282,8 @@ void add_campaign(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--jobs", arguments->jobs,
-          "Number of concurrent trials; with a real clock, more than one delay completions on "
-          "few cores")
+          "Number of concurrent trials; with a real clock and few cores, concurrent trials delay "
+          "each other's completions")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan, "Show the plan; start nothing");
@@ -329,7 +328,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "  headcrash campaign ufs-schemes/all/ace-seq2 --shard 7/1000 --db ufs.db\n"
       "  headcrash campaign io-errors/ext4/journal --db errors.db\n"
       "  headcrash campaign unsynced-loss/ext4/short --db loss.db --jobs 4\n\n"
-      "Exit code 1: a file system broke its promises, or a control had an unexpected result. For io-errors and\n"
+      "Exit code 1: a file system broke its promises, or a control had an unexpected result; for io-errors and\n"
       "unsynced-loss: a cell could not be measured, or a control had an unexpected result.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

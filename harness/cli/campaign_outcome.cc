@@ -15,8 +15,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns the name of what a coverage row counts, if the row belongs to the system's other
-/// recovery. Returns an empty string for rows that count states.
+/// Returns the name of the objects that a coverage row counts if the row belongs to the system's
+/// other recovery. Returns an empty string for rows that count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -70,7 +70,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Prints how many additional images were given to the other recovery, by system and kind.
+/// Prints the number of additional images that the other recovery processed, by system and kind.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");

@@ -31,7 +31,7 @@ constexpr const char* kDefaultFolder = "headcrash-check";
 constexpr const char* kScriptName = "reproduce.sh";
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// Size of the disk as a multiple of what the program writes.
+// Size of the disk as a multiple of the bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
 constexpr std::chrono::seconds kMinimiseLimit{20};
 
@@ -92,8 +92,8 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns the size of the smallest disk for the file system, plus space for what the program
-/// writes.
+/// Returns the size of the smallest disk for the file system, plus space for the bytes that the
+/// program writes.
 Result<std::string> disk_size(const ExploreArguments& explore,
                               const adapters::LinuxAdapter& filesystem,
                               std::uint64_t bytes_written) {
@@ -181,7 +181,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(run_exploration(explore, explored));
   if (explored.workload.failure)
     return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
-                "it must end with 0 when the power does not fail");
+                "make it exit with 0 when the power does not fail");
   const explorer::ExplorationResult& result = explored.result;
   Verdict verdict{.option = filesystem,
                   .filesystem = adapter.name,
@@ -287,13 +287,13 @@ Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
   if (fs::exists(folder, error) && !is_of_a_check(folder))
-    return fail(folder.string(), "holds other files than those of a check",
-                "name another folder with --folder");
+    return fail(folder.string(), "contains files that are not from a check",
+                "choose another folder with --folder");
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error)
     return fail(folder.string(), "cannot be made: " + error.message(),
-                "name a folder that can be written with --folder");
+                "choose a writable folder with --folder");
   return {};
 }
 
@@ -329,8 +329,8 @@ Result<int> check_all(const CheckArguments& arguments) {
   if (ended != kFine) return ended;
   if (!lost && blind)
     return fail(
-        name, "passes also when the disk ignores every flush: its verifier would not notice a loss",
-        "compare the lines on the verifier's standard input with what is in the folder");
+        name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
+        "make the verifier compare the lines on its standard input with the files in the folder");
   if (!lost && !unclear && !arguments.keep) {
     std::error_code error;
     fs::remove_all(arguments.folder, error);
@@ -342,7 +342,7 @@ Result<int> check_all(const CheckArguments& arguments) {
 int run(CheckArguments arguments) {
   if (arguments.program.argv.empty())
     return report_error(Error{.subject = "check",
-                              .problem = "there is no program to run",
+                              .problem = "no program is given",
                               .hint = "headcrash check --fs ext4 -- ./mytest"},
                         arguments.as_json);
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
@@ -364,19 +364,21 @@ int run(CheckArguments arguments) {
 
 void add_check(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "check", "Runs a program on file systems whose power fails, and verifies what it has kept");
+      "check",
+      "Runs a program on file systems, cuts the power, and verifies that no promised data is lost");
   const auto arguments = std::make_shared<CheckArguments>();
   command->add_option("PROGRAM", arguments->program.argv,
                       "The program and its arguments, after --. Each line that it prints is a "
-                      "promise: what it did before must survive");
+                      "promise: the effects of all earlier actions must survive");
   command
       ->add_option("--fs", arguments->filesystems,
                    "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
                    "btrfs and f2fs")
       ->allow_extra_args(false);
-  command->add_option("--verify", arguments->program.verify,
-                      "Command that is run in the recovered folder with the lines printed so far "
-                      "on standard input; exit code 0 is good. Default: the program itself");
+  command->add_option(
+      "--verify", arguments->program.verify,
+      "Command that runs in the recovered folder, with the lines printed before the cut "
+      "on standard input; exit code 0 is good. Default: the program itself");
   command->add_option("--init", arguments->program.init,
                       "Command that is run before the program; its files are synced");
   command
@@ -391,12 +393,14 @@ void add_check(CLI::App& app, int& exit_code) {
                       "Folder or tar archive with the program's root file system, in place of the "
                       "files that it uses on this host");
   add_kernel_options(*command, arguments->kernel);
-  command->add_option("--time", arguments->time_s, "Seconds for the states of each file system")
+  command
+      ->add_option("--time", arguments->time_s,
+                   "Time limit in seconds for the states of each file system")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
       ->add_option("--run-limit", arguments->limit_s,
-                   "Seconds that each command may take on this host")
+                   "Time limit in seconds for each command on this host")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--states", arguments->states, "Maximum number of states of each file system")
@@ -404,14 +408,14 @@ void add_check(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
-  command->add_option("--jobs", arguments->jobs, "Number of guests")
+  command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command
       ->add_option("--folder", arguments->folder,
                    "Folder for recordings, pages and accounts; removed if nothing was lost")
       ->capture_default_str();
-  command->add_flag("--keep", arguments->keep, "Keep the folder also if nothing was lost");
+  command->add_flag("--keep", arguments->keep, "Keep the folder even if nothing was lost");
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);

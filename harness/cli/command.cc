@@ -29,10 +29,10 @@ void on_signal(int) {
 
 void add_ci_options(CLI::App& command, report::CiFiles& files) {
   command.add_option("--junit", files.junit, "File for the outcome as JUnit XML");
-  command.add_option("--sarif", files.sarif, "File for what failed, as SARIF 2.1.0");
+  command.add_option("--sarif", files.sarif, "File for the failures, as SARIF 2.1.0");
   command.add_option("--summary", files.summary, "File for the outcome as a table in Markdown");
   command.add_flag("--annotations", files.annotations,
-                   "Print what failed as ::error lines, which GitHub shows");
+                   "Print the failures as ::error lines, which GitHub shows");
 }
 
 int finish_ci(const report::CiFiles& files, const std::string& title,

@@ -73,7 +73,7 @@ Result<void> check_output_path(const std::filesystem::path& path, const std::str
   const std::filesystem::path place = there ? path : std::filesystem::absolute(path).parent_path();
   if (::access(place.c_str(), W_OK) == 0) return {};
   return fail(path.string(), "cannot be written: " + std::generic_category().message(errno),
-              fmt::format("give {} a file in a writable folder", option));
+              fmt::format("choose a file in a writable folder for {}", option));
 }
 
 Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {

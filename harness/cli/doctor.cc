@@ -183,7 +183,7 @@ int doctor(bool as_json) {
     fmt::print("{:<24}{}\n", use,
                lacks.empty() ? "ready" : fmt::format("lacks {}", fmt::join(lacks, ", ")));
   fmt::print("{}\n", good ? "This machine can run campaigns."
-                          : "This machine cannot run campaigns yet: fix what is marked BAD.");
+                          : "This machine cannot run campaigns yet: fix the items marked BAD.");
   return good ? kFine : kUsage;
 }
 

@@ -91,7 +91,7 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   fs::create_directories(arguments.keep, error);
   if (!error && ::access(arguments.keep.c_str(), W_OK) != 0)
     error = {errno, std::generic_category()};
-  if (error) return fail(arguments.keep, error.message(), "give --record a writable folder");
+  if (error) return fail(arguments.keep, error.message(), "choose a writable folder with --record");
   return {};
 }
 
@@ -143,7 +143,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (event < run.events()) return event;
     return fail(
         "--from",
-        fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
+        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
         "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;
@@ -152,7 +152,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (known.size() < kMarksNamed) known.push_back(mark.text);
   }
   return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
-              known.empty() ? "it has no marks: give an event number" : base::suggest(from, known));
+              known.empty() ? "it has no marks; use an event number" : base::suggest(from, known));
 }
 
 /// Opens the recording that the user specified.
@@ -171,7 +171,7 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   TRY(const auto event, event_of(arguments.from, *run));
   if (workload.to_event != 0 && event > workload.to_event)
     return fail("--from", fmt::format("\"{}\" is after the end of the workload", arguments.from),
-                fmt::format("give an event up to {}", workload.to_event));
+                fmt::format("use an event up to {}", workload.to_event));
   workload.from_event = event;
   return {};
 }
@@ -239,12 +239,14 @@ Result<void> keep_recordings(Explored& explored) {
     if (!error && !made) continue;
     if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
     if (error)
-      return fail(fs::absolute(to).string(), "the recordings cannot be kept: " + error.message(),
-                  "give --record a writable folder");
+      return fail(fs::absolute(to).string(),
+                  "the recordings cannot be moved there: " + error.message(),
+                  "choose a writable folder with --record");
     explored.kept = to;
     return {};
   }
-  return fail("explored-*", "are too many folders of recordings", "remove unneeded ones");
+  return fail("explored-*", "there are too many folders of recordings",
+              "remove the folders that you do not need");
 }
 
 /// Writes the page for --html: of the confirmed failure with the fewest missing writes, or of the
@@ -252,7 +254,7 @@ Result<void> keep_recordings(Explored& explored) {
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
-  // There are few recordings, even if there are many failures.
+  // The number of recordings is small, even if there are many failures.
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;
@@ -345,15 +347,14 @@ Result<void> check(const ExploreArguments& arguments) {
     if (!path.empty()) TRY(check_output_path(path, option));
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "requires a RECORDING",
-                "a workload that is recorded now always begins after mkfs");
+                "add a RECORDING, or omit --from: a new recording always begins after mkfs");
   if (!arguments.disk.slow.empty() &&
       (!arguments.recording.empty() || arguments.machine.is_array()))
     return fail("--slow",
-                arguments.recording.empty() ? "requires a plain disk"
-                                            : "requires a workload that is recorded now",
+                arguments.recording.empty() ? "requires a plain disk" : "requires a new recording",
                 arguments.recording.empty() ? "omit --machine" : "omit RECORDING");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
-    return fail("--minimise", "needs a folder for its results", "add --record FOLDER");
+    return fail("--minimise", "requires a folder for the results", "add --record FOLDER");
   return {};
 }
 
@@ -552,16 +553,15 @@ void add_explore(CLI::App& app, int& exit_code) {
       {"pattern", "none"})
       ->capture_default_str();
   command
-      ->add_option(
-          "--answer-delay-us", arguments->disk.delay_us,
-          "Maximum delay of a write or flush while the workload runs; each delay is random; "
-          "0: no delay")
+      ->add_option("--answer-delay-us", arguments->disk.delay_us,
+                   "Maximum of the random delay of each write and flush while the workload runs; "
+                   "0: no delay")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command->add_option(
       "--slow", arguments->disk.slow,
-      "Writes of this kind take --slow-us longer while the workload runs: part of a "
-      "description in an account of lost writes (\"inode table\", \"node\"); the workload is "
+      "While the workload runs, writes of this kind take --slow-us longer. The kind is part of a "
+      "write's description in a failure report (\"inode table\", \"node\"); the workload is "
       "recorded twice");
   command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
       ->check(CLI::Range(1, 1'000'000))
@@ -573,8 +573,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "to the recordings");
   command->add_option(
       "--html", arguments->html,
-      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; "
-      "one file without network access");
+      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; the "
+      "page is one self-contained file");
   command->add_option("--csv", arguments->csv,
                       "File for the checked states, one per line: state,strategy,verdict");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
@@ -587,8 +587,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--trials", arguments->trials,
-          "With --db: number of workloads; those of ace-seq1 and similar are numbered, others "
-          "differ by seed; --resume repeats none")
+          "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
+          "others differ by seed. --resume repeats no finished workload")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);

@@ -130,7 +130,8 @@ Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
   TRY(const auto bytes, base::parse_size(arguments.size, "--size"));
   if (bytes < filesystem.minimum_size_bytes || bytes % model::kSectorBytes != 0) {
     return fail(
-        "--size", fmt::format("{} is too small or not whole sectors", arguments.size),
+        "--size",
+        fmt::format("{} is too small, or is not a multiple of the sector size", arguments.size),
         fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
   }
   if (bytes / model::kSectorBytes > states::kStateSectorsMax)

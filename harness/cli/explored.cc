@@ -204,8 +204,8 @@ void print_text(const Explored& explored) {
              recording.empty() ? "" : ", ", recording);
   if (!result.judged)
     fmt::print(
-        "the recording has no list of operations: recovery, mount and second recovery are checked, content is "
-        "not (give --workload)\n");
+        "the recording has no list of operations: recovery, mount and second recovery are checked, but not "
+        "the contents of files (add --workload)\n");
   print_coverage(result);
   fmt::print("verdicts:");
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
@@ -219,7 +219,7 @@ void print_text(const Explored& explored) {
         100 * share(result, i));
   if (explored.virtual_time)
     fmt::print(
-        "\nthe guest's own steps count as dump: in virtual time its clock stands still while it computes");
+        "\nthe guest's own steps count as dump, because in virtual time its clock stops while it computes");
   fmt::print(
       "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),

@@ -53,10 +53,10 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   TRY(const auto opened, open_state(trial));
   const auto& device = opened.run->header().devices.at(opened.state.device);
   if (!device.medium) {
-    return fail(
-        trial.key,
-        fmt::format("its disk {} is an array or a cache, which has several images", device.name),
-        "examine it with `headcrash replay --shell`");
+    return fail(trial.key,
+                fmt::format("its disk {} is an array or a cache, which consists of several images",
+                            device.name),
+                "examine it with `headcrash replay --shell`");
   }
   TRY(const auto image, opened.run->image(opened.state, opened.state.device));
   TRY(const auto workload, explorer::open_recorded_workload(trial.recording));
@@ -132,9 +132,10 @@ void add_extract(CLI::App& app, int& exit_code) {
   command->add_option("--fs", arguments->trial.filesystem, "File system; required for a recording");
   command->add_option("-o,--output", arguments->folder,
                       "Folder to create; default: named after file system and trial");
-  accept_only(command->add_option("--format", arguments->format, "Of the image"), {"raw", "qcow2"})
+  accept_only(command->add_option("--format", arguments->format, "Format of the image"),
+              {"raw", "qcow2"})
       ->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "Print what was written as JSON");
+  command->add_flag("--json", arguments->as_json, "Print the names of the written files as JSON");
   command->footer(
       "Examples:\n  headcrash extract 17 --db demo.db -o for-the-mailing-list\n"
       "  headcrash extract here/workload.hcrec --fs ext4 --state w1234- --format qcow2");

@@ -62,17 +62,17 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error)
     return fail(path, error.message(),
-                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   if (bytes < model::kSectorBytes)
-    return fail(path, fmt::format("is not an image: it has {} bytes", bytes),
-                fmt::format("give an image; `headcrash image {} mkfs` makes one", type.name()));
+    return fail(path, fmt::format("is not an image, because it has {} bytes", bytes),
+                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   return media::SparseFileStore::open_existing(path, access);
 }
 
 /// Opens the images. Uses the sizes only if mkfs creates them.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
-    return fail("--without-log", "and --log contradict each other", "use only one of them");
+    return fail("--without-log", "and --log exclude each other", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "requires a log", "add --log FILE");
   TRY(auto device, open_file(arguments.image, arguments.size, "--size", *arguments.type, access));
@@ -292,11 +292,11 @@ template <typename Add>
 void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
                         int& exit_code) {
   auto* const list = add("snapshots", "Lists the snapshots that are kept");
-  list->add_flag("--json", arguments->as_json, "for programs");
+  list->add_flag("--json", arguments->as_json, "prints the result as JSON");
   list->callback([arguments, &exit_code] { exit_code = run_snapshots(*arguments); });
   const auto add_change = [&](const char* verb, const char* what, ChangeSnapshots change) {
     auto* const added = add(verb, what);
-    added->add_option("NAME", arguments->snapshot, "of the snapshot")->required();
+    added->add_option("NAME", arguments->snapshot, "name of the snapshot")->required();
     added->callback([arguments, change, &exit_code] {
       exit_code = run_change_of_snapshots(*arguments, change);
     });
@@ -314,7 +314,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   arguments->type = &type;
   const auto add = [&](const char* verb, const char* what) {
     auto* const added = command.add_subcommand(verb, what);
-    added->add_option("IMAGE", arguments->image, "the image")->required();
+    added->add_option("IMAGE", arguments->image, "file with the image")->required();
     return added;
   };
   auto* const mkfs = add("mkfs", "Creates an empty file system");
@@ -327,19 +327,19 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
             std::string(option.meaning))
         ->type_name(std::string(option.value));
   }
-  mkfs->add_flag("--json", arguments->as_json, "for programs");
+  mkfs->add_flag("--json", arguments->as_json, "prints the result as JSON");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
   auto* const check =
       add("check", "Checks a file system; exits with 0 if clean or repaired, 1 otherwise");
   check->alias("fsck");
-  check->add_flag("--repair", arguments->repair, "repairs what it finds");
-  check->add_flag("--json", arguments->as_json, "for programs");
+  check->add_flag("--repair", arguments->repair, "repairs the damage found");
+  check->add_flag("--json", arguments->as_json, "prints the result as JSON");
   check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
   auto* const list = add("ls", "Lists a directory");
-  list->add_option("PATH", arguments->path, "from the root; default: the root");
+  list->add_option("PATH", arguments->path, "path from the root; default: the root");
   list->callback([arguments, &exit_code] { exit_code = run_show(*arguments, list_path); });
   auto* const cat = add("cat", "Prints a file");
-  cat->add_option("PATH", arguments->path, "from the root")->required();
+  cat->add_option("PATH", arguments->path, "path from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
@@ -347,12 +347,12 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
     mkfs->add_option("--log-size", arguments->log_size,
                      "create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
-                    "the log's device is lost: discard data that only it held");
+                    "the log's device is lost: discard the changes that only the log had");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
     verb->add_option("--snapshot", arguments->snapshot,
-                     "from this snapshot instead of the newest state");
+                     "reads this snapshot instead of the newest state");
   add_snapshot_verbs(add, arguments, exit_code);
 }
 

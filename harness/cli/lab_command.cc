@@ -33,9 +33,9 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
   if (filesystem.log_size_bytes != 0 &&
       (log == nullptr || log->sectors * model::kSectorBytes != filesystem.log_size_bytes)) {
     return fail(recording,
-                fmt::format("has no disk \"{}\" of {} bytes, which {} needs for its log", kLogName,
+                fmt::format("has no disk \"{}\" of {} bytes for the log of {}", kLogName,
                             filesystem.log_size_bytes, filesystem.name),
-                "give the recorded file system");
+                "use the recorded file system");
   }
   return disk->sectors * model::kSectorBytes;
 }
@@ -56,7 +56,7 @@ Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapt
   std::error_code error;
   if (!fs::exists(arguments.modules, error))
     return fail(arguments.modules, "does not exist",
-                "give the folder that modules_install made, or a .ko file");
+                "use the folder created by modules_install, or a .ko file");
   filesystem.guest.modules = {fs::absolute(arguments.modules).string()};
   return {};
 }
@@ -88,7 +88,8 @@ Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxA
                                                           std::size_t guests, bool virtual_time) {
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
-    return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
+    return fail(machine.profile,
+                fmt::format("makes a disk of {} bytes, but {} are required", whole, disk_bytes),
                 "use the array that the recording was made on, or omit --size");
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);

@@ -116,8 +116,7 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Returns the workloads of campaigns, which are cut and judged, and those of benchmarks, which are
-/// timed.
+/// Returns the workloads of campaigns (cut and judged) and of benchmarks (timed).
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {

@@ -183,8 +183,8 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
     text +=
         section("ENVIRONMENT") +
         ".TP\n.B HEADCRASH_CACHE\nGuests' images and saved states; default: ~/.cache/headcrash.\n"
-        ".TP\n.B HEADCRASH_DB\nThe results database where \\-\\-db is left out.\n"
-        ".TP\n.B HEADCRASH_PLUGIN\nAnother nbdkit plugin than the one that was installed with the command.\n" +
+        ".TP\n.B HEADCRASH_DB\nThe default results database, used if \\-\\-db is omitted.\n"
+        ".TP\n.B HEADCRASH_PLUGIN\nAn nbdkit plugin to use instead of the installed plugin.\n" +
         section("FILES") +
         ".TP\n.I /usr/share/headcrash/docs\nThe manual, beginning with first\\-crash.md; below /usr/local of a local "
         "installation.\n"

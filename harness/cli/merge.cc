@@ -34,11 +34,11 @@ int run_merge(const MergeArguments& arguments) {
   fmt::print("{}: {} trials in {} runs, from {} databases\n", arguments.output, outcome->trials,
              outcome->runs, outcome->databases);
   if (outcome->doubled_runs > 0)
-    fmt::print("{} runs were copies of runs in earlier databases; each was taken once\n",
+    fmt::print("{} runs were also in an earlier database; each was copied once\n",
                outcome->doubled_runs);
   if (outcome->doubled > 0)
     fmt::print(
-        "{} trials were in more than one database, with the same verdict; each was taken once\n",
+        "{} trials were in more than one database, with the same verdict; each was copied once\n",
         outcome->doubled);
   if (outcome->artefacts_missing > 0) {
     fmt::print(

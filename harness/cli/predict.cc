@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of the recovery, in seconds of model time. This also applies to the guest's steps,
-/// whatever its clock.
+/// A step of the recovery, in seconds of model time. The guest's steps are also in model time, even
+/// if the guest has another clock.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -57,9 +57,10 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   const std::string_view program =
       adapter.replay.argv.empty() ? std::string_view() : file_name_of(adapter.replay.argv.front());
   if (!program.starts_with(kFsck))
-    return fail(adapter.name,
-                "is not recovered by one of headcrash's own checkers, and a kernel is not modelled",
-                "choose a trial of one of the file systems in `headcrash list systems`");
+    return fail(
+        adapter.name,
+        "is not recovered by one of headcrash's checkers, and other checkers are not modelled",
+        "choose a trial of a file system in `headcrash list systems`");
   TRY(const auto type, adapters::find_file_system_type(program.substr(kFsck.size())));
   std::string_view scheme = type->usual_system();
   if (const std::size_t at = adapter.mount_options.find(kScheme); at != std::string::npos) {
@@ -86,7 +87,7 @@ Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial,
                              "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
   TRY(const auto more, row.bind(trial, phase).step());
   if (!more || row.text(1) == "off")
-    return fail(arguments.trial, fmt::format("has no time of its {}", phase),
+    return fail(arguments.trial, fmt::format("has no recorded time for its {}", phase),
                 "choose a trial that reached this step, in a campaign with a real clock");
   const auto requests = row.integer(2);
   return Step{.elapsed_s = row.real(0) * kMs / slowdown_of(row.text(1)),
@@ -169,8 +170,9 @@ json as_json(const std::string& key, const std::vector<Compared>& steps) {
 
 Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArguments& arguments) {
   if (trial.id == 0 || trial.explored)
-    return fail(trial.key, "is not a trial with one power cut in a guest",
-                "choose one of a campaign without [explore], for example campaign netra-recovery");
+    return fail(
+        trial.key, "is not a trial with one power cut in a guest",
+        "choose a trial of a campaign without [explore], for example campaign netra-recovery");
   TRY(const auto ours, system_of(trial.filesystem));
   TRY(const auto replay, guest_step(arguments, trial.id, "replay"));
   TRY(const auto mount, guest_step(arguments, trial.id, "mount"));
@@ -205,12 +207,12 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db netra.db\n\n"
-      "Takes trials of headcrash's own file systems with one power cut and a kept recording. Both columns have the\n"
-      "same contents of drives and battery-backed caches at the cut, the same array, faults and checker. They differ\n"
-      "in the rest: the guest starts a program, reads through its kernel's page cache, and its time includes an\n"
-      "emulated processor and a socket. The model requests at most 56 KiB at a time, in sequence, and charges the\n"
-      "processor of experiment peacock98. Paced: the model waits before each request as long as the guest did on\n"
-      "average, because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
+      "Requires a trial of one of headcrash's own file systems, with one power cut and a kept recording. Guest and\n"
+      "model start with the same contents of drives and battery-backed caches, the same array, faults and checker.\n"
+      "The guest also starts a program and reads through its kernel's page cache, and its time includes an emulated\n"
+      "processor and a socket. The model requests at most 56 KiB at a time, in sequence, with the processor costs\n"
+      "of experiment peacock98. Paced: before each request the model waits as long as the guest did on average,\n"
+      "because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -44,9 +44,8 @@ Result<void> check_name(const std::string& question) {
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
   const std::string near = base::nearest(question, names);
   return fail("query", fmt::format("the report has no query \"{}\"", question),
-              near.empty()
-                  ? "`headcrash query` without a query lists them, and the tables for a SELECT"
-                  : fmt::format("did you mean \"{}\"?", near));
+              near.empty() ? "`headcrash query` without a query lists the queries and the tables"
+                           : fmt::format("did you mean \"{}\"?", near));
 }
 
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
@@ -136,7 +135,7 @@ void add_query(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print a list of objects as JSON");
-  command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
+  command->add_flag("--csv", arguments->as_csv, "Print CSV (RFC 4180)")->excludes("--json");
   command->add_flag(
       "--schema", arguments->schema,
       "Print the schema, with the meaning and unit of each column; needs no database");

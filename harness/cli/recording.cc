@@ -118,7 +118,7 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    const auto event = reader->next();  // reads payloads, too, to verify the whole file
+    const auto event = reader->next();  // also reads payloads, to verify the whole file
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
     count(**event, totals);
@@ -136,7 +136,7 @@ int run_info(const RecordingArguments& arguments) {
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
 
-/// Returns the device that the user named, or the first one.
+/// Returns the device that the user named; by default, the first device.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
   TRY(auto reader, record::RecordingReader::open(arguments.file));
   const auto& devices = reader.header().devices;
@@ -306,7 +306,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   CLI::App* info = command->add_subcommand(
       "info", "Shows the content of a recording, and whether it is complete");
   info->add_option("FILE", arguments->file, "Recording")->required();
-  info->add_flag("--json", arguments->as_json, "Print it as JSON");
+  info->add_flag("--json", arguments->as_json, "Print the content as JSON");
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
 
   CLI::App* shown = command->add_subcommand(

@@ -226,10 +226,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
   const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan) {
-    return report_error(
-        {trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-         "it was created by another version of headcrash"},
-        arguments.as_json);
+    return report_error({trial.database, fmt::format("its campaign has no trial \"{}\"", trial.key),
+                         "use the version of headcrash that created the database"},
+                        arguments.as_json);
   }
   auto scratch = base::ScratchFolder::make();
   if (!scratch) return cannot_tell(scratch.error(), arguments.as_json);
@@ -310,7 +309,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
 
 /// Rejects options that are incompatible with each other or with this trial.
 Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
-  if (arguments.find_fix && arguments.shell) return fail("--find-fix", "a shell has no verdict");
+  if (arguments.find_fix && arguments.shell)
+    return fail("--find-fix", "cannot be combined with --shell, which has no verdict");
   if (!arguments.anew) return {};
   for (const auto& [given, option] :
        {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
@@ -319,14 +319,14 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
                   "use explore for this");
   if (trial.database.empty())
     return fail(
-        arguments.trial.trial, "a recording does not say how it was made",
+        arguments.trial.trial, "a recording does not contain the settings of its run",
         "give a trial of a database, or run `headcrash explore --workload LIST.operations.txt`");
   if (trial.explored && !trial.outcome)
-    return fail(trial.key, fmt::format("no verdict of the state {} is recorded", trial.state),
-                "choose a failed one");
+    return fail(trial.key, fmt::format("no verdict of state {} is recorded", trial.state),
+                "choose a failed state");
   if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
-    return fail(trial.key, fmt::format("the state {} kept its promises", trial.state),
-                "choose a failed one");
+    return fail(trial.key, fmt::format("state {} kept its promises", trial.state),
+                "choose a failed state");
   return {};
 }
 
@@ -336,7 +336,7 @@ Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdap
   if (!arguments.kernel_from.empty()) {
     std::ifstream file(arguments.kernel_from);
     if (!std::getline(file, kernel.kernel) || kernel.kernel.empty())
-      return fail(arguments.kernel_from, "its first line names no kernel",
+      return fail(arguments.kernel_from, "its first line does not name a kernel",
                   "write a version such as 6.12, or a path");
   }
   return apply_kernel(kernel, filesystem);
@@ -408,7 +408,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "recorded finding; otherwise the recorded state is recovered");
   command->add_flag(
       "--find-fix", arguments->find_fix,
-      "Exit with 1 if it keeps its promises and 0 if it fails, to find the commit with the fix");
+      "Exit with 1 if the promises are kept and with 0 if not, to find the commit with the fix");
   command->add_option("--html", arguments->html,
                       "Draw the cut as a page with the outcome: one file without network access");
   command->add_flag(

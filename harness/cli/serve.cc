@@ -72,7 +72,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     TRY(const auto size, base::parse_size(arguments.size, "--size"));
     if (size == 0)
       return fail("--size", "0 is not a valid disk size",
-                  "omit it for the whole drive, or use, for example, 512M");
+                  "omit it to use the whole drive, or use, for example, 512M");
     spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -129,7 +129,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
     fmt::print(
-        "\n{0} takes one request at a time. So that the guest queues and sorts the others, replace its "
+        "\n{0} takes one request at a time. To let the guest queue and sort further requests, replace its "
         "-device by\n"
         "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device "
         "scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
@@ -170,23 +170,26 @@ constexpr std::uint64_t kMiB = 1 << 20;
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
-    return refuse(
-        {"--socket", "is for NBD, but --vhost-user serves without NBD", "leave one of them out"});
+    return refuse({"--socket", "applies only to NBD, but --vhost-user does not use NBD",
+                   "leave one of them out"});
   if (arguments.virtual_time && !arguments.memory.empty())
-    return refuse({"--memory", "is for QEMU, but --virtual-time serves user-mode Linux",
+    return refuse({"--memory", "applies only to QEMU, but --virtual-time serves user-mode Linux",
                    "omit it, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
-    return refuse({"--clock", "sets the clock, which the guest controls with --virtual-time",
+    return refuse({"--clock",
+                   "cannot be combined with --virtual-time, where the guest controls the clock",
                    "leave one of them out"});
   if (arguments.charge &&
       !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
-    return refuse({"--charge",
-                   fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
-                   "use 1 to count the host's processor time unscaled, or omit it to count none"});
+    return refuse(
+        {"--charge", fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
+         "use 1 to charge the host's processor time unscaled, or omit it to charge none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
-    return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
-                   "omit it, and use --memory SIZE"});
+    return refuse(
+        {"-m",
+         "is added to the command by headcrash, because QEMU shares this memory with the server",
+         "omit it, and use --memory SIZE"});
   const auto memory = base::parse_size(
       arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());
@@ -309,8 +312,8 @@ void add_serve(CLI::App& app, int& exit_code) {
       "while it computes");
   command->add_option(
       "--charge", arguments->charge,
-      "With --virtual-time: guest seconds per second of this processor; default: none, which "
-      "is reproducible");
+      "With --virtual-time: charge the host's processor time to the guest's clock, multiplied by "
+      "K; default: no charge, so that times are reproducible");
   command->add_option(
       "--control", arguments->control,
       "Control socket; default: next to the NBD socket, or with --vhost-user SOCKET.control");

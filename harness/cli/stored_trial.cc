@@ -164,7 +164,7 @@ class Reader {
     TRY(const auto more, row.bind(trial_.id, arguments_.state).step());
     if (!more) {
       if (arguments_.state.empty())
-        return fail(trial_.key, "no state of this trial failed", "select one with --state");
+        return fail(trial_.key, "no state of this trial has failed", "select one with --state");
       trial_.state = arguments_.state;  // the user may also select a state that was not checked
       return {};
     }
@@ -201,10 +201,10 @@ class Reader {
 
 Result<StoredTrial> of_recording(const TrialArguments& arguments) {
   std::error_code error;
-  if (!fs::exists(arguments.trial, error))
-    return fail(arguments.trial, "this recording does not exist");
+  if (!fs::exists(arguments.trial, error)) return fail(arguments.trial, "does not exist");
   if (arguments.filesystem.empty())
-    return fail(arguments.trial, "a recording does not name its file system", "add --fs NAME");
+    return fail(arguments.trial, "the recording does not contain the name of its file system",
+                "add --fs NAME");
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   return StoredTrial{.key = arguments.trial,
                      .filesystem = std::move(filesystem),
@@ -218,7 +218,7 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   for (std::uint64_t ordinal = 0;; ++ordinal) {
     TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event)
-      return fail(recording.string(), "holds no power cut",
+      return fail(recording.string(), "contains no power cut",
                   "select a state with --state, for example w100-");
     if (event->kind == record::Kind::power && event->detail == 0) return ordinal;
   }
@@ -237,7 +237,7 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
       return entry.path();
   }
   return fail(recording.string(), "the recording of the recovery of " + state + " was not kept",
-              "explore it again with the strategy recovery");
+              "explore the workload again with the strategy recovery");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct StoredTrial {
 };
 
 /// Finds a trial. Fails if the trial, state, database or recording does not exist; the error lists
-/// those that do.
+/// the existing ones.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
 /// An opened recording and a state of it. For a state of a recovery ("w12-/w3"), the recording is

@@ -40,8 +40,8 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
     }
   }
   if (!answer || !answer->contains("ok") || !(*answer)["ok"].is_boolean()) {
-    return fail(socket_.string(), "the answer violates headcrash's control protocol",
-                "check that this is not the control socket of another program");
+    return fail(socket_.string(), "the reply violates headcrash's control protocol",
+                "check whether the socket belongs to another program");
   }
   return std::move(*answer);
 }

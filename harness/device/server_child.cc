@@ -44,7 +44,8 @@ fs::path log_of(const fs::path& scratch) {
 Result<base::Process> start_process(const ServerChild::Spec& spec) {
   const fs::path errors = log_of(spec.scratch);
   const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (log < 0) return fail(errors.string(), "cannot be written", "make the folder writable");
+  if (log < 0)
+    return fail(errors.string(), "cannot be written", "check the permissions of the folder");
   auto started = base::Process::start({.argv = spec.argv, .errors = log});
   ::close(log);
   return started;

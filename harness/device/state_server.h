@@ -42,7 +42,7 @@ struct LoadedStage {
 class StateServer {
  public:
   /// Starts the server. `scratch` is an existing folder for the sockets. With `virtual_time`,
-  /// user-mode Linux guests can use the stages, too.
+  /// user-mode Linux guests can also use the stages.
   static Result<std::unique_ptr<StateServer>> start(std::size_t stages,
                                                     const std::filesystem::path& scratch,
                                                     bool virtual_time = false);

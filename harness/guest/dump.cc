@@ -22,7 +22,7 @@ using nlohmann::json;
 using workload::kStampBytes;
 
 constexpr std::size_t kReadBytes = 64 << 10;  // size of a read and of the dump's only buffer
-constexpr std::size_t kForeignBytes = 32;     // reported bytes of a foreign block
+constexpr std::size_t kForeignBytes = 32;  // number of bytes of an unknown block that are reported
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;

@@ -46,7 +46,7 @@ class DumpTest : public testing::Test {
 TEST_F(DumpTest, DescribesContentByRuns) {
   std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
   content += stamps(7, 1, 0, 1024);       // moved blocks 5 and 6, each a separate run
-  content += std::string(1024, '\x5a');   // foreign blocks 7 and 8, which form a run
+  content += std::string(1024, '\x5a');   // blocks 7 and 8 without a stamp, which form a run
   content += stamps(7, 3, 9 * 512, 100);  // a partial last block
   put("f", content);
   const auto entries = dump();

@@ -22,9 +22,9 @@ using nlohmann::json;
 // Maximum bytes of entries per event; a message is limited to 1 MiB.
 constexpr std::size_t kBatchBytes = 48 << 10;
 
-/// A tree, stored as hashes of the fields of each object. Of inode numbers, only the information
-/// which objects share one is kept, because a file system without inodes renumbers files at each
-/// mount.
+/// A tree, stored as hashes of the fields of each object. Inode numbers are not compared, because a
+/// file system without inodes renumbers files at each mount. The tree only records which objects
+/// share an inode.
 class SeenTree {
  public:
   void add(const json& entry) {
@@ -101,7 +101,7 @@ tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) 
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
-/// Verifies that the disk and the marks disk are those that the host has loaded.
+/// Verifies that the disk and the marks disk are the disks that the host has loaded.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_inspection(source, bytes.error());

@@ -299,8 +299,8 @@ VfsResult<DiskCounters> disk_counters(const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
   std::ifstream stat("/sys/block/" + device + "/stat");
   if (!stat) return refuse(ENOENT);
-  // Fields are in the kernel's order (Documentation/block/stat.rst). Linux 4.18 added those for
-  // discards, and 5.5 those for flushes.
+  // Fields are in the kernel's order (Documentation/block/stat.rst). Linux 4.18 added the fields
+  // for discards, and 5.5 the fields for flushes.
   std::array<std::uint64_t, 17> fields{};
   std::size_t count = 0;
   while (count < fields.size() && stat >> fields[count]) ++count;

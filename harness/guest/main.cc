@@ -65,7 +65,7 @@ void open_console() {
   }
 }
 
-/// Raises the limit on open files to those of a workload plus those of the agent.
+/// Raises the limit on open files to the number that a workload and the agent need together.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};

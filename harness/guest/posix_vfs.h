@@ -63,7 +63,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> fsync_directory(std::string_view path) override;
   VfsResult<FileHandle> open_directory(std::string_view path) override;
 
-  // These are supported only by btrfs.
+  // Only btrfs supports these operations.
   VfsResult<void> make_subvolume(std::string_view path) override;
   VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
   VfsResult<void> remove_subvolume(std::string_view path) override;

@@ -1,5 +1,5 @@
-// Tests trees with many ambiguous directories. A correct tree has no finding, however many there
-// are, and a loss inside one of them is found.
+// Tests trees with many ambiguous directories. A correct tree has no finding, even if many
+// directories are ambiguous, and a loss inside an ambiguous directory is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

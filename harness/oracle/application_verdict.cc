@@ -53,7 +53,7 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
   if (agrees) return findings;
   return fail(
       "the application's verifier",
-      fmt::format("exited with code {} after reporting {} losses: {}", verifier.exit_code,
+      fmt::format("exited with code {} after it reported {} losses: {}", verifier.exit_code,
                   findings.size() + more, last_line(verifier.errors)),
       "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
 }

@@ -22,8 +22,8 @@ struct VerifierEnd {
   std::string output, errors;  ///< both limited to their last part by the caller
 };
 
-inline constexpr std::size_t kApplicationFindingsMost =
-    100;  ///< one more finding then states how many were omitted
+/// Maximum number of findings. If there are more, one further finding states how many were omitted.
+inline constexpr std::size_t kApplicationFindingsMost = 100;
 
 /// Converts the output of a verifier that has exited. Fails unless the verifier exited with 0, or
 /// with 1 and at least one line that names a loss: otherwise the state of the file system is

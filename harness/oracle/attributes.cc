@@ -55,7 +55,7 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   const auto inherited = list_of(history_.objects[directory], kDefaultAcl);
   ObjectHistory& made = object(token);
   if (!inherited || made.type == FileType::symlink || made.type == FileType::whiteout) return;
-  if (made.subvolume) return;  // kernels differ in what a new subvolume inherits
+  if (made.subvolume) return;  // kernels differ in the attributes that a new subvolume inherits
   const bool is_directory = made.type == FileType::directory;
   set_access_list(made, inherited->inherited(is_directory ? kModeOfDirectories : kModeOfFiles));
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
@@ -121,7 +121,7 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
       reported.name_bytes <= kNamesMost)
     return {};
   return fail(
-      subject(), fmt::format("\"{}\" has more attributes than a dump can report", operation.path),
+      subject(), fmt::format("\"{}\" gets more attributes than a dump can report", operation.path),
       fmt::format("set at most {} attributes with at most {} KiB of names and values (a value "
                   "over 1 KiB counts as a short one) and {} KiB of names",
                   kMost, kBytesMost >> 10, kNamesMost >> 10));
@@ -135,7 +135,7 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
   // If the file system does not support extended attributes, the operation that set this attribute
-  // may have been skipped. The removal is then skipped, too.
+  // may have been skipped. The removal is then also skipped.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

@@ -45,8 +45,8 @@ BlockHead head_of(const BlockContent& held, std::uint64_t block);
 /// content before the event, of which a truncation or hole leaves a part.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the content of the block after the event. A write of so few bytes that they equal those
-/// of the previous stamp changes nothing.
+/// Returns the content of the block after the event. A write that is too short to differ from the
+/// previous stamp changes nothing.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 /// Returns the blocks at which the history changes. All blocks between two adjacent borders have

@@ -27,7 +27,8 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Limit for one run; further blocks are judged like the last.
+// Maximum number of blocks of a run that are judged separately; further blocks are judged like the
+// last of them.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
@@ -49,7 +50,7 @@ struct Permitted {
   }
 };
 
-/// Selects which persistence points count: all, or only those that POSIX promises.
+/// Selects which persistence points count: all points, or only the points that POSIX promises.
 enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
@@ -304,7 +305,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // A newly allocated block may contain what was on the disk there before.
+  // A newly allocated block may contain the previous bytes of the disk.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -534,7 +535,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
                         value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    // The kernel may set attributes itself, and older kernels keep attributes that newer ones
+    // The kernel may set attributes itself, and older kernels keep attributes that newer kernels
     // remove.
     if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,

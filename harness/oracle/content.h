@@ -13,8 +13,8 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed this file over another one, if the file system promises the content
-  /// of such a file.
+  /// The operation that renamed this file over another file, if the file system promises the
+  /// content of the renamed file.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).

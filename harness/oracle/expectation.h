@@ -52,7 +52,8 @@ Expectation expectation_of(const Finding& finding);
 
 /// Returns the type as words, for example "a file", "a directory" or "a fifo".
 std::string_view kind_of(FileType type);
-/// Returns the text of Finding::found for an object that must have one name but also has this one.
+/// Returns the text of Finding::found for an object that must have one name, but also has this
+/// name.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

@@ -59,7 +59,8 @@ class Follower {
     return index_ < subjects_.size() ? subjects_[index_] : fmt::format("operation {}", index_);
   }
   tl::unexpected<Error> wrong(const std::string& problem) const {
-    return fail(subject(), problem, "a workload must be executable on a correct file system");
+    return fail(subject(), problem,
+                "correct the list: a correct file system must be able to execute it");
   }
   tl::unexpected<Error> missing(const std::string& path) const {
     return wrong(fmt::format("there is no \"{}\"", path));

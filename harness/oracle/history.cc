@@ -115,12 +115,12 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // If an earlier operation was skipped, the file or its size may differ from what the list
-  // assumes.
+  // If an earlier operation was skipped, the file or its size may differ from the list's
+  // assumption.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
-  if (other_file && !file.unclear) return wrong("a file is written under two numbers");
+  if (other_file && !file.unclear) return wrong("a file is written with two file numbers");
   if (other_end && !file.unclear)
     return wrong(fmt::format("the append is at {}, but the file has {} bytes", operation.offset,
                              size(file)));
@@ -258,7 +258,7 @@ Result<void> Follower::step(const Operation& operation) {
       subject(),
       fmt::format("another thread uses \"{}\" or a directory on its path since the last join",
                   *conflict_),
-      "use separate files and names for each thread, or add a join between");
+      "use separate files and names for each thread, or add a join between the operations");
 }
 
 Result<void> Follower::act(const Operation& operation) {

@@ -35,8 +35,8 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// The authority that promises what a persistence point covers. POSIX permits sync() to schedule
-/// the writes and return before they are done; Linux documents that sync() waits, like syncfs()
+/// The authority that promises a persistence point's coverage. POSIX permits sync() to schedule the
+/// writes and return before they are done; Linux documents that sync() waits, like syncfs()
 /// (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
@@ -46,8 +46,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name before
   bool by_exchange = false;
-  /// True if names are not atomic and the file had a third name in this directory during the
-  /// exchange.
+  /// true if names are not atomic and the file had a third name in this directory during the
+  /// exchange
   bool had_third_name = false;
 };
 struct Cover {

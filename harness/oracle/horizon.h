@@ -24,8 +24,8 @@
 
 namespace headcrash::oracle {
 
-/// The operations that must have been executed, and those that may have been executed, at a power
-/// cut.
+/// The operations that must have been executed at a power cut, and the operations that may have
+/// been executed.
 class Horizon {
  public:
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }

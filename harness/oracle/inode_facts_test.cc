@@ -23,7 +23,7 @@ ObservedObject with(const std::function<void(ObservedObject&)>& change) {
   return object;
 }
 
-TEST(InodeFacts, KeepsASyncedModeOrALaterOne) {
+TEST(InodeFacts, KeepsASyncedModeOrALaterMode) {
   const Lines list{"create a", "fsyncdir .", "chmod a 640", "fsync a", "chmod a 600", "fsync a"};
   const auto mode = [](std::uint32_t bits) {
     return with([&](ObservedObject& o) { o.mode = bits; });
@@ -79,7 +79,7 @@ TEST(InodeFacts, AnAttributeMayBeOmittedByTheAgent) {
   EXPECT_TRUE(parse_entry(entry)->attributes_cut);
 }
 
-TEST(InodeFacts, JudgesDirectoriesToo) {
+TEST(InodeFacts, JudgesAttributesOfDirectories) {
   const Case changed{{"mkdir d", "sync", "chmod d 700", "chown d 7 8", "fsyncdir d"}, 4};
   ObservedObject d = directory("d", 2);
   d.mode = 0700, d.user = 7, d.group = 8;
@@ -225,7 +225,7 @@ TEST(TreeDifference, AllowsALaterAccessTime) {
   EXPECT_EQ(tree_difference(read, tree), "a has changed: accessed");
 }
 
-TEST(InodeFacts, AnOlderAgentNeedNotReportThem) {
+TEST(InodeFacts, AnOlderAgentMayOmitFields) {
   const auto old =
       nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");
   const ObservedObject object = parse_entry(old).value();

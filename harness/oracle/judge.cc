@@ -330,7 +330,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 
 /// Judges a file. The stamps in its content identify the candidate. Without stamps, any candidate
 /// that matches is accepted, or else the candidate with the fewest findings. If stale data is
-/// permitted, stamps may be those of other files, so any candidate that matches is accepted.
+/// permitted, the stamps may belong to other files, so any candidate that matches is accepted.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);

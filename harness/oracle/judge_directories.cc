@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories of one depth, and those of their subdirectories that have been found.
+/// The directories of one depth, and those of their subdirectories that the tree contains.
 struct Judge::Level {
   struct Directory {
     ObjectId object;

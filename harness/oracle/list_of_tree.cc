@@ -150,7 +150,7 @@ Result<std::vector<Operation>> list_of_tree(const std::vector<ObservedObject>& t
   });
   if (subvolumes)
     return fail("the list", "has subvolumes, so it cannot continue after a crash",
-                "end it at the crash");
+                "end the list at the crash");
   std::vector<const ObservedObject*> in_order;
   in_order.reserve(tree.size());
   for (const ObservedObject& each : tree)

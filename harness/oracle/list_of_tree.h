@@ -13,10 +13,9 @@
 namespace headcrash::oracle {
 
 /// Returns a list that creates the tree and ends with a freeze, after which the whole tree is
-/// persistent. `list` is the continuation. The result sets only those inode fields that `list` sets
-/// somewhere, since no others are judged. File numbers and versions come from the stamps in the
-/// tree. lost+found is omitted. Fails for a tree that operations cannot create: shared or moved
-/// blocks, bytes that no operation wrote, whiteouts, subvolumes, or a truncated description.
+/// persistent. `list` is the continuation. The result sets only inode fields that `list` also sets
+/// somewhere, because no other fields are judged. File numbers and versions come from the stamps in
+/// the tree.
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

@@ -28,7 +28,7 @@ struct ContentRun {
   std::uint64_t blocks = 0;
   std::uint32_t file = 0, version = 0;  ///< stamp, moved: values in the stamp
   std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
-  std::vector<std::byte> head;          ///< foreign: the first bytes of the run, at most 32
+  std::vector<std::byte> head;          ///< other: the first bytes of the run, at most 32
   bool operator==(const ContentRun&) const = default;
 };
 
@@ -45,8 +45,8 @@ struct ObservedObject {
   /// By name; values as returned by workload::reported_attribute_value().
   std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< the agent omitted further attributes
-  // These are nullopt if not observed: the dump is from an older agent, or the value was not
-  // requested. They are then not judged.
+  // Fields that are nullopt if not observed, because the dump is from an older agent or the value
+  // was not requested. Such fields are not judged.
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};

@@ -142,7 +142,7 @@ TEST(OnePoint, ATransactionIsAllOrNothing) {
       << "uncommitted operations must not be visible";
 }
 
-TEST(OnePoint, AFileThatMovesIsInOnePlace) {
+TEST(OnePoint, AMovedFileHasOneName) {
   const Case moves{{"create a", "create b", "sync", "rename a c", "rename b a", "sync"}, 2};
   const ObservedObject b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 1);
   EXPECT_EQ(moves.judge({b, c}, kMetadataOfOne), kNoFinding);

@@ -156,7 +156,7 @@ TEST(Oracle, ARenameIsAllOrNothing) {
   EXPECT_EQ(kinds(kReplace, 7, {new_a, t}), (Kinds{Verdict::resurrected}));
 }
 
-TEST(Oracle, ARenameWithAWhiteoutIsAllOrNothingToo) {
+TEST(Oracle, ARenameWithAWhiteoutIsAtomic) {
   const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync",
                                       "rename-whiteout a b", "sync"};
   const ObservedObject a = file_with("a", {stamp(0, 1, 1, 1)}),

@@ -160,8 +160,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the name of the object and those of its parents, up to the first rename that fsync may
-/// omit. Whether names above that rename were written is unknown.
+/// Covers the name of the object and the names of its parents, up to the first rename that fsync
+/// may omit. It is unknown whether names above that rename were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {

@@ -100,7 +100,7 @@ TEST(Promises, ARemountAndAFreezeKeepEverything) {
             kNothing);
 }
 
-TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItsPath) {
+TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesAtAnyPath) {
   const Case held{{"mkdir d", "sync", "open d %d", "create d/a", "rename d e", "fsync %d"}, 5};
   const ObservedObject a = file("e/a", 0, 0, 0, 2);
   EXPECT_EQ(held.judge({directory("e", 1), a}, kPlain), kNothing);
@@ -130,7 +130,7 @@ ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t 
   return a;
 }
 
-TEST(Promises, AWriteInsideABlockKeepsPartOfTheOneBefore) {
+TEST(Promises, AWriteInsideABlockKeepsPartOfThePreviousVersion) {
   const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."},
                    4};
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
@@ -331,7 +331,7 @@ TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   EXPECT_NE(done.judge({found}, ext2), kNothing) << "the length was synced";
 }
 
-TEST(Promises, AnUnallocatedBlockMayShowAnOldOneOfTheSameFile) {
+TEST(Promises, AnUnallocatedBlockMayShowAnOldBlockOfTheSameFile) {
   const adapters::Promises writeback{.exposes_stale_data = true};
   const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"},
                      3};
@@ -344,7 +344,7 @@ TEST(Promises, AnUnallocatedBlockMayShowAnOldOneOfTheSameFile) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, AFreedBlockMayShowAnOlderOneOfTheSameFile) {
+TEST(Promises, AFreedBlockMayShowAnOlderBlockOfTheSameFile) {
   const adapters::Promises writeback{.exposes_stale_data = true};
   const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2",
                                        "fsync a"};
@@ -649,7 +649,7 @@ TEST(Promises, APunchedHoleStaysPunched) {
             (Found{{Verdict::stale_data, Tier::posix}}));
 }
 
-TEST(Promises, SkippedOperationsAreNotExpectedAndPartialOnesNotJudged) {
+TEST(Promises, IgnoresEffectsOfSkippedAndPartialOperations) {
   const Case list{{"create a", "setxattr a user.x v", "write a 0 512 1 1", "fsync a"},
                   3,
                   {{1, workload::Outcome::skipped}, {2, workload::Outcome::partial}}};

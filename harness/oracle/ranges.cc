@@ -71,7 +71,7 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   return {};
 }
 
-/// Handles clone and dedupe. dedupe does not change what can be read.
+/// Handles clone and dedupe. dedupe does not change the contents of a file.
 Result<void> Follower::share(const Operation& operation) {
   const auto from = find_file(operation.path), to = find_file(operation.target);
   if (!from) return wrong(fmt::format("there is no file \"{}\"", operation.path));

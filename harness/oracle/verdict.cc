@@ -87,15 +87,15 @@ Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& find
   }
   if (recovery.check_found_damage)
     return {Verdict::repaired_by_fsck,
-            "fsck repaired damage that the replay had left; synced data is there"};
+            "fsck repaired damage that the replay had left; all synced data is there"};
   if (recovery.refused_as_cut) {
-    return {
-        Verdict::replayed,
-        "the kernel refused it as the cut left it, and mounted it after the replay command; everything synced is there"};
+    return {Verdict::replayed,
+            "the kernel refused to mount the file system after the cut, but mounted it after the "
+            "replay command; all synced data is there"};
   }
   if (recovery.replayed)
-    return {Verdict::replayed, "the log was replayed; everything synced is there"};
-  return {Verdict::clean, "nothing to recover; everything synced is there"};
+    return {Verdict::replayed, "the log was replayed; all synced data is there"};
+  return {Verdict::clean, "no recovery was needed; all synced data is there"};
 }
 
 }  // namespace headcrash::oracle

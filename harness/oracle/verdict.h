@@ -40,7 +40,7 @@ bool keeps_promises(Verdict verdict);          ///< true for clean and replayed
 enum class Tier : std::uint8_t {
   posix,       ///< promised by POSIX
   documented,  ///< promised by the file system's documentation
-  de_facto,    ///< applications rely on it
+  de_facto,    ///< undocumented, but applications rely on it
   integrity,   ///< must hold unconditionally
 };
 std::string_view name(Tier tier);

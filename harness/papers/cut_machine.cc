@@ -102,8 +102,7 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
   for (const model::DeviceId cache : caches) {
     if (devices.at(cache + 1).medium) continue;
     if (cache != 0)
-      return fail(devices[cache].name,
-                  "is a cache in front of an array that is part of another one",
+      return fail(devices[cache].name, "is a cache above an array that is itself a member",
                   "only a cache above all devices is supported");
     TRY(auto kept, run->image(state, cache));
     found.write_back = [run, image = std::move(kept),

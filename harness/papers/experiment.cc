@@ -139,7 +139,7 @@ Result<void> check_parameters(const ExperimentOptions& options,
     if (known.empty()) return fail(name, fmt::format("{} has no parameters", options.name));
     const std::string near = base::nearest(name, known);
     return fail(name, fmt::format("{} has no such parameter", options.name),
-                near.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
+                near.empty() ? fmt::format("its parameters are {}", fmt::join(known, ", "))
                              : fmt::format("did you mean {}?", near));
   }
   return {};

@@ -43,7 +43,7 @@ struct ExperimentOutcome {
   bool interrupted = false;
 
   std::size_t count(Verdict verdict, RuleOf whose = RuleOf::anybody) const;
-  /// Returns the number of cells that failed, not counting those that are "not built".
+  /// Returns the number of cells that failed. Cells that are "not built" are not counted.
   std::size_t failed() const;
 };
 

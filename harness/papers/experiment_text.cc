@@ -127,16 +127,18 @@ std::string as_text(const ExperimentOutcome& outcome) {
   if (executions > outcome.cells.size())
     text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n",
                         100 * widest->spread, widest->key);
-  text +=
-      fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
-                  outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
-                  outcome.count(Verdict::undecided));
+  text += fmt::format(
+      "{} rules hold, {} do not, {} are undecided, because a cell is missing or "
+      "failed\n",
+      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+      outcome.count(Verdict::undecided));
   const std::size_t held = outcome.count(Verdict::holds, RuleOf::ours),
                     missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
   if (held + missed > 0)
     text += fmt::format(
-        "of these, {} and {} are rules of ours, marked so; the paper's: {} hold, {} do not\n", held,
-        missed, outcome.count(Verdict::holds) - held,
+        "{} and {} of these are our rules, and are marked; of the paper's rules, {} hold and {} "
+        "do not\n",
+        held, missed, outcome.count(Verdict::holds) - held,
         outcome.count(Verdict::does_not_hold) - missed);
   return text;
 }

@@ -42,7 +42,7 @@ class LoadedMachine {
   template <typename Value>
   bool ok(const VfsResult<Value>& result) {
     if (!result && error_.empty())
-      error_ = fmt::format("the file system refused: errno {}", result.error().value);
+      error_ = fmt::format("an operation failed: errno {}", result.error().value);
     return result.has_value();
   }
 

@@ -63,7 +63,7 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// Writes those pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
+/// Writes the pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
 /// spans have the same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
@@ -116,7 +116,7 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "a modelled machine needs a file system");
+  invariant(options.system != nullptr, "a modelled machine has a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble());
   machine->start_system();
@@ -126,7 +126,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
 
 Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "an image needs a file system");
+  invariant(options.system != nullptr, "a machine image has a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::grown));
   profiles::shut_down(machine->built_);
@@ -155,7 +155,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
   if (const model::Array* const array = machine->array())
     if (const auto refused = array->status().refused)
       return fail(options.profile, "does not start: " + *refused,
-                  "set accept-dirty-degraded in the array's profile to accept its content");
+                  "set accept-dirty-degraded in the array's profile to accept the array's content");
   if (found.write_back) TRY(machine->write_uncounted(0, found.write_back));
   machine->built_.machine->simulation().run_until(machine->now() + found.start_ns);
   return machine;
@@ -174,7 +174,7 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       const auto& leaves = options_.image->leaves;
       if (stores_.size() >= leaves.size() ||
           leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-        return fail(options_.profile, "has other drives than those of the image",
+        return fail(options_.profile, "has other drives than the image",
                     "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
@@ -202,11 +202,11 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   const std::size_t used = options_.system->description().devices;
   if (wanted.size() < used)
     return fail(options_.system->full_name(),
-                "needs a separate log device, which the machine lacks",
-                "add it as the first of more_disks");
+                "needs a separate log device, but the machine has none",
+                "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // The content of a drive is what its host sees, even with a cache in between. This is not so for
-  // the members of an array.
+  // A drive contains the content that its host sees, even with a cache in between. This is not the
+  // case for the members of an array.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -281,8 +281,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
                                           : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
-      done = fail("the image", "cannot be populated",
-                  "the file system refused; its space may be exhausted");
+      done =
+          fail("the image", "cannot be populated", "use a larger disk if its space is exhausted");
   });
   machine.system.executor.halt();
   return done;
@@ -390,7 +390,7 @@ ModelledMachine::~ModelledMachine() {
 void ModelledMachine::cut_after(os::TimeNs delay_ns) {
   const auto armed =
       built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
-  invariant(armed.has_value(), "a cut at an instant can always be armed");
+  invariant(armed.has_value(), "a cut at a given time can be armed");
 }
 
 void ModelledMachine::cut() {
@@ -429,14 +429,14 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
     }
     findings = report->findings.size() + report->more_findings;
     if (report->unrepaired)
-      findings =
-          fail(options_.system->full_name(), "cannot be repaired", "this is a bug: keep the seed");
+      findings = fail(options_.system->full_name(), "cannot be repaired",
+                      "this is a bug; report it with the seed");
   });
   return findings;
 }
 
 Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr && !options.image, "mkfs needs a blank device");
+  invariant(options.system != nullptr && !options.image, "mkfs runs on a blank device");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::blank));
   machine->start_system();
@@ -454,7 +454,7 @@ Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions&
 }
 
 Result<Recovery> ModelledMachine::recover(Repair when) {
-  invariant(!system_, "a machine recovers after its power was cut");
+  invariant(!system_, "a machine recovers only after a power cut");
   built_.machine->power_on();
   start_system();
   Recovery recovery;
@@ -486,7 +486,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
                   fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
-                  "this is a bug of the ordering scheme: data remains dirty forever");
+                  "this is a bug of the ordering scheme, because data remains dirty");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }

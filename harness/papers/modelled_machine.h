@@ -54,7 +54,7 @@ struct MachineDisk {
 
 /// The media of a machine that was formatted, populated and shut down. Machines with the same
 /// drives in the same array, with or without NVRAM, can start with copies of these media. A copy
-/// costs memory only for what it overwrites.
+/// costs memory only for the sectors that it overwrites.
 struct MachineImage {
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
   // Only in images created by image_of(): the content of each array, as the array's host sees it.
@@ -97,9 +97,9 @@ struct ModelledMachineOptions {
   /// Fills the file system before the machine starts. The processor and the disk take no time. The
   /// file system is then cleanly unmounted. An error fails start().
   std::function<VfsResult<void>(Vfs&)> populate = {};
-  /// Alternative to `populate` for files that contain only zeroes. The callback calls `forget_data`
-  /// from time to time, which discards their dirty data, because the disk already contains zeroes.
-  /// Not for soft updates, which would wait for these writes.
+  /// Alternative to `populate` for files that contain only zeroes. The callback periodically calls
+  /// `forget_data`, which discards their dirty data, because the disk already contains zeroes. Must
+  /// not be used with soft updates, which would wait for these writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
   /// Image created by image_of(). start() then runs neither mkfs nor `populate`. image_of() then

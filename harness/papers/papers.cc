@@ -1,4 +1,5 @@
-// Lists the papers and other experiments (paper.h). A new one needs a folder and a line here.
+// Lists the papers and other experiments (paper.h). A new experiment needs a folder and a line
+// here.
 #include "harness/papers/chen96/chen96.h"
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/ganger94/ganger94.h"

@@ -131,8 +131,9 @@ class Runner {
         first = &one->result.error();
     }
     if (first != nullptr && machine_.has_power())
-      return fail(fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
-                  "there is no result: the file system returned wrong data or an unexpected error");
+      return fail(
+          fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
+          "the file system returned wrong data or an unexpected error, so there is no result");
     return users;
   }
 

@@ -80,7 +80,7 @@ TEST(RunWorkload, AMeanIsThatOfEachPhase) {
   EXPECT_DOUBLE_EQ(mean.modelled_s, 12);
 }
 
-TEST(RunWorkload, APauseBeforeTheMeasurementShiftsIt) {
+TEST(RunWorkload, APauseShiftsTheStartOfTheMeasurement) {
   WorkloadRun later = scaled("n-user-copy");
   later.begins_after_ns = 377 * model::kMillisecondNs;  // not a multiple of the revolution time
   const WorkloadOutcome first = outcome_of("no-order", scaled("n-user-copy"));

@@ -32,8 +32,8 @@ Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
     if (!std::filesystem::is_socket(disk.socket, error)) {
-      return fail(disk.socket.string(), "no server is listening there",
-                  "start the disk before the guest");
+      return fail(disk.socket.string(), "no server listens on this socket",
+                  "start the disk's server before the guest");
     }
   }
   return {};
@@ -50,7 +50,7 @@ Result<void> wait_until_loaded(Machine& machine) {
     }
     std::this_thread::sleep_for(milliseconds(2));
   }
-  return fail("QEMU", "the saved state was not loaded in time");
+  return fail("QEMU", "loading the saved state timed out");
 }
 
 /// Starts QEMU and lets it load the state. Disks and the command line have been accepted before the
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState
     return tl::unexpected(std::move(error));
   }
   if (machine->says_hello(kHelloLimit)) return machine;
-  Error error = machine->failed("the restored guest does not answer").value();
+  Error error = machine->failed("the restored guest does not respond").value();
   error.kind = ErrorKind::damaged;
   return tl::unexpected(std::move(error));
 }
@@ -109,11 +109,11 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
     running->virtual_time = true;
     return std::unique_ptr<Guest>(new Guest(std::move(running)));
   }
-  Result<std::unique_ptr<Machine>> machine = fail("guest", "not started");
+  Result<std::unique_ptr<Machine>> machine = fail("guest", "has not started");
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // If QEMU could not load an old state, discard it and try again with a new one.
+    // If QEMU could not load an old state, discard this state and try again with a new state.
     again = !machine && !state.fresh && machine.error().kind == ErrorKind::damaged;
     if (again) discard_saved_state(state);
   }

@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // includes compiling a kernel, and possibly waiting for another build
 
-/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and what fails
-/// without each.
+/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and the
+/// consequence if an edit is missing.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -84,7 +84,7 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
           {.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors}));
   const auto status =
       process.wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
-  if (!status) return fail(script.string(), "did not finish in time");
+  if (!status) return fail(script.string(), "timed out");
   return Built{*status, read_all(output.get())};
 }
 
@@ -97,7 +97,8 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
     return info.contains(key) && info[key].is_string();
   };
   if (!info.is_object() || !has_text("key") || !has_text("kernel_version")) {
-    return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
+    return fail((folder / "info.json").string(), "does not describe a guest image",
+                "delete the folder");
   }
   const bool user_mode = info.contains("uml") && info["uml"] == true;
   if (user_mode) {
@@ -106,7 +107,7 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
       if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
         return fail(
             info["kernel_version"].get<std::string>(),
-            fmt::format("the source was built without the edit {}: {}", edit.name, edit.otherwise),
+            fmt::format("the kernel was built without the edit {}: {}", edit.name, edit.otherwise),
             "delete the folder " + folder.string() + ", and use another kernel");
       }
     }
@@ -123,7 +124,7 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
   TRY(const auto built, build_guest(cache, parts, accelerator, {}, STDERR_FILENO));
   if (built.status != 0) {
     return fail("guest image", "cannot be built",
-                "see the reason in the line above; `headcrash doctor` checks the requirements");
+                "see the reason in the preceding line; `headcrash doctor` checks the requirements");
   }
   return guest_image_in(last_lines(built.said, 1));
 }

@@ -23,7 +23,7 @@ bool has(const std::vector<std::string>& words, const std::string& part) {
                      [&](const std::string& word) { return word.find(part) != std::string::npos; });
 }
 
-TEST(QemuCommand, DiskArgumentsSuitUsersToo) {
+TEST(QemuCommand, DiskArgumentsSuitTheUsersCommand) {
   const auto words = qemu_disk_arguments(some_spec().disks[0], 2);
   ASSERT_EQ(words.size(), 4U);
   EXPECT_EQ(words[0], "-blockdev");

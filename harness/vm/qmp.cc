@@ -9,13 +9,13 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
     case base::Silence::timeout:
-      return fail("QEMU: " + command, "no answer in time", "retry with less load on this machine");
+      return fail("QEMU: " + command, "timed out", "retry when this machine has less load");
     case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case base::Silence::malformed:
       break;
   }
-  return fail("QEMU: " + command, "the answer is not a JSON object");
+  return fail("QEMU: " + command, "the reply is not a JSON object");
 }
 
 }  // namespace
@@ -23,7 +23,8 @@ tl::unexpected<Error> silent(const std::string& command, base::Silence silence) 
 Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
   const auto greeting = socket_.receive(base::after(timeout));
   if (!greeting) return silent("greeting", greeting.error());
-  if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not a QMP greeting");
+  if (!greeting->contains("QMP"))
+    return fail("QEMU: greeting", "the first message is not a QMP greeting");
   TRY(execute("qmp_capabilities", json::object(), timeout));
   return {};
 }

@@ -462,7 +462,7 @@ std::uint64_t Ace::count() const {
 }
 
 std::vector<Operation> Ace::workload(std::uint64_t number) const {
-  invariant(number < count(), "a workload's number is below their count");
+  invariant(number < count(), "the number of a workload is below the count of workloads");
   std::vector<const Step*> chosen;
   NamesUsed used{};
   for (int left = length_; left > 0; --left) {

@@ -139,7 +139,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
       }
       if (!setting->has("words"))
         return fail(setting->subject("words"), "is missing",
-                    "give the text that replaces {setting}");
+                    "set the text that replaces {setting}");
     }
   }
   if (application.settings.empty()) return {};
@@ -171,18 +171,19 @@ Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& f
   application.rootfs = std::filesystem::absolute(folder / name).lexically_normal().string();
   std::error_code error;
   if (!std::filesystem::is_regular_file(application.rootfs, error))
-    return fail(root.subject("rootfs"), fmt::format("there is no file {}", application.rootfs),
-                "give a squashfs image, with a path relative to the folder of this file");
+    return fail(root.subject("rootfs"),
+                fmt::format("the file {} does not exist", application.rootfs),
+                "use a squashfs image, with a path relative to the folder of this file");
   application.files[kInsideName] = kInsideScript;
   return {};
 }
 
 Result<void> check_complete(const StrictTable& root, const Application& application) {
   if (application.run.empty())
-    return fail(root.subject("run"), "is missing", "give the commands that make data persistent");
+    return fail(root.subject("run"), "is missing", "set the commands that make data persistent");
   if (application.verify.empty())
     return fail(root.subject("verify"), "is missing",
-                "give the commands that check for the persisted data");
+                "set the commands that check the persisted data");
   return {};
 }
 
@@ -199,10 +200,10 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
     if (!std::filesystem::is_regular_file(path, error))
       return fail(
           root.subject("tools"), fmt::format("program {} does not exist", path.string()),
-          "give a path relative to the folder of this file, or the name of a program in the guest");
+          "use a path relative to the folder of this file, or the name of a program in the guest");
     if (::access(path.c_str(), X_OK) != 0)
       return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()),
-                  "chmod +x it");
+                  "run chmod +x on the file");
     application.own_tools.push_back(path.string());
     tool = path.filename().string();
   }

@@ -31,8 +31,9 @@ bool is_kernels_attribute(std::string_view name);
 /// results.
 std::string reported_attribute_value(std::string_view value);
 
-// Limits of a dump for the attributes of one object. The limits for lists are lower by what the
-// kernel may set, so that a dump can report all attributes that a list has set.
+// Limits of a dump for the attributes of one object. The limits for lists are lower, to leave room
+// for attributes that the kernel may set. A dump can thus report all attributes that a list has
+// set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;

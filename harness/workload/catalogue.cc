@@ -105,7 +105,8 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
     const Ace& ace = ace_of(name->length, name->words);
     const std::uint64_t number = number_of(*name, ace.count(), request);
     if (number >= ace.count())
-      return fail(request.name, fmt::format("there are only {}, numbered from 0", ace.count()));
+      return fail(request.name, fmt::format("there are only {} of these workloads, numbered from 0",
+                                            ace.count()));
     return ace.workload(number);
   }
   if (is_list_file(request.name)) {

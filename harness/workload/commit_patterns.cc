@@ -1,6 +1,6 @@
-// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that a
-// round does not overwrite what an earlier round left. Sizes give partial blocks both with blocks
-// of 1 KiB, the default of ext4 on a small disk, and of 4 KiB.
+// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that no
+// round overwrites the files of an earlier round. Sizes give partial blocks both with blocks of 1
+// KiB, the default of ext4 on a small disk, and of 4 KiB.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>

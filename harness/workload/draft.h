@@ -57,7 +57,7 @@ class Draft {
   void move(const std::string& from, const std::string& to);
   void exchange(const std::string& one, const std::string& other);
   bool is_subvolume(const std::string& path) const;
-  /// True if there is a subvolume anywhere below `path`.
+  /// Returns true if there is a subvolume anywhere below `path`.
   bool has_subvolumes(const std::string& path) const;
   void copy(const std::string& from, const std::string& to);
   void apply(Operation& operation);

@@ -1,4 +1,4 @@
-// Generates the families that test concurrent calls, of which one completes while another is in
+// Generates the families that test concurrent calls, where one call completes while another is in
 // progress: fsync below directories that move, concurrent syncs, and open files (families.h).
 #include <fmt/format.h>
 

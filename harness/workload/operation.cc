@@ -237,7 +237,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
       is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
-      return fail(subject, "a direct write or range must start at a multiple of 512");
+      return fail(subject, "the offset of a direct write or range must be a multiple of 512");
     const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
     if (operation.length == 0 || operation.length > most)
       return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
@@ -256,11 +256,12 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                     kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
-  if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
+  if (operation.mode > 0777) return fail(subject, "a mode must be an octal number of at most 777");
   if (operation.project > kLargestOwner)
-    return fail(subject, fmt::format("a project is at most {}", kLargestOwner));
+    return fail(subject, fmt::format("a project must be a number of at most {}", kLargestOwner));
   if (operation.user > kLargestOwner || operation.group > kLargestOwner)
-    return fail(subject, fmt::format("a user or group is at most {}", kLargestOwner));
+    return fail(subject,
+                fmt::format("a user or group must be a number of at most {}", kLargestOwner));
   const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
@@ -276,7 +277,7 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                 "use \"crash panic\" or \"crash power\"");
   if (operation.kind == Kind::rest &&
       (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
-    return fail(subject, fmt::format("a rest has 1 to {} seconds", kLongestRestSeconds));
+    return fail(subject, fmt::format("a rest must be 1 to {} seconds long", kLongestRestSeconds));
   return {};
 }
 
@@ -310,7 +311,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   const bool open = operation.kind == Kind::open || operation.kind == Kind::tmpfile;
   const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
-    return fail(subject, "an open file is written as % and a name",
+    return fail(subject, "the name of an open file must begin with %",
                 "use \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
     return fail(subject,
@@ -376,7 +377,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
                 "use one of " + known);
   }
   if (words.size() != word->signature.size() + 1) {
-    return fail(subject, fmt::format("\"{}\" takes {} words, not {}", word->name,
+    return fail(subject, fmt::format("\"{}\" requires {} words, but {} are given", word->name,
                                      word->signature.size(), words.size() - 1));
   }
   Operation operation;

@@ -211,7 +211,7 @@ std::string format(const Operation& operation);
 /// Parses one operation. Errors name the invalid word and begin with `subject` ("workload.txt:12").
 Result<Operation> parse_operation(std::string_view line, const std::string& subject);
 
-/// Parses a list: one operation per line; empty lines and those that begin with '#' are ignored.
+/// Parses a list: one operation per line. Empty lines and lines that begin with '#' are ignored.
 /// Errors name file and line.
 Result<std::vector<Operation>> parse_operations(std::string_view text,
                                                 const std::string& file_name);
@@ -264,7 +264,7 @@ enum class Outcome : std::uint8_t {
 };
 
 /// An operation that failed. `skipped_before` is true if an earlier operation was skipped or
-/// partial. Names and attributes may then be missing, so this operation may be skipped, too.
+/// partial. Names and attributes may then be missing, so this operation may also be skipped.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;

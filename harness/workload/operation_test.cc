@@ -124,7 +124,7 @@ TEST(Operation, ARemountNeedsAnIdleFileSystem) {
   EXPECT_NE(
       problem("@1 create a\njoin\ncrash panic\n").find("with a crash must have a single thread"),
       std::string::npos);
-  EXPECT_NE(problem("crash\n").find("takes 1 words"), std::string::npos);
+  EXPECT_NE(problem("crash\n").find("requires 1 words"), std::string::npos);
   EXPECT_NE(problem("crash now\n").find("unknown kind of crash \"now\""), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
-// cannot be executed, another one is drawn. Random numbers come from std::mt19937_64 and are
+// cannot be executed, another operation is drawn. Random numbers come from std::mt19937_64 and are
 // reduced without the library's distributions, so that equal seeds give equal lists with every
 // library.
 #include "harness/workload/random_operations.h"
@@ -39,7 +39,7 @@ class RandomHistory {
  public:
   explicit RandomHistory(const RandomOptions& options) : options_(options), random_(options.seed) {
     invariant(options.threads >= 1 && options.threads <= kThreadsMost,
-              "number of threads out of range");
+              "the number of threads is between 1 and kThreadsMost");
   }
 
   std::vector<Operation> generate() {

@@ -31,7 +31,7 @@ struct RandomOptions {
   bool any_byte =
       /// Writes, allocate, punch and zero may use ranges that are not multiples of 512.
       false;
-  bool whole_blocks = false;  ///< writes and truncations, too, use multiples of 512
+  bool whole_blocks = false;  ///< also use multiples of 512 for writes and truncations
   /// Relative frequency of each kind, in the order of Operation::Kind. 0 excludes the kind.
   /// Whiteouts are excluded because many file systems do not support them; a pattern covers them.
   /// Kinds that were added later (with_later_words) are excluded, so that equal seeds still give

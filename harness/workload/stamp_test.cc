@@ -30,7 +30,7 @@ TEST(Stamp, ARangeMayBeginInsideABlock) {
   }
 }
 
-TEST(Stamp, OneWrongByteMakesABlockForeign) {
+TEST(Stamp, OneWrongByteInvalidatesAStamp) {
   for (std::size_t at = 0; at < kStampBytes; ++at) {
     std::vector<std::byte> data(kStampBytes);
     write_stamp({1, 1, 0}, data);

@@ -34,14 +34,14 @@ Result<JsonSocket> JsonSocket::connect(const std::filesystem::path& socket) {
   address.sun_family = AF_UNIX;
   const std::string path = socket.string();
   if (path.size() >= sizeof address.sun_path)
-    return fail(path, "is too long for a Unix socket", "use a folder with a shorter name");
+    return fail(path, "is too long for a Unix socket", "use a shorter path");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!end.is_open() ||
       ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(path,
                 "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
-                "start its server first");
+                "start the server first");
   return JsonSocket(std::move(end));
 }
 

@@ -125,7 +125,7 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   failure_write.reset();
   int error = 0;
   if (::read(failure_read.get(), &error, sizeof error) == sizeof error) {
-    return fail(program, "cannot be run: " + reason(error),
+    return fail(program, "cannot be started: " + reason(error),
                 error == ENOENT ? "run scripts/setup" : "");
   }
   return process;

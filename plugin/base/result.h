@@ -35,10 +35,10 @@ inline constexpr auto kErrorKinds = base::names<ErrorKind>(
      "unsupported", "timeout", "guest-died", "workload", "unmountable", "not-repairable"});
 
 struct Error {
-  std::string
-      subject;  ///< for example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty
+  /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.
+  std::string subject;
   std::string problem;  ///< what is wrong, without a full stop
-  std::string hint;     ///< what the user can do; may be empty
+  std::string hint;     ///< the user's remedy; may be empty
   ErrorKind kind = ErrorKind::other;
 
   /// Returns one line: "subject: problem; hint".

@@ -49,7 +49,7 @@ Result<void> make_way_for_socket(const fs::path& path) {
                 "stop that server, or choose another path");
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),
-                "was left by an ended server and cannot be removed: " + errno_text(errno),
+                "is left over from an earlier server and cannot be removed: " + errno_text(errno),
                 "remove it, or choose another path");
   return {};
 }

@@ -40,16 +40,16 @@ void* map(std::uint64_t bytes) {
 Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) {
   const std::string subject = fmt::format("memory for {} sectors", sectors);
   if (sectors == 0)
-    return fail(subject, "a medium must have at least one sector", "choose a larger size");
+    return fail(subject, "a medium needs at least one sector", "choose a larger size");
   if (sectors > std::numeric_limits<std::int64_t>::max() / kSectorBytes)
-    return fail(subject, "is more than a process can address", "choose a smaller size");
+    return fail(subject, "exceeds the address space of a process", "choose a smaller size");
   const std::uint64_t bytes = sectors * kSectorBytes, pages = (bytes + kPageBytes - 1) / kPageBytes;
   void* const medium = map(bytes);
   void* const written =
       medium == MAP_FAILED ? MAP_FAILED : map((pages / kWordBits + 1) * sizeof(std::uint64_t));
   if (written == MAP_FAILED) {
     if (medium != MAP_FAILED) munmap(medium, bytes);
-    return fail(subject, "the host refuses this much address space",
+    return fail(subject, "the host does not provide enough address space",
                 "choose a smaller size or keep the bytes in files with store=DIR");
   }
   return std::unique_ptr<MemoryStore>(new MemoryStore(

@@ -18,7 +18,7 @@ using model::kSectorBytes;
 namespace {
 
 Result<void> refuse() {
-  return fail("a packed medium", "is read-only", "write a MemoryOverlay over it");
+  return fail("a packed medium", "is read-only", "use a MemoryOverlay above it for writing");
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ Result<void> check_description(const fs::path& path, const json& found,
   constexpr const char* kOther =
       "choose another folder, or delete this one if its bytes are not needed";
   const json format = found.is_object() ? found.value("format", json()) : json();
-  if (format != kFormat) return fail(path, "does not describe a headcrash store", kOther);
+  if (format != kFormat) return fail(path, "is not the description of a headcrash store", kOther);
   if (found.value("version", json()) != kVersion)
     return fail(path.string() + ": version",
-                fmt::format("is {}, but this program reads {}",
+                fmt::format("is {}, but this program supports {}",
                             found.value("version", json()).dump(), kVersion),
                 "use the program that made the store, or another store");
   const json list = found.value("devices", json());
@@ -78,7 +78,7 @@ Result<json> read_description(const fs::path& path) {
   std::ifstream in(path);
   if (error || !in) return fail(path, "cannot be read", "check its permissions");
   if (bytes > kDescriptionBytesMax)
-    return fail(path, "does not describe a headcrash store", "choose another folder");
+    return fail(path, "is not the description of a headcrash store", "choose another folder");
   json found = json::parse(in, nullptr, false);
   if (found.is_discarded()) return fail(path, "is not JSON", "choose another folder");
   return found;

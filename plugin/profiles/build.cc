@@ -106,7 +106,8 @@ Result<void> check_write_cache(const MachineDevice& device) {
   if (!device.write_cache.value_or(false)) return {};
   const std::string subject = fmt::format("device {}: write-cache", device.name);
   if (keeps_caches_off(*device.stack)) {
-    return fail(subject, fmt::format("{} keeps the caches of its members off", device.stack->name),
+    return fail(subject,
+                fmt::format("{} disables the write caches of its members", device.stack->name),
                 "omit it, or set volatile-cache = true in the array's profile");
   }
   if (!has_write_cache(lowest(*device.stack))) {
@@ -121,7 +122,7 @@ Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
                          const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
   return fail(fmt::format("device {}: size", name),
-              fmt::format("leaves {} sectors below the cache {}, too few for the range it covers",
+              fmt::format("leaves {} sectors below the cache {}, fewer than the cached range",
                           sectors, cache.name),
               "use a larger size");
 }
@@ -187,14 +188,14 @@ class Builder {
     }
     if (!made) return made;
     invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
-              "a device is as large as planned");
+              "a built device has the planned size");
     built_.all[id].device = made->get();
     TRY(break_it(id));
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
     return made;
   }
 
-  /// Adds faults and unreadable sectors to a device before the device above it starts.
+  /// Adds faults and unreadable sectors to a device before the device above starts.
   Result<void> break_it(DeviceId id) {
     if (options_.mark_unreadable && plan_.all[id].leaf)
       options_.mark_unreadable(id, *built_.all[id].faults);
@@ -350,7 +351,7 @@ Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& f
   const PlannedDevice& planned = plan.all[id];
   const bool battery = is_of_battery(fault.kind);
   if (all[id].faults == nullptr || planned.leaf == battery) {
-    return fail(subject, fmt::format("{} cannot have this fault", fault.device),
+    return fail(subject, fmt::format("this kind of fault does not apply to {}", fault.device),
                 battery ? "name a battery-backed cache" : "name a drive or flash device");
   }
   const auto outside = [&](std::uint64_t lba, std::uint64_t sectors) {

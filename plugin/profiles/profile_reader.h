@@ -51,8 +51,8 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 
 /// The text of a profile and its origin.
 struct FoundProfile {
-  std::string file;              ///< name for errors
-  std::string identity;          ///< equal for equal files, however they are spelt
+  std::string file;      ///< name for errors
+  std::string identity;  ///< equal for equal files, even if their paths are written differently
   std::filesystem::path folder;  ///< base of relative paths in the file; empty if built in
   std::string text;
   std::string variant;  ///< empty: the profile itself
@@ -65,8 +65,8 @@ std::vector<std::string> built_in_profiles();
 
 /// Returns the names of the variants of the profile with this root table.
 Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
-/// Returns the profile's tables with those of the variant merged over them; "" selects the profile
-/// itself. Fails if the variant does not exist or changes nothing.
+/// Returns the profile's tables, merged with the tables of the variant, which take precedence; ""
+/// selects the profile itself. Fails if the variant does not exist or has no effect.
 Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

@@ -100,7 +100,7 @@ TEST(Profile, VariantOverridesTablesOfItsProfile) {
   EXPECT_EQ(measured->capacity_sectors, sold->capacity_sectors);
 }
 
-TEST(Profile, NamesAMissingVariantAndAMistakeInOne) {
+TEST(Profile, ErrorsNameAMissingVariantAndAMistakeInAVariant) {
   const Error other = load_profile("atlas-10k+measured-hosts").error();
   EXPECT_NE((other.problem + other.hint).find("did you mean \"measured-host\""), std::string::npos)
       << other.message();

@@ -47,7 +47,7 @@ class StackLoader {
                   "remove one of these references");
     }
     if (++files_ > kFilesMax)
-      return fail(found.file, "too many profiles below this one", "use a smaller machine");
+      return fail(found.file, "this profile contains too many profiles", "use a smaller machine");
     chain_.push_back(found.identity);
     Result<StackPtr> stack = parse(found.text, found.file, found.folder, found.variant, above);
     chain_.pop_back();
@@ -143,7 +143,7 @@ class StackLoader {
       return fail(top.values().subject("member"),
                   fmt::format("members have different sizes: {} has {} sectors, {} has {}",
                               members->front()->name, size, (*members)[i]->name, other),
-                  "use drives of one size");
+                  "use drives of equal size");
     }
     check_array(box.profile, size, physical_sector_sectors(*members->front()), errors);
     if (errors.first) return tl::unexpected<Error>(*errors.first);
@@ -164,7 +164,7 @@ class StackLoader {
     const StrictTable list = top.elements("member");
     if (list.keys().size() != array.members) {
       return fail(top.subject("member"),
-                  fmt::format("names {} profiles, but layout.members is {}", list.keys().size(),
+                  fmt::format("lists {} profiles, but layout.members is {}", list.keys().size(),
                               array.members),
                   "use one profile for all members, or one for each");
     }

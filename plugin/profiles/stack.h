@@ -24,8 +24,8 @@ struct Stack {
   std::string name, title;
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
-  std::vector<std::shared_ptr<const Stack>>
-      below;  ///< array: one for each member; nvram: one; otherwise empty
+  /// array: one for each member; nvram: one; otherwise empty.
+  std::vector<std::shared_ptr<const Stack>> below;
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disks only
 };

@@ -25,8 +25,8 @@ std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
 struct Agreement {
   double measured_mean_ms = 0;
   double model_mean_ms = 0;
-  double demerit_percent =
-      0;  ///< RMS distance between the sorted response times, relative to the measured mean
+  /// RMS distance between the sorted response times, relative to the measured mean.
+  double demerit_percent = 0;
   double within_1ms_percent = 0;  ///< share of requests whose response time is off by at most 1 ms
   std::size_t requests = 0;       ///< requests with a measured time
 };

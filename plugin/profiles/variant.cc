@@ -24,8 +24,7 @@ Result<StrictTable> in_variant(const StrictTable& root, const std::string& varia
         known.empty() ? "omit it: the profile has no variants" : base::suggest(variant, known));
   }
   if (own->keys().empty())
-    return fail(root.subject("variant." + variant), "changes nothing",
-                "add the tables that differ");
+    return fail(root.subject("variant." + variant), "has no effect", "add the tables that differ");
   return own->over(root.without("variant"));
 }
 

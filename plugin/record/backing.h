@@ -22,7 +22,7 @@ namespace headcrash::record {
 struct BackingOptions {
   std::optional<std::filesystem::path> store;
   std::optional<std::filesystem::path> record;
-  /// All devices of the machine by id; those with a medium get a store.
+  /// All devices of the machine by id. Devices with a medium get a store.
   RecordingHeader machine;
   LogStoreOptions log;
 };

@@ -130,7 +130,7 @@ class Exporter {
     }
     if (request.op == model::Op::write && request.payload_bytes == 0)
       return fail("recording",
-                  fmt::format("the write at offset {} was made without data", request.offset),
+                  fmt::format("the write at offset {} was recorded without data", request.offset),
                   "record a run with data");
     ++summary.writes;  // also if the write becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
@@ -156,8 +156,8 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  std::unordered_map<model::RequestId, Event>
-      waiting_;  ///< submitted, not acknowledged; without payloads
+  /// Submitted, not acknowledged; without payloads.
+  std::unordered_map<model::RequestId, Event> waiting_;
   std::vector<std::byte> buffer_;
 };
 

@@ -122,10 +122,10 @@ Result<void> DmLog::read_super() {
     return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
   }
   if (super_.version != dm_log::kVersion)
-    return fail(
-        path_,
-        fmt::format("has version {}, but this program reads {}", super_.version, dm_log::kVersion),
-        kNotOneOfTheirs);
+    return fail(path_,
+                fmt::format("has version {}, but this program supports {}", super_.version,
+                            dm_log::kVersion),
+                kNotOneOfTheirs);
   if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
       super_.sector_size % kSectorBytes != 0)
     return fail(path_, fmt::format("has sectors of {} bytes", super_.sector_size), kNotOneOfTheirs);

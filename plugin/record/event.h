@@ -85,8 +85,8 @@ struct Event {
   std::uint32_t detail = 0;
   Bytes bytes = Bytes::none;  ///< media: location of the bytes
   bool moved = false;         ///< media: the log moved the bytes; the medium did not change
-  std::uint64_t bytes_at =
-      0;  ///< file offset of the payload, or of the bytes that a MEDIA event refers to
+  /// File offset of the payload, or of the bytes that a MEDIA event refers to.
+  std::uint64_t bytes_at = 0;
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> payload;  ///< empty if it was skipped (PayloadUse::skip)
   std::uint64_t offset = 0;        ///< file offset of the event

@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kSlotsAt = 16;
 inline constexpr std::uint64_t kTextAt = 80;
 inline constexpr std::size_t kEventHeaderBytes = 56;
 inline constexpr std::size_t kEventAlignment = 8;
-inline constexpr std::uint32_t kPayloadBytesMax = 128U
-                                                  << 20;  ///< twice the maximum of an NBD request
+/// Twice the maximum of an NBD request.
+inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
 inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;  ///< leaves room to continue a log
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
@@ -31,8 +31,8 @@ inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
 inline constexpr std::uint8_t kFlagBytesMask = 0x03;
 inline constexpr std::uint8_t kFlagMoved = 0x04;
-inline constexpr auto kCheckpointKind =
-    static_cast<Kind>(0xc0);  ///< internal to the log; readers skip it
+/// Internal to the log; readers skip it.
+inline constexpr auto kCheckpointKind = static_cast<Kind>(0xc0);
 
 /// Returns the length including padding.
 inline constexpr std::uint64_t padded(std::uint64_t bytes) {

@@ -103,8 +103,8 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  static constexpr std::size_t kChunkOverheadBytes =
-      64;  ///< estimate: vector, reference count, allocator
+  /// estimate: vector, reference count, allocator.
+  static constexpr std::size_t kChunkOverheadBytes = 64;
 
   const Chunk* chunk_at(std::uint64_t number) const;
   Chunk& own_chunk(std::uint64_t number);

@@ -85,7 +85,7 @@ Result<std::unique_ptr<LogFile>> LogFile::open(const std::filesystem::path& path
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return fail(path, "is not a regular file",
-                "use a file that `headcrash serve --record` or record= has written");
+                "use a file written by `headcrash serve --record` or record=");
   file->in_kernel_ = file->writeback_from_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }

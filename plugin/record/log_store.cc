@@ -14,10 +14,10 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kFragmentedExtents =
-    32;  ///< chunks with fewer extents are not moved at first
-constexpr std::size_t kIndexBytesPerTry =
-    64;  ///< share of the limit by which the index may grow before the next attempt
+/// Chunks with fewer extents are not moved at first.
+constexpr std::size_t kFragmentedExtents = 32;
+/// Share of the limit by which the index may grow before the next attempt.
+constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
@@ -133,7 +133,7 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
             result = fail(name_,
                           fmt::format("the bytes of sectors {} to {} were not recorded", from,
                                       from + sectors - 1),
-                          "record into another file: this one was made without data");
+                          "use another file, because this file was recorded without data");
         } else if (where.offset() == 0) {
           std::fill(part.begin(), part.end(), std::byte{0});
         } else if (result) {
@@ -344,8 +344,8 @@ std::size_t LogStore::State::index_bytes() const {
 }
 
 /// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
-/// of them, chunks with fewer extents are moved, too. If no move would help, the index must grow a
-/// little before the next attempt.
+/// fragmented chunks, chunks with fewer extents are also moved. If no move would help, the index
+/// must grow a little before the next attempt.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {

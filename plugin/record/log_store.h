@@ -40,10 +40,10 @@ struct LogStoreOptions {
 
 class LogStore : public model::MachineObserver {
  public:
-  /// Creates the log, or continues a log of the same devices. The contents of their media are then
-  /// kept, and those of volatile caches are lost. A log with an incomplete last event (its server
-  /// was killed) is truncated to its last complete event. A damaged log is rejected and not
-  /// changed.
+  /// Creates the log, or continues a log of the same devices. When a log is continued, the contents
+  /// of the media are kept, and the contents of volatile caches are lost. A log with an incomplete
+  /// last event (its server was killed) is truncated to its last complete event. A damaged log is
+  /// rejected and not changed.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,
                                                 const RecordingHeader& header,
                                                 const LogStoreOptions& options = {});

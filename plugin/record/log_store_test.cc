@@ -200,7 +200,7 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // Without a readable slot, the events give the same result.
+  // If no slot is readable, the events give the same result.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -358,7 +358,7 @@ TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
     auto log = open(machine(64));
     const auto data = block(2, 1);
     ASSERT_TRUE(log->store(0)->write(3, data));
-    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first one is appended to the log now
+    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first write is now appended to the log
     ASSERT_TRUE(log->store(0)->write_zeroes(40, 0));
   }
   auto log = open(machine(64));

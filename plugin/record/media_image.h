@@ -14,8 +14,8 @@ namespace headcrash::record {
 /// A point in a run.
 struct Until {
   std::optional<model::TimeNs> at;  ///< includes events up to this time
-  std::optional<std::uint64_t>
-      events;  ///< includes at most this many events, of all kinds and devices
+  /// Includes at most this many events, of all kinds and devices.
+  std::optional<std::uint64_t> events;
 };
 
 struct MediaImage {

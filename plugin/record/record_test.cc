@@ -217,7 +217,7 @@ TEST_F(RecordTest, DetectsEveryFlippedBit) {
   }
 }
 
-TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
+TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   record_short_run(*create());
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);

@@ -33,7 +33,7 @@ class RecordingWriter : public model::MachineObserver {
                                                          const RecordingHeader& header);
   /// Continues a log. The caller must have read the log's events after opening `file`, which locks
   /// it (as in log_store.h). Truncates the file after the last complete event and writes an OPENED
-  /// event. Times and request ids of the new server continue from the last ones in the log.
+  /// event. Times and request ids of the new server continue from the last values in the log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;
@@ -116,8 +116,8 @@ class RecordingReader {
   /// Moves to the newest checkpoint, so that next() returns the events after it, and returns the
   /// checkpoint's payload. Returns nullopt and does not move if no checkpoint is readable.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
-  std::uint64_t checkpoint_generation()
-      const;  ///< generation of the newest slot, even if its checkpoint is unreadable
+  /// Generation of the newest slot, even if its checkpoint is unreadable.
+  std::uint64_t checkpoint_generation() const;
 
  private:
   struct State;

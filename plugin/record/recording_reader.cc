@@ -22,8 +22,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< usually at most three event headers
-constexpr const char* kNotOneOfOurs =
-    "use a file that `headcrash serve --record` or record= has written";
+constexpr const char* kNotOneOfOurs = "use a file written by `headcrash serve --record` or record=";
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at,
                      std::uint64_t first_event_at) {
@@ -167,20 +166,20 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "is not a headcrash recording", kNotOneOfOurs);
   if (magic != kMagic)
     return fail(path,
-                fmt::format("has format version {}, but this program reads {}", magic.back(),
+                fmt::format("has format version {}, but this program supports {}", magic.back(),
                             kMagic.back()),
                 "use the program that wrote it, or record again");
   if (state->file_bytes < kTextAt || !state->take(writable_bytes_of(sizes)) ||
       !state->take(writable_bytes_of(state->slots)) || sizes[0] > kHeaderTextBytesMax ||
       padded(sizes[0]) > state->remaining())
-    return fail(path, "the header is broken", kNotOneOfOurs);
+    return fail(path, "the header is damaged", kNotOneOfOurs);
   std::string text(padded(sizes[0]), '\0');
   if (!state->take(std::as_writable_bytes(std::span(text))))
     return fail(path, "the header cannot be read", "check its file system");
   const bool padding = base::all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
   if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
-    return fail(path, "the header is broken", kNotOneOfOurs);
+    return fail(path, "the header is damaged", kNotOneOfOurs);
   auto header = parse_header_text(text);
   if (!header)
     return fail(path, "the header lacks a key or has an invalid value",
@@ -217,7 +216,7 @@ std::optional<Error> RecordingReader::tail_error() const {
       fmt::format("the event at offset {} {}; the last {} bytes are ignored", s.whole_bytes,
                   incomplete ? "is incomplete" : "is damaged", truncated_bytes()),
       incomplete
-          ? "its server was killed or its disk was full; earlier events are intact"
+          ? "the server was killed or the disk was full; earlier events are intact"
           : fmt::format("restore the file, or keep the events before it: truncate -s {} FILE",
                         s.whole_bytes)};
 }
@@ -272,7 +271,7 @@ Result<std::optional<Event>> RecordingReader::next(PayloadUse use) {
 
 Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
                                          std::span<std::byte> into) const {
-  invariant(event.bytes_at != 0, "an event whose bytes are read has some");
+  invariant(event.bytes_at != 0, "an event has bytes if they are read");
   return read_at(event.bytes_at + skip * model::kSectorBytes, into);
 }
 

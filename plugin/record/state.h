@@ -45,7 +45,7 @@ class MediumState {
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Overlays a range with other bytes of the same recording: those at the Event::bytes_at of a
+  /// Overlays a range with other bytes of the same recording: the bytes at the Event::bytes_at of a
   /// SUBMIT, or zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);

@@ -37,8 +37,8 @@ class ReplayObserver {
 struct ReplayOptions {
   std::uint32_t device_depth = 0;      ///< maximum number of requests in the device; 0: no limit
   ReplayObserver* observer = nullptr;  ///< null: single requests are not reported
-  std::function<bool(std::uint64_t)>
-      go_on;  ///< called at intervals with the number of completed requests; false ends the replay
+  /// Called at intervals with the number of completed requests; false ends the replay.
+  std::function<bool(std::uint64_t)> go_on;
 };
 
 /// A comparison of modelled response times with times measured on hardware, over all requests that

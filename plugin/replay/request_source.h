@@ -15,8 +15,8 @@ namespace headcrash::replay {
 using model::TimeNs;
 
 struct TraceRequest {
-  TimeNs wait_ns =
-      0;  ///< open: arrival, from the start; closed loop: think time after its completion
+  /// open: arrival, from the start; closed loop: think time after its completion.
+  TimeNs wait_ns = 0;
   TimeNs measured_ns = 0;  ///< response time measured on hardware; 0: unknown
   std::uint64_t lbn = 0;
   std::uint64_t line = 0;    ///< line of the trace, from 1; 0: not from a file

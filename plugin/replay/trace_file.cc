@@ -96,7 +96,7 @@ std::optional<ParseError> TraceFile::place_in_time(TraceRequest& request) {
         row_->format != TraceFormat::trace || request.wait_ns >= kDayNs ? request.wait_ns : 0;
   if (request.wait_ns < *first_arrival_ns_ ||
       request.wait_ns - *first_arrival_ns_ < last_arrival_ns_)
-    return ParseError{"arrives before the preceding line", row_->sort};
+    return ParseError{"arrives before the request of the preceding line", row_->sort};
   request.wait_ns -= *first_arrival_ns_;
   if (request.wait_ns > kTraceNsMax)
     return ParseError{"arrives more than 31 years after the first one",

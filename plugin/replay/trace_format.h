@@ -53,8 +53,8 @@ struct TraceLines {
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
   bool over = false;               ///< set by a parser: the rest of the file is a summary
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  std::map<std::string, std::uint64_t, std::less<>>
-      left_out;  ///< lines of operations that are not replayed
+  /// Lines of operations that are not replayed.
+  std::map<std::string, std::uint64_t, std::less<>> left_out;
 
   void skip_line() { holds_request = false; }
   void leave_out(std::string_view operation) {

@@ -71,7 +71,7 @@ std::string trace_format_names() {
 Result<TraceFormat> trace_format_of(const std::string& path) {
   if (path.ends_with(".trace")) return TraceFormat::trace;
   if (path.ends_with(".closed")) return TraceFormat::closed;
-  return fail(path, "ends in neither .trace nor .closed", "use --format");
+  return fail(path, "has neither the extension .trace nor .closed", "use --format");
 }
 
 /// Tries the first nonempty line and then the next one, because the first may contain column

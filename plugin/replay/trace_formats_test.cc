@@ -187,7 +187,8 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   };
   using enum TraceFormat;
   says(msr, "128166372003061629,hm,1,Read,383496192,32768", "7 fields");
-  says(msr, "128166372003061629,hm,1,Read,383496192,32768,5", "before the preceding line");
+  says(msr, "128166372003061629,hm,1,Read,383496192,32768,5",
+       "before the request of the preceding line");
   says(msr, "x,hm,1,Read,383496192,32768,5", "arrival");
   says(msr, "18446744073709551615,hm,1,Read,0,512,5", "2262");
   says(msr, "128166372036382245,hm,one,Read,0,512,5", "disk");
@@ -200,7 +201,7 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   says(spc, "0,1,512,x,1.0", "opcode");
   says(spc, "a,1,512,r,1.0", "ASU");
   says(spc, "0,1.5,512,r,1.0", "LBA");
-  says(spc, "0,1,512,r,0.01", "before the preceding line");
+  says(spc, "0,1,512,r,0.01", "before the request of the preceding line");
   says(spc, "0,1,512,r,99999999999999999999", "292 years");
   says(spc, "0,1,512,r,1000000001.5", "31 years");
   says(alibaba, "419,W,0,512", "5 fields");
@@ -212,7 +213,7 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   says(tencent, "1538323202,7,1,1,vol", "volume");
   says(tencent, "1538323202,18446744073709551615,1,1,1", "offset");
   says(blkparse, "8,0 3 7 6.0 697 Q WS 223490 8", "sector");
-  says(blkparse, "8,0 3 7 4.0 697 Q WS 223490 + 8 [x]", "before the preceding line");
+  says(blkparse, "8,0 3 7 4.0 697 Q WS 223490 + 8 [x]", "before the request of the preceding line");
   says(blkparse, "8 3 7 6.0 697 Q WS 223490 + 8 [x]", "blkparse");
   says(fio2, "/dev/sda erase 0 4096", "unknown action");
   says(fio2, "/dev/sda write 0", "bytes");
@@ -220,7 +221,7 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   says(fio3, "751188 /tmp/f wait 100 0", "unknown action");
   says(fio3, "soon /tmp/f read 0 512", "arrival");
   says(fio3, "751188 /tmp/f read 0 512 1", "too many fields");
-  says(fio3, "100 /tmp/f read 0 512", "before the preceding line");
+  says(fio3, "100 /tmp/f read 0 512", "before the request of the preceding line");
   says(trace, "9223372036854775807 0 8 8 1", "292 years");
   says(closed, "R Hit 0 8 99999999999999999999 0", "measured time is beyond");
   EXPECT_FALSE(parse("/dev/sda write 0 4096\n", fio2)) << "without its first line";

@@ -27,8 +27,8 @@ class StageContent {
  public:
   virtual ~StageContent() = default;
 
-  virtual const std::vector<DiskInfo>& disk_infos()
-      const = 0;  ///< at least one; the first is the stage's disk
+  /// At least one; the first is the stage's disk.
+  virtual const std::vector<DiskInfo>& disk_infos() const = 0;
 
   /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
   virtual int serve(std::size_t disk_index, model::Request& request) = 0;

@@ -45,8 +45,8 @@ class HistoryCache {
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:
-  using Version =
-      std::array<std::uint64_t, 5>;  ///< device, inode, size, and time of the last change
+  /// Device, inode, size, and time of the last change.
+  using Version = std::array<std::uint64_t, 5>;
   struct Entry {
     std::filesystem::path path;
     Version version = {};

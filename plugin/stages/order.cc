@@ -31,10 +31,10 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
 Result<void> parse_log(const json& object, LoadOrder& order) {
   if (!object.contains("log_sectors")) return {};
   TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
-  if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "omit it");
+  if (sectors == 0) return fail("log_sectors", "must be at least 1", "omit it");
   if (object.contains("machine"))
     return fail("log_sectors", "cannot be combined with 'machine'",
-                "a log disk needs a plain disk");
+                "omit 'machine': a log disk requires a plain disk");
   order.log_sectors = sectors;
   return {};
 }
@@ -90,14 +90,14 @@ Result<void> take_used(const json& object, LoadOrder& order) {
   order.used_disk = used->get<bool>();
   if (order.used_disk && object.contains("machine"))
     return fail("used_disk", "cannot be combined with \"machine\"",
-                "an array is made of empty members");
+                "omit it: an array consists of empty members");
   return {};
 }
 
 Result<void> parse_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
   if (!order.machine)
-    return fail("faults", "need a machine", "add 'machine'; a plain medium has no faults");
+    return fail("faults", "require a machine", "add 'machine'; a plain medium has no faults");
   const json& list = object["faults"];
   constexpr const char* kHint = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)
@@ -125,8 +125,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
   LoadOrder order{.stage = stage};
   if (is_blank) {
     TRY(const auto sectors, base::number_of(object, "sectors", kSectorsMax));
-    if (sectors == 0)
-      return fail("sectors", "a disk needs at least one sector", "use a larger number");
+    if (sectors == 0) return fail("sectors", "must be at least 1", "use a larger number");
     order.sectors = sectors;
     TRY(parse_log(object, order));
     TRY(take_used(object, order));

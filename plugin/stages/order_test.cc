@@ -59,10 +59,11 @@ TEST(StageOrder, ErrorsNameTheKey) {
       {R"({"state":"load","stage":0,"recording":"a.hcrec","id":"w1"})", "is not an absolute path"},
       {R"({"state":"load","stage":0,"recording":"/a"})", "id: is missing"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"x!!"})", "x"},
-      {R"({"state":"load","stage":0,"sectors":0})", "sectors: a disk needs at least one sector"},
+      {R"({"state":"load","stage":0,"sectors":0})", "sectors: must be at least 1"},
       {R"({"state":"load","stage":0,"sectors":18446744073709551615})", "sectors: "},
       {R"({"state":"load","stage":0,"sectors":8,"id":"w1"})", "id: unknown key"},
-      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":0})", "log_sectors: a disk needs"},
+      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":0})",
+       "log_sectors: must be at least 1"},
       {R"({"state":"load","stage":0,"sectors":8,"log_sectors":"8"})", "log_sectors: "},
       {R"({"state":"load","stage":0,"sectors":8,"log_sectors":8,"machine":"raid5-5"})",
        "log_sectors: cannot be combined"},
@@ -86,7 +87,8 @@ TEST(StageOrder, ErrorsNameTheKey) {
        "slow: has an invalid range"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":7,"slow_us":5})",
        "slow: is not a list"},
-      {R"({"state":"load","stage":0,"sectors":8,"faults":["dead:hd0"]})", "faults: need a machine"},
+      {R"({"state":"load","stage":0,"sectors":8,"faults":["dead:hd0"]})",
+       "faults: require a machine"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":"dead:hd0.1"})",
        "faults: is not a list"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":[7]})",
@@ -103,7 +105,7 @@ TEST(StageOrder, ErrorsNameTheKey) {
         << line << " -> " << refusal_of(line);
 }
 
-TEST(StageOrder, AnswersWithOneLine) {
+TEST(StageOrder, RepliesWithOneLine) {
   auto server = StageServer::create({.stages = 2});
   ASSERT_TRUE(server);
   const auto ask = [&](std::string_view line) {

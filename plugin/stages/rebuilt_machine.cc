@@ -42,13 +42,12 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording) {
   const auto refuse = [&](const std::string& difference) {
-    return fail(
-        "machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
-        "use the stack that the recording was made of; `headcrash recording info` lists its devices");
+    return fail("machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
+                "use the profile of the recording; `headcrash recording info` lists its devices");
   };
   if (plan.all.size() != recorded.size())
-    return refuse(fmt::format("it has {} devices, but the recording has {}", plan.all.size(),
-                              recorded.size()));
+    return refuse(fmt::format("the machine has {} devices, but the recording has {}",
+                              plan.all.size(), recorded.size()));
   for (std::size_t id = 0; id < recorded.size(); ++id) {
     const profiles::PlannedDevice& planned = plan.all[id];
     const record::RecordedDevice& was = recorded[id];
@@ -57,8 +56,8 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
     if (planned.leaf != was.medium)
       return refuse(fmt::format("{} {} a medium", was.name, was.medium ? "has" : "does not have"));
     if (planned.sectors != was.sectors)
-      return refuse(fmt::format("{} has {} sectors but would have {}", was.name, was.sectors,
-                                planned.sectors));
+      return refuse(fmt::format("{} has {} sectors in the recording, but {} in this machine",
+                                was.name, was.sectors, planned.sectors));
   }
   return {};
 }
@@ -133,7 +132,7 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
     const auto below = static_cast<model::DeviceId>(cache.device + 1);
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
-      return fail(cache.name, "is above an array that is part of another one",
+      return fail(cache.name, "is above an array that is itself a member",
                   "this is not supported; add the fault battery-dead:" + cache.name);
     Result<void> done;
     cache.image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
@@ -186,8 +185,8 @@ std::optional<std::string> RebuiltMachine::error() const {
 int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
   const int error = errno_of(run(disk_index, request));
-  // If a member could not store its bytes, the array's contents are invalid, whatever the array
-  // reports.
+  // If a member could not store its bytes, the array's contents are invalid, even if the array
+  // reports no error.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;

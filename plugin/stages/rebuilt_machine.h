@@ -105,8 +105,8 @@ class RebuiltMachine final : public StageContent {
   std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null for devices without a medium
   profiles::BuiltMachine built_;
   std::vector<DiskInfo> disk_infos_;
-  std::optional<std::string>
-      unanswered_;  ///< the device that did not answer; the machine must not run again
+  /// The device that did not answer; the machine must not run again.
+  std::optional<std::string> unanswered_;
 };
 
 }  // namespace headcrash::stages

@@ -39,7 +39,7 @@ Stage::~Stage() {
 Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const {
   if (arrived_ != finished_)
     return fail(ErrorKind::busy, name_, "a request is in flight",
-                "unmount it and wait for its answers, then load");
+                "unmount the file system and wait until all requests are complete, then load");
   for (const Connection* connection : connections_) {
     const auto index = find_disk(disk_infos, connection->disk_name_);
     const std::string disk = connection->disk_name_ ? name_ + "/" + *connection->disk_name_ : name_;
@@ -50,7 +50,7 @@ Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const 
       return fail(disk,
                   fmt::format("is attached with {} sectors, but the state has {}",
                               connection->sectors_, disk_infos[*index].sectors),
-                  "guests do not notice a new size: detach it first, or use another stage");
+                  "detach it first, because guests do not detect a new size, or use another stage");
   }
   return {};
 }
@@ -88,7 +88,7 @@ Result<void> Stage::load(LoadRequest load) {
 
 Result<void> Stage::check_loaded() const {
   if (load_.content) return {};
-  return fail(name_, "has no content yet", R"(load a state first: {"state":"load",...})");
+  return fail(name_, "has no state yet", R"(load a state first: {"state":"load",...})");
 }
 
 Result<std::unique_ptr<Stage::Connection>> Stage::connect(

@@ -40,7 +40,7 @@ struct AnswerDelay {
 
   /// Returns the delay of the request with this number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// Like of(number), plus `slow_us` for a write to a slow range.
+  /// Returns the delay of(number), plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
@@ -80,8 +80,8 @@ class Stage {
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Fails while a request is in flight, or if the sizes differ from those that open connections
-  /// have seen.
+  /// Fails while a request is in flight, or if the sizes differ from the sizes that open
+  /// connections have seen.
   Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
   /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
   /// is discarded.

@@ -42,7 +42,8 @@ void StageRecording::append(Append event) {
 
 Result<Sealed> StageRecording::seal() {
   if (!writer_)
-    return fail(path_, "is already sealed", "load a state with \"record\" to make another");
+    return fail(path_, "is already complete",
+                "load a state with \"record\" to start another recording");
   if (auto flushed = writer_->flush(); !flushed && !error_) error_ = flushed.error();
   const Sealed sealed{events_, writer_->bytes()};
   writer_.reset();

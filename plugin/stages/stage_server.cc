@@ -167,7 +167,7 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
   const std::vector<DiskInfo> disk_infos = disk_infos_of(origin, above);
-  // This check comes first, so that a rejected load leaves no recording.
+  // Check this before creating the recording, so that a rejected load leaves no recording.
   TRY(stage.may_load(disk_infos));
   const std::uint64_t digest = digest_of(origin.media);
   TRY(auto load,

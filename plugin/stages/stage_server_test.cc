@@ -227,7 +227,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
 
 /// Digests are computed from the differences to the previous load. In any order of loads, they must
 /// equal the digests of the images.
-TEST(StageServer, DigestsEqualThoseOfTheImages) {
+TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto base = record_a_run(*server, folder / "base.hcrec");

@@ -128,7 +128,7 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Only these sectors matter: those of the unflushed writes, or of the present writes if the
+  // Only some sectors matter: the sectors of the unflushed writes, or of the present writes if the
   // digest is computed from the content before them.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;

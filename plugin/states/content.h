@@ -88,8 +88,9 @@ class CutContent {
  public:
   enum class Queries : std::uint8_t {
     many,
+    /// lose_all: digest() is called only with no write kept.
     lose_all
-  };  ///< lose_all: digest() is called only with no write kept
+  };
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
                                    std::optional<model::RequestId> lies_from, Queries use);
 

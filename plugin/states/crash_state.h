@@ -60,8 +60,8 @@ struct CrashState {
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
   /// flushes and FUA writes from this request on had no effect
   std::optional<model::RequestId> lies_from;
-  std::vector<std::pair<model::DeviceId, std::uint64_t>>
-      stopped;  ///< members: each device and its last event
+  /// members: each device and its last event.
+  std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;
 
   bool operator==(const CrashState&) const = default;
 };

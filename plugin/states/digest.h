@@ -18,8 +18,8 @@ namespace headcrash::states {
 /// Returns the digest's sum over whole sectors from `lba` on.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
-/// Returns what unreadable sectors add to the digest, in addition to the sum over their known
-/// bytes.
+/// Returns the contribution of unreadable sectors to the digest, which is added to the sum over
+/// their known bytes.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 
 /// Returns the contribution of sectors with contents from before mkfs. The contribution is never 0,

@@ -199,7 +199,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   TRY(s.check_device(device));
   if (state.event > s.events)
     return fail(s.path,
-                fmt::format("has {} events, but state {} is beyond them", s.events, format(state)),
+                fmt::format("has only {} events, too few for state {}", s.events, format(state)),
                 s.tail_error ? s.tail_error->message() : kOtherState);
   if (state.base == CrashState::Base::physical) return s.physical(device, state.event);
   if (state.base == CrashState::Base::members) {

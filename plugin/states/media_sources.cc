@@ -205,8 +205,8 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;  ///< by device: positions of its steps
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  double space_ =
-      0;  ///< each member behind from every media write on, by every possible number; and pairs
+  /// Each member behind from every media write on, by every possible number; and pairs.
+  double space_ = 0;
 };
 
 }  // namespace

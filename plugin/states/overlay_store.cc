@@ -152,7 +152,7 @@ Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> d
   for (const Piece& piece : held) wanted -= piece.sectors;
   if (wanted > o.slots_max - std::min(o.slots_max, o.in_use()))
     return fail("overlay",
-                fmt::format("is full: {} bytes are written to the state, and the limit is {}",
+                fmt::format("is full: {} bytes have been written to the state, and the limit is {}",
                             overlay_bytes(), o.slots_max * kSectorBytes),
                 "use a larger overlay, or write less");
   std::uint64_t next = lba;

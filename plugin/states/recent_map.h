@@ -7,7 +7,7 @@
 
 namespace headcrash::states {
 
-/// Not thread-safe. Searches linearly, so it is for few entries.
+/// A map of recently used entries. It searches linearly, so it suits few entries. Not thread-safe.
 template <typename Key, typename Value>
 class RecentMap {
  public:

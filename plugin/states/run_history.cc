@@ -137,7 +137,7 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
     return fail(
         path,
         fmt::format("its base is {} in state {}, {}", below_path.string(), header.base->state, why),
-        "keep a recording together with the recordings it is based on");
+        "keep a recording together with its base recordings");
   };
   std::error_code none;
   if (!fs::is_regular_file(below_path, none)) return unusable("but there is no such file");

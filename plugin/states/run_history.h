@@ -83,8 +83,8 @@ class RunHistory {
   /// Recordings with equal fingerprints have equal events up to that point, including payloads.
   /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
-  bool has_media_events()
-      const;  ///< false: imported or made on a stage; it has no `physical` and `members` states
+  /// false: imported or made on a stage; it has no `physical` and `members` states.
+  bool has_media_events() const;
   std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;
@@ -128,7 +128,7 @@ class RunHistory {
 
   /// Returns the contents of a medium before the first event; null: zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
-  /// Returns the first events of the power cycles: 0, and those after each power cut.
+  /// Returns the first event of each power cycle: 0, and the events after each power cut.
   const std::vector<std::uint64_t>& power_cycles() const;
   /// Returns the first event of the power cycle that contains a cut at `event`.
   std::uint64_t power_cycle_begin(std::uint64_t event) const;
@@ -136,7 +136,7 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` contains the recordings that are based on this one.
+  /// `chain` contains the recordings that are based on this recording.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);

@@ -42,7 +42,7 @@ std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& c
   return member_source(context);
 }
 
-/// Returns the media to explore: all of them, or those below an array.
+/// Returns the media to explore: all media, or the media below an array.
 std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
                                       model::DeviceId device) {
   std::vector<model::DeviceId> media;
@@ -62,7 +62,7 @@ Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>&
                 "explore one device");
   if (std::find(strategies.begin(), strategies.end(), Strategy::member) != strategies.end())
     return fail(run.path(),
-                "disks on one power cord stop together: the strategy member is for arrays",
+                "the strategy member applies only to arrays: disks on one power cord stop together",
                 "use physical, prefix, reorder, torn, lose-all or lying-flush");
   return {};
 }
@@ -93,7 +93,7 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
                     "use prefix, reorder, torn, lose-all or lying-flush");
     const std::size_t media = media_of(run.header(), options.device).size();
     if (by_media(strategy) && media < (strategy == Strategy::member ? 2 : 1))
-      return refuse(fmt::format("{} has {} media, too few for the strategy {}",
+      return refuse(fmt::format("{} has {} media, too few for strategy {}",
                                 devices[options.device].name, media, wanted),
                     "explore another device, or use another strategy");
     if (!by_media(strategy) && !devices[options.device].medium && run.header().base)
@@ -114,7 +114,7 @@ Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& 
   constexpr std::uint64_t kMost = 1 << 20;
   if (!std::has_single_bit(bytes) || bytes < model::kSectorBytes || bytes > kMost)
     return fail(subject, "is not a power of two from 512 bytes to 1 MiB",
-                "use for example 512, 4K or 16K");
+                "for example, use 512, 4K or 16K");
   return static_cast<std::uint32_t>(bytes / model::kSectorBytes);
 }
 

@@ -61,8 +61,8 @@ class StateImage {
 
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;
-  std::shared_ptr<const std::vector<std::uint64_t>>
-      digests_;  ///< [n]: digest of the first n sectors; null: unknown
+  /// [n]: digest of the first n sectors; null: unknown.
+  std::shared_ptr<const std::vector<std::uint64_t>> digests_;
 };
 
 /// A crash state with a bounded private overlay in memory, for the writes of a guest, a checker or

@@ -43,8 +43,8 @@ struct SourceContext {
   std::vector<model::DeviceId> chosen;  ///< devices whose writes are chosen: one, or all disks
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of the chosen devices
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
-  std::vector<std::unique_ptr<WrittenContent>>
-      others;  ///< contents of the other media, if there are no MEDIA events
+  /// Contents of the other media, if there are no MEDIA events.
+  std::vector<std::unique_ptr<WrittenContent>> others;
 
   bool in_range(std::uint64_t event) const {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());

@@ -21,12 +21,12 @@ namespace headcrash::states {
 
 struct SubsetRequest {
   std::size_t writes = 0;
-  std::vector<std::vector<std::uint8_t>>
-      kinds;  ///< each: flags of the writes of one kind; neither none nor all
+  /// each: flags of the writes of one kind; neither none nor all.
+  std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  std::vector<std::vector<std::uint8_t>> disks =
-      {};  ///< each: flags of the writes on one disk; neither none nor all
+  /// each: flags of the writes on one disk; neither none nor all.
+  std::vector<std::vector<std::uint8_t>> disks = {};
 };
 
 /// Returns the subsets [from, from + count) of the list. A subset has one flag for each write,

@@ -297,7 +297,7 @@ TEST(TwoDisks, AFlushedDiskAndItsLogLoseNothing) {
             (std::set<std::string>{"a3-", "a7", "a7-", "a9"}));
 }
 
-TEST(TwoDisks, OneDiskIsExploredAsBefore) {
+TEST(TwoDisks, ASingleDiskHasTheSameStatesInBothModes) {
   const TemporaryFolder folder;
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}}};
   header.media = false;

@@ -160,8 +160,8 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Returns the most promising cuts: those with most unflushed writes (just before a promise is
-/// made), and those with most promises (after marks).
+/// Returns the most promising cuts: cuts with the most unflushed writes (just before a promise is
+/// made), and cuts with the most promises (after marks).
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -238,8 +238,8 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Separates the writes on one disk from those on the other disks. This finds programs that flush
-  /// one disk and rely on another.
+  /// Separates the writes on one disk from the writes on the other disks. This finds programs that
+  /// flush one disk and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {

@@ -79,8 +79,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
                 "run a campaign first, or name its database with --db");
   }
   if (state == FileState::older) {
-    return fail(path.string(), "has the schema of an older headcrash",
-                "run a command that writes to it, which migrates it");
+    return fail(path.string(), "has the schema of an older version of headcrash",
+                "run a command that writes to the database, which migrates it");
   }
   return handle;
 }
@@ -425,8 +425,8 @@ Result<void> Database::close() && {
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());
   if (row && mode.text(0) == "delete") return {};
-  return fail(state->path.string(), "its write-ahead log cannot be moved into it",
-              "stop other processes that use it");
+  return fail(state->path.string(), "the write-ahead log cannot be checkpointed",
+              "stop other processes that use the database");
 }
 
 const std::filesystem::path& Database::path() const {

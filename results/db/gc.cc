@@ -149,7 +149,7 @@ class Collection {
 
   Result<GcOutcome> run() {
     TRY(auto found, candidates(database_, options_));
-    // A file is kept if a kept row names it, too.
+    // A file is also kept if a kept row names it.
     for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
     TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));

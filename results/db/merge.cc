@@ -26,7 +26,7 @@ using IdMap = std::unordered_map<std::int64_t, std::int64_t>;
 struct ShardedDigest {
   std::string base;
   unsigned index = 0, count = 1;
-  bool sharded = false;  ///< the text had a shard
+  bool sharded = false;  ///< true if the stored text had a shard
 };
 
 ShardedDigest split_digest(const std::string& digest) {
@@ -47,13 +47,14 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  std::string execution;  ///< start and end of a run without shards, which is never joined
+  /// Start and end of a run without shards, which is never joined with another run.
+  std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  std::map<std::pair<std::size_t, unsigned>, bool>
-      from;  ///< database and shard that are already included
+  /// Database and shard that are already included.
+  std::map<std::pair<std::size_t, unsigned>, bool> from;
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
 };
@@ -103,7 +104,7 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
                            return other.empty() || there.contains(other);
                          });
     });
-    if (ready == waiting.end()) return fail("schema", "tables refer to each other in a cycle");
+    if (ready == waiting.end()) return fail("schema", "the references between tables form a cycle");
     there.insert(ready->name);
     ordered.push_back(std::move(*ready));
     waiting.erase(ready);
@@ -278,7 +279,7 @@ class Merge {
     return {};
   }
 
-  /// Returns true if an earlier database already contained the trial.
+  /// Returns true if an earlier database already contained this trial.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
     TRY(auto look,
         Statement::prepare(output_.handle(),
@@ -290,8 +291,8 @@ class Merge {
     if (!found) return false;
     if (look.text(1) != verdict) {
       return fail(input.path().string(),
-                  fmt::format("trial {} is {} here but {} in {}", key, verdict, look.text(1),
-                              origin_[look.integer(0)].string()),
+                  fmt::format("trial {} is {} in this database, but {} in {}", key, verdict,
+                              look.text(1), origin_[look.integer(0)].string()),
                   "omit one of the two databases, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
@@ -318,15 +319,15 @@ class Merge {
     if (!run.whole()) {
       outcome_.remarks.push_back(
           run.same_count
-              ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
+              ? fmt::format("{}: {} of {} shards are present, {} of them finished", run.name,
                             run.planned.size(), run.count, run.finished.size())
-              : fmt::format(
-                    "{}: split into different numbers of shards; whether all are there is unknown",
-                    run.name));
+              : fmt::format("{}: the runs were divided into different numbers of shards, so it is "
+                            "unknown whether all shards are present",
+                            run.name));
     }
     if (!run.same_versions)
       outcome_.remarks.push_back(
-          run.name + ": the shards were made with different versions of tools or kernel");
+          run.name + ": the shards were run with different versions of tools or kernel");
     return {};
   }
 
@@ -344,7 +345,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   std::error_code problem;
   if (fs::exists(output, problem)) {
     return fail(output.string(), "already exists",
-                "name a new file; merging into an existing one is not supported");
+                "choose a new file; merging into an existing file is not supported");
   }
   std::set<fs::path> seen;
   for (const fs::path& input : inputs) {

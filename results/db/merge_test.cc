@@ -264,7 +264,7 @@ TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
 TEST_F(MergeTest, RejectsContradictoryVerdicts) {
   expect_refused(
       {shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
-      "ace-seq1/1 is unmountable here but replayed in");
+      "ace-seq1/1 is unmountable in this database, but replayed in");
 }
 
 TEST_F(MergeTest, WritesNothingForUnreadableInput) {
@@ -280,7 +280,7 @@ TEST_F(MergeTest, WritesNothingForUnreadableInput) {
   const auto older = shard("m", 1, 2, true);
   ASSERT_TRUE(execute(must(Database::open(older, Database::Access::read_write)).handle(),
                       "PRAGMA user_version = 2"));
-  expect_refused({a, older}, "older headcrash");
+  expect_refused({a, older}, "older version of headcrash");
 }
 
 TEST_F(MergeTest, KeepsAnExistingOutput) {

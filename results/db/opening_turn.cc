@@ -44,9 +44,9 @@ Result<OpeningTurn> OpeningTurn::take(const std::filesystem::path& database,
     if (errno != EINTR && errno != EWOULDBLOCK) break;
     if (std::chrono::steady_clock::now() >= deadline)
       return fail(database.string(),
-                  fmt::format("its folder {} has been locked by {} for {:.1f} s", path.string(),
+                  fmt::format("the folder {} has been locked by {} for {:.1f} s", path.string(),
                               holder_of(turn.folder_), static_cast<double>(patience.count()) / 1e3),
-                  "use a folder that is not a store of a server, or end that process");
+                  "end that process, or use a folder that is not the store of a server");
     std::this_thread::sleep_for(kBetweenTries);
   }
   return turn;

@@ -39,7 +39,7 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
   const std::string prefix = doing.empty() ? std::string{} : doing + " failed: ";
   switch (sqlite3_errcode(handle) & 0xff) {
     case SQLITE_NOTADB:
-      return {file, "is not a database", "use another file (this one is unchanged)"};
+      return {file, "is not a database", "use another file; this file is unchanged"};
     case SQLITE_CORRUPT:
       return damaged(file, own_words(handle));
     case SQLITE_READONLY:
@@ -47,12 +47,12 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
       return {file, prefix + "it cannot be written",
               "check the permissions of the file and of its folder"};
     case SQLITE_FULL:
-      return {file, prefix + "no space is left",
-              "free some space; what was recorded before is safe"};
+      return {file, prefix + "no space is left", "free some space; earlier records are safe"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {file, prefix + "it is locked by another process",
-              "wait until that process has ended, or write to another file and merge"};
+              "wait until that process has ended, or write to another file and merge the files "
+              "later"};
     case SQLITE_CANTOPEN:
       return {file, prefix + own_words(handle),
               "check that the folder exists and can be read and written"};
@@ -61,7 +61,7 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
       return {file, prefix + "a row does not fit the schema (" + own_words(handle) + ")",
-              "this is a defect of headcrash; nothing of the row was kept"};
+              "this is a defect of headcrash; the row was not stored"};
     default:
       return {file, prefix + own_words(handle), {}};
   }

@@ -108,9 +108,10 @@ Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now,
   if (now.clock() != then.clock()) {
     return fail(
         options.baseline->database.string(),
-        fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
+        fmt::format("run {} is in {} time, but the baseline is in {} time, so their times cannot "
+                    "be compared",
                     now.facts.run.id, now.clock(), then.clock()),
-        "name a baseline of the same clock");
+        "use a baseline with the same clock");
   }
   return compare_with_baseline(now, then, options.baseline->tolerance);
 }
@@ -187,7 +188,7 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   if (only_bench) {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "leave --baseline and --csv out, or name a run of headcrash bench with --run");
+                "omit --baseline and --csv, or select a run of headcrash bench with --run");
   }
   TRY(const auto html, page(facts));
   TRY(const auto path, write_page(options, html));

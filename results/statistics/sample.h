@@ -49,8 +49,8 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 /// The change of a measurement from a baseline. Smaller values are better, as for times; for rates,
 /// pass the reciprocals.
 struct Comparison {
-  double ratio =
-      1;  ///< now / baseline: of the means; for pairs the geometric mean of the pairs' ratios
+  /// Now / baseline: of the means; for pairs the geometric mean of the pairs' ratios.
+  double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt for fewer than three values on a side
   /// Two-sided probability that equal quantities would show a difference at least this large, by
   /// Student's t test of the logarithms (paired for pairs; otherwise Welch's test, with its degrees

@@ -4,7 +4,7 @@
 #
 #   bad_input.sh BUILD-FOLDER
 #
-# No guest is started. Rows that want a file have it written above them.
+# No guest is started. The lines before a row write the files that the row needs.
 tests=$(cd "$(dirname "$0")" && pwd)
 . "$tests/lib.sh"
 cd "$scratch"
@@ -35,7 +35,7 @@ wrong() {
   rows=$((rows + 1))
 }
 
-# file NAME: from standard input
+# file NAME: writes standard input to the file
 file() { cat >"$1"; }
 
 # ---- command lines
@@ -164,7 +164,7 @@ wrong raid55 'did you mean "raid5-5"' -- explore --fs ext4 --workload ace-seq1/1
 wrong '"sqlit"' 'did you mean "sqlite"' -- explore --fs ext4 --application sqlit
 wrong 'no setting "wal-ful"' 'did you mean "wal-full"' -- explore --fs ext4 --application sqlite+wal-ful
 wrong --slow "plain disk" "omit --machine" -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --slow journal
-wrong --slow "recorded now" "omit RECORDING" -- explore some.hcrec --fs ext4 --slow journal
+wrong --slow "new recording" "omit RECORDING" -- explore some.hcrec --fs ext4 --slow journal
 wrong --slow-us 1000000 -- explore --fs ext4 --workload ace-seq1/17 --slow journal --slow-us 2000000
 wrong --resume "--db FILE" -- explore --fs ext4 --workload ace-seq1/17 --resume
 wrong --db --minimise -- explore --fs ext4 --workload ace-seq1/17 --db new.db --minimise
@@ -203,7 +203,7 @@ wrong empty.hcrec "not a headcrash recording" -- recording info empty.hcrec
 wrong missing.hcrec "No such file" -- recording info missing.hcrec
 wrong csvv 'did you mean "csv"' -- recording export noise.hcrec --format csvv -o x
 wrong typo.toml dm-log-writes -- recording import typo.toml --format dm-log-writes -o new.hcrec --size 64M
-wrong missing.hcrec "recording does not exist" -- replay missing.hcrec --fs ext4 --state w1-
+wrong missing.hcrec "missing.hcrec: does not exist" -- replay missing.hcrec --fs ext4 --state w1-
 
 # ---- databases
 : | file empty.db
@@ -261,7 +261,7 @@ wrong --guest virtual -- bench quick --guest xen
 wrong --jobs "one at a time" -- bench quick --jobs 2 --db none.db
 wrong --jobs "one at a time" -- bench quick --guest virtual --charge 1 --jobs 2 --plan
 wrong --guest virtual -- campaign smoke --guest xen
-wrong --guest "leave it out" -- campaign ufs-schemes --guest virtual --db none.db
+wrong --guest "omit it" -- campaign ufs-schemes --guest virtual --db none.db
 wrong no-folder "give --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447
@@ -272,10 +272,10 @@ wrong missing.img "No such file" -- image ufs check missing.img
 wrong typo.toml "not an image" -- image ufs check typo.toml
 wrong --bogus -- image ufs mkfs new.img --size 64M --bogus 1
 
-# ---- places without room, and those that cannot be written
+# ---- full disks and unwritable folders
 wrong /dev/full "No space left" -- simulate --profile hp-c2447 --random count=1000 --csv /dev/full
-# Every family of commands that prints: standard output on a full disk is one line and exit code 2, however much was printed.
-# full WORD...: as wrong(), with standard output on a full disk.
+# For each family of printing commands: if standard output is on a full disk, one line on standard error and exit code 2.
+# full WORD...: like wrong(), with standard output on a full disk.
 full() {
   local status=0
   timeout 60 "$headcrash" "$@" >/dev/full 2>"$scratch/err" </dev/null || status=$?
@@ -313,7 +313,7 @@ if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then   # in a namespace of 
   around=()
 fi
 
-# ---- scripts: each tells what it does, and begins nothing with an option that it does not have
+# ---- scripts: each has a help text, and does nothing if an option is unknown
 for script in "$tests"/../*; do
   [ -f "$script" ] && [ -x "$script" ] && [ "${script##*/}" != guest-init ] || continue
   timeout 60 "$script" --help >"$scratch/out" 2>"$scratch/err" </dev/null || failed "$script --help exited with $?"

@@ -24,7 +24,7 @@ commit loses-1 'base = "ext4-nobarrier"'
 commit loses-2 'base = "ext4-nobarrier"' '# the same'
 commit mended 'base = "ext4"' '# mended'
 
-# A recording shows nothing of this: its state has lost what was not flushed under whatever recovers it.
+# A recording does not depend on the commit: the unflushed writes of its state are lost under every kernel that recovers it.
 exits 1 "$headcrash" replay 1 --db ../found.db --fs fs.toml
 exits 0 "${replay[@]}" --fs fs.toml
 says 'the recorded finding is in none of 4 states' <"$scratch/out" || failed "$(cat "$scratch/out")"
@@ -44,10 +44,10 @@ says "^$(git rev-parse refs/bisect/keeps) is the first keeps commit" <../bisect 
 [ "$(git log -1 --format=%s refs/bisect/keeps)" = mended ] || failed "$(git bisect log)"
 git bisect reset 2>../reset
 
-# A kernel by a file. What cannot be tested is skipped, whatever the reason.
-refuses 125 'no-such-file' 'names no kernel' -- "${replay[@]}" --kernel-from no-such-file
+# A kernel given by a file. A commit that cannot be tested is skipped, for any reason.
+refuses 125 'no-such-file' 'does not name a kernel' -- "${replay[@]}" --kernel-from no-such-file
 : >kernel
-refuses 125 'names no kernel' -- "${replay[@]}" --kernel-from kernel
+refuses 125 'does not name a kernel' -- "${replay[@]}" --kernel-from kernel
 echo newest >kernel
 refuses 125 'newest' 'neither a kernel' -- "${replay[@]}" --kernel-from kernel
 echo 6.12 >kernel
@@ -58,10 +58,10 @@ status=0
 HEADCRASH_CACHE=$scratch/cache "${replay[@]}" --kernel-from kernel >"$scratch/out" 2>"$scratch/err" || status=$?
 [ $status -eq 125 ] && says '6.12.9 has no module' <"$scratch/err" || failed "exit $status: $(cat "$scratch/err")"
 refuses 2 '--kernel-from' '--kernel' -- "${replay[@]}" --kernel-from kernel --kernel 6.12
-# And what the command lacks is no commit's fault.
+# An invalid command line is an error, not a reason to skip a commit.
 refuses 2 'has no trial "7"' -- "$headcrash" replay 7 --db ../found.db --anew
 refuses 2 '--shell' -- "${replay[@]}" --shell
 refuses 2 'kept its promises' -- "${replay[@]}" --state "$(sqlite3 ../found.db "SELECT name FROM crash_state WHERE verdict IN ('clean', 'replayed') LIMIT 1")"
 touch away.hcrec
-refuses 2 'does not say how it was made' -- "$headcrash" replay away.hcrec --fs ext4 --anew
+refuses 2 'does not contain the settings' -- "$headcrash" replay away.hcrec --fs ext4 --anew
 echo "bisect: all as it should be"

@@ -29,7 +29,7 @@ grep -q '"trials_done_before": 1' outcome.json || failed "the finished trial was
   restore,mkfs,workload,cut,restore,replay,fsck,mount,verify ] || failed "the phases are not what they should be"
 [ "$(sqlite3 smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
 
-# interrupted runs say how to resume them, with all that was given
+# an interrupted run prints the command that resumes it, with all given options
 interrupted() {   # DATABASE ARGUMENT...: told with the rest of the command
   local database=$1 status=0
   shift
@@ -50,11 +50,11 @@ grep -qxF "headcrash: interrupted; resume with: headcrash bench quick --db hint.
 interrupted hints.db campaign one-cut --shard 1/2 --jobs 2
 grep -qxF "headcrash: interrupted; resume with: headcrash campaign one-cut --db hints.db --shard 1/2 --jobs 2 --resume" err || failed "the hint: $(cat err)"
 grep -qF "negative controls: none has run yet" out || [ "$(sqlite3 hints.db 'SELECT count(*) FROM trial')" = 0 ] || failed "the summary: $(cat out)"
-# a finished one is told again, not run again
+# resuming a finished run prints its result and repeats nothing
 "$headcrash" campaign one-cut --db smoke.db --resume >out 2>err || [ $? -eq 1 ] || failed "a finished run: $(cat err)"
 grep -q "run 1 is already finished" err && [ "$(sqlite3 smoke.db 'SELECT count(*) FROM run')" = 1 ] || failed "a finished run was run again: $(cat err)"
 
-# a step that hangs is a verdict, and the campaign ends by itself
+# a hanging step results in a verdict, and the campaign ends
 cat >hang.toml <<'EOF'
 base = "ext4"
 [check]
@@ -76,7 +76,7 @@ status=0
 [ "$status" -eq 1 ] || failed "a hang gave exit code $status: $(cat err)"
 [ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is told as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
 
-# a log that the mount replays: the kernel's words say so
+# a log that the mount replays, according to the kernel's messages
 cat >by-mount.toml <<'EOF'
 trials = 1
 filesystems = ["nilfs2"]
@@ -90,7 +90,7 @@ EOF
 "$headcrash" campaign by-mount.toml --db by-mount.db >/dev/null 2>err || failed "nilfs2: $(cat err; sqlite3 by-mount.db 'SELECT verdict, summary FROM trial')"
 [ "$(sqlite3 by-mount.db 'SELECT verdict FROM trial')" = replayed ] || failed "a replay by mount is not noticed: $(sqlite3 by-mount.db 'SELECT verdict, summary FROM trial')"
 
-# a journal on a device of its own: both devices behind one cord, in one recording
+# a journal on a separate device: both devices lose power together and share a recording
 cat >journal.toml <<'EOF'
 trials = 1
 filesystems = ["ext4-external-journal"]

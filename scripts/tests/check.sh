@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headcrash check: a test that keeps its promises, one that does not, a verifier that sees nothing, and errors before a guest
+# headcrash check: a test that keeps its promises, one that does not, a verifier that detects nothing, and errors before a guest
 # starts.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch"
@@ -16,14 +16,14 @@ END
 chmod +x synced unsynced
 
 exits 2 "$headcrash" check --fs ext4
-said "there is no program to run"
+said "no program is given"
 exits 2 "$headcrash" check --fs ext4 -- ./absent
 said "cannot be started"
 exits 2 "$headcrash" check --fs ext4 --verify false -- ./synced
 said "without a power cut"
 mkdir other && touch other/file other/application.toml
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
-said "holds other files"
+said "contains files that are not from a check"
 
 guest=(--guest qemu --fs ext4 --states 16 --time 120)
 exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./synced

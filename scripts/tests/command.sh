@@ -38,7 +38,7 @@ script -qec "stty cols 60; $headcrash list profiles" /dev/null | tr -d '\r' >nar
 [ "$(wc -l <narrow)" = "$("$headcrash" list profiles | wc -l)" ] || failed "list leaves something out"
 "$headcrash" list profiles --wide | sed -n 1p | says inner_mb_per_s || failed "list --wide"
 
-# doctor looks, and builds nothing
+# doctor only checks; it builds nothing
 HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'guest: not built yet; the first command that needs a guest builds it' || failed "doctor without a guest"
 HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'user-mode guest: not built yet; needed only for virtual time: .*build-guest --uml' || failed "doctor without a user-mode guest"
 [ ! -e no-cache/guest ] && [ ! -e no-cache/kernel ] && [ ! -e no-cache/kernel-uml ] || failed "doctor builds: $(find no-cache)"
@@ -48,7 +48,7 @@ says 'campaigns in QEMU  *lacks cache$' <out || failed "doctor: $(cat out)"
 says 'serve a disk over NBD  *ready$' <out || failed "doctor: $(cat out)"
 (PATH=/nonexistent "$headcrash" doctor || true) | says 'check of a program  *lacks .*strace, sqfstar' || failed "doctor without strace"
 
-# what a database has
+# the contents of a database
 "$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db two.db --quiet 2>err >out || failed "campaign: $(cat out err)"
 [ ! -s err ] || failed "--quiet tells progress: $(cat err)"
 "$headcrash" campaign ufs-schemes/conventional --shard 2/3000 --db two.db 2>err >out || failed "campaign: $(cat out err)"
@@ -135,7 +135,7 @@ rebuild-mb-per-s = 0
 TOML
 refuses 2 a.toml "contains itself" -- "$headcrash" simulate --profile ./a.toml --random count=1
 
-# databases: missing, not one, from a newer version
+# databases: a missing one, a file that is not a database, and one of a newer version
 refuses 2 missing.db -- "$headcrash" report --db missing.db
 echo "no database at all, but long enough to be looked at as one by SQLite, which wants a hundred bytes of header" >text.db
 refuses 2 text.db -- "$headcrash" report --db text.db
@@ -146,13 +146,13 @@ sqlite3 newer.db 'PRAGMA application_id = 0x68637231; PRAGMA user_version = 99; 
 refuses 2 newer.db newer -- "$headcrash" report --db newer.db
 refuses 2 newer.db newer -- "$headcrash" campaign demo --db newer.db
 
-# merging: nothing is written unless everything can be
+# merge writes either everything or nothing
 refuses 2 missing.db -- "$headcrash" merge missing.db -o merged.db
 refuses 2 newer.db newer -- "$headcrash" merge newer.db -o merged.db
 refuses 2 "already exists" -- "$headcrash" merge newer.db -o text.db
 [ ! -e merged.db ] || failed "merge left a database behind"
 
-# gc makes no database; the schema needs none
+# gc creates no database; printing the schema needs no database
 refuses 2 missing.db -- "$headcrash" gc --db missing.db
 [ ! -e missing.db ] || failed "gc made a database"
 refuses 2 text.db -- "$headcrash" gc --db text.db --older-than 0

@@ -31,7 +31,7 @@ if measured['bars'] < 1000:
     sys.exit('the script has drawn nothing')
 if 'broken' in measured['title']:
     sys.exit('a mark of the guest was executed')
-# A user notices 50 ms, and a browser draws each 17. On a machine that others load a frame may be late, half of them are not.
+# A user notices delays of 50 ms, and a browser draws a frame every 17 ms. On a busy machine some frames may be late, but not half of them.
 if statistics.median(took) > 50:
     sys.exit(f'the slider is slow: {handled}, {took}')
 PY

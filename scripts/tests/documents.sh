@@ -13,7 +13,7 @@ build=$(cd "$build" && pwd)
 headcrash=$build/bin/headcrash
 export TMPDIR=$scratch/tmp PATH=$PATH:/usr/sbin:/sbin
 mkdir "$TMPDIR" "$scratch/bin"
-# nbdkit as if the plugin were installed: it ends with this test, and does not take a port of the machine.
+# nbdkit as if the plugin were installed. It ends with this test, and uses no TCP port.
 cat >"$scratch/bin/nbdkit" <<END
 #!/bin/bash
 words=() unix=no
@@ -26,7 +26,7 @@ rm -f "$TMPDIR/default.nbd"   # nbdkit leaves it behind
 [ \$unix = yes ] || words=(-U "$TMPDIR/default.nbd" "\${words[@]}")
 PATH=\${PATH#*:} exec nbdkit --pidfile "$TMPDIR/nbdkit.pid" "\${words[@]}"
 END
-# What scripts want to have built is there: build/release is the build that is tested.
+# Scripts expect a build in build/release, so it refers to the tested build.
 cat >"$scratch/bin/cmake" <<'END'
 #!/bin/bash
 [[ " $* " == *" --preset release "* ]] || { echo "cmake $*: is not run by this test" >&2; exit 1; }
@@ -50,7 +50,7 @@ read_table() {
     esac
   done <"$tests/documents.table"
 }
-# field NAME: the rest of the entry's line that begins with it; not 0 if there is none.
+# field NAME: prints the rest of the entry's line that begins with NAME; fails if there is no such line.
 field() {
   local line
   while IFS= read -r line; do
@@ -67,7 +67,7 @@ help_texts() {
     "$headcrash" "$command" --help | awk '/^Examples:/ {on = 1; next} /^$/ {on = 0} on && /^  [a-z]/ {sub(/^  /, ""); sub(/ +# .*/, ""); printf "%s\036", $0}'
   done < <("$headcrash" --help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}')
 }
-# Verbatim paragraphs of the man page that begin with a command, but for its synopsis.
+# Verbatim paragraphs of the man page that begin with a command, except the synopsis.
 manual() {
   awk '/^=head1/ {synopsis = /SYNOPSIS/} /^ / && !synopsis { sub(/^ /, ""); pending = pending == "" ? $0 : pending "\n" $0; next }
        function out(   n, i, lines, command, until_line) {
@@ -87,7 +87,7 @@ manual() {
        }
        !/^ / {if (pending != "") out()} END {if (pending != "") out()}' "$top/plugin/servers/nbd/nbdkit-headcrash-plugin.pod"
 }
-# The requests of the control socket that have nothing to be filled in.
+# The requests of the control socket without placeholders.
 requests() {
   grep -o '`{[^`]*}`' "$top/plugin/servers/nbd/CONTROL.md" | tr -d '`' | grep -vE '\.\.|\\?\||:(N|L)\b|KIND|NAME|"ok"' | sort -u |
     while IFS= read -r request; do printf "echo '%s' | socat - UNIX-CONNECT:control.sock\036" "$request"; done
@@ -108,7 +108,7 @@ end_servers() {
 }
 complains() { failed "$document: $printed"$'\n'"$*"$'\n'"$(tail -c 3000 "$scratch/out" "$scratch/err" 2>/dev/null)"; }
 
-# serves COMMAND: in the background, until it has printed how to attach the disk.
+# serves COMMAND: starts the command in the background, and waits until it has printed how to attach the disk.
 serves() {
   end_servers
   bash -c "$state"$'\n'"exec $1" >"$scratch/out" 2>"$scratch/err" </dev/null &
@@ -135,7 +135,7 @@ run_one() {
     server=
     return
   fi
-  # The test must not build a kernel, for which it would need the network and minutes.
+  # The test must not build a kernel, which would need the network and some minutes.
   [[ $command != *'--guest virtual'* || $command == *--plan* ]] || complains "wants a user-mode kernel, which may not be there: documents.table has to say what runs it"
   wanted=$(field exit) || wanted=0
   [[ $command != nbdkit\ * ]] || end_servers
@@ -148,7 +148,7 @@ run_one() {
 }
 
 ran=0 short=0 elsewhere=0 not_run=0
-# run_document NAME: its commands are on standard input.
+# run_document NAME: runs the document's commands, given on standard input.
 run_document() {
   local line by needs
   document=$1

@@ -16,7 +16,7 @@ grep -q "controls as expected: 1 of 1" out || failed "the control is not reporte
   failed "no failure of the control was confirmed and told"
 [ "$(ask smoke.db "SELECT sum(checked) = (SELECT count(*) FROM crash_state) FROM coverage")" = 1 ] || failed "coverage and states do not agree"
 [ "$(ask smoke.db 'PRAGMA foreign_key_check' | wc -l)" = 0 ] || failed "foreign keys"
-# what failed can be looked at again, what was clean takes no room
+# failed trials keep their recordings, clean trials do not
 recording=$(ask smoke.db "SELECT path FROM artefact WHERE kind = 'recording'")
 [ -e "$recording" ] || failed "the control's recording is not there: $recording"
 [ ! -e smoke.artefacts/run-1/ext4.stage.overwrite ] || failed "the recording of a clean trial was kept"
@@ -33,7 +33,7 @@ cat "${pages[@]}" | says 'Expected and found' || failed "no page says what was f
 grep -q '<h3 id="controls">' report/report.html || failed "the report has no table of the controls"
 grep -q '<div class="strip">' report/report.html || failed "the report has no strip of the crash states"
 
-# shards, one of them killed and resumed, then merged: all is there once
+# shards, one of which is killed and resumed, are merged: the result has each trial once
 "$headcrash" campaign smoke --db one.db --shard 1/2 >out 2>err || failed "shard 1/2: $(cat out err)"
 "$headcrash" campaign smoke --db two.db --shard 2/2 >out 2>err &
 server=$!
@@ -44,18 +44,18 @@ exits 0 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume
 [ "$(ask both.db "SELECT count(*) FROM run WHERE finished_at IS NOT NULL")" = 1 ] || failed "not one finished run: $(cat out)"
 [ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
 
-# explore: the result in a sentence, from an event or mark on, and as a run that is resumed, listed and reported
+# explore: prints the result in a sentence, begins at an event or mark, and stores a run that can be resumed, listed and reported
 exits 0 "$headcrash" explore --fs ext4 --workload overwrite-fsync --rounds 4 --budget 4 --jobs 1 --record recorded
 says -x 'ext4: passed; all 4 crash states had everything that was promised' <out || failed "no headline: $(cat out)"
 ! says recorded/headcrash- <out || failed "a recording that goes away is named: $(cat out)"
 refuses 2 'did you mean "phase workload"' -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 'phase workloda'
-refuses 2 "events, but no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
+refuses 2 "events, and no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
 space() { sed -n 's/.*"space": \([0-9.]*\).*/\1/p' out; }   # of the one strategy that was asked for
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
 all=$(space)
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
-# a recording in this folder, by its name alone: what is lost without barriers is found, and written
+# a recording in the current folder, given by its name: the losses without barriers are found and written
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 20 --jobs 1 --record lossy
 cd lossy
 exits 1 "$headcrash" explore workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 20 --jobs 1 --csv s.csv --html h.html
@@ -76,7 +76,7 @@ exits 0 "$headcrash" report --db explored.db -o explored
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
 exits 1 "$headcrash" replay 3 --db explored.db
 
-# what a guest does is not waited for when the user interrupts: mkfs, and the check of a state, which then counts for nothing
+# an interruption does not wait for the guest's activity: mkfs, and the check of a state, which then does not count
 cat >slow-mkfs.toml <<'EOF'
 base = "ext4"
 [mkfs]
@@ -112,7 +112,7 @@ done
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print "$f->{checked} ", scalar @{$f->{failures}}' out)" = "0 0" ] ||
   failed "a check that was interrupted counts: $(cat out)"
 
-# a journal on a second disk: states of both disks at once, the control without flushes is caught, and its failure seen again
+# a journal on a second disk: states cover both disks, the control without flushes is caught, and its failure is reproduced
 cat >disks.toml <<'EOF'
 trials = 1
 filesystems = ["ext4-external-journal"]
@@ -148,12 +148,12 @@ says 'Expected and found' <crash.html || failed "the page of the crash says noth
 says '^as recorded' out || failed "the control's failure was not seen again: $(cat out)"
 refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
-# an exploration can end with the first failure that was seen again
+# an exploration can end with the first reproduced failure
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --html explored.html --json
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print scalar @{$f->{failures}}, " ", $f->{checked} < 200' out)" = "1 1" ] ||
   failed "--stop-at-first continued: $(cat out)"
 
-# a crash inside of a list: what it must keep is judged, and what follows it can be replayed from the recordings of all its legs
+# a crash within a list: its promises are judged, and the later part can be replayed from the recordings of all parts
 printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash power' 'create b' 'fsync b' >crash.txt
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
 says 'at the crash inside of the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
@@ -184,7 +184,7 @@ profiles = ["hp-c2447"]
 EOF
 refuses 2 'ext4+read-only-first is mounted twice after a cut' -- "$headcrash" campaign cut.toml --plan
 
-# an adapter whose command is missing, and one that kills the agent: each costs its own trial
+# an adapter with a missing command, and one that kills the agent: each fails only its own trial
 cat >missing.toml <<'EOF'
 base = "ext4"
 [mkfs]

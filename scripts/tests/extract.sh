@@ -23,7 +23,7 @@ wait "$server" || failed "serve exited with $?"
 server=
 events=$("$headcrash" recording info run.hcrec --json | sed -n 's/.*"events": \([0-9]*\).*/\1/p')
 
-# every write there: the image is the disk, byte for byte, and keeps its promises
+# with every write, the image equals the disk byte for byte and keeps its promises
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole >out || failed "extract: $?"
 cmp whole/crash.raw disk.raw || failed "the image is not the disk"
 [ "$(du -k whole/crash.raw | cut -f1)" -lt 12000 ] || failed "the image is not sparse"
@@ -32,7 +32,7 @@ status=0
 whole/reproduce.sh >out || status=$?
 [ $status -eq 125 ] || failed "without --yes it exited with $status"
 grep -q 'Nothing is done without --yes' out || failed "it does not explain itself"
-# without a mount the kernel's own recovery stays untested, and the script says so
+# without a mount, the kernel's recovery is not tested, and the script prints this
 intact() {
   local status=0
   "$1/reproduce.sh" --yes --no-mount >out 2>&1 || status=$?
@@ -41,21 +41,21 @@ intact() {
 intact whole "an intact image"
 cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
 
-# the scripts of the findings end as those that extract writes now
+# the stored scripts of the findings end like those that extract writes now
 cat "$top"/harness/explorer/reproduce/{look,workload}.sh >common
 for stored in "$top"/results/reference/findings/*/*workload.sh; do
   tail -c "$(stat -c %s common)" "$stored" | cmp -s - common || failed "$stored is not what extract writes now: make it anew"
 done
 
-# the same as qcow2
+# the same image as qcow2
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
-# a recording without a list of operations has no workload to repeat, and that is told
-says '"workload": null' <out && says '"no_workload": "the recording: its operations are not known' <out && [ ! -e packed/workload.sh ] ||
+# a recording without a list of operations has no workload to repeat; extract reports this
+says '"workload": null' <out && says '"no_workload": "the recording: its operations are unknown' <out && [ ! -e packed/workload.sh ] ||
   failed "workload.sh without operations: $(cat out)"
 qemu-img compare -q packed/crash.qcow2 disk.raw || failed "the qcow2 image is not the disk"
 intact packed "an intact qcow2 image"
 
-# everything lost: it fails, and git bisect can tell
+# with everything lost, the script fails with an exit code for git bisect
 "$headcrash" extract run.hcrec --fs ext4 --state w0 -o nothing >/dev/null || failed "extract nothing"
 status=0
 nothing/reproduce.sh --yes --no-mount >out 2>&1 || status=$?
@@ -67,7 +67,7 @@ refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o no
 refuses 2 'no power cut' -- "$headcrash" extract run.hcrec --fs ext4 -o none
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state 'w1?' -o none
 refuses 2 --fs -- "$headcrash" extract run.hcrec --state w1 -o none
-refuses 2 'recording does not exist' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
+refuses 2 'missing.hcrec: does not exist' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
 refuses 2 missing.db -- "$headcrash" extract 17 --db missing.db
 refuses 2 missing.db -- "$headcrash" replay 17 --db missing.db
 refuses 2 'no power cut' -- "$headcrash" replay run.hcrec --fs ext4

@@ -78,7 +78,7 @@ kill -INT "$server"
 wait "$server" || failed "serve exited with $?"
 server=
 
-# for the system: into the folder where nbdkit looks, and nothing outside DESTDIR
+# a system-wide installation: the plugin is in nbdkit's folder, and nothing is outside DESTDIR
 DESTDIR=$scratch/image cmake --install "$build" --prefix /usr/local >installed 2>&1 || failed "cmake --install: $(cat installed)"
 ! grep -v "$scratch/image/" installed | grep -q '^-- Installing' || failed "something was installed elsewhere: $(cat installed)"
 plugins=$(pkg-config --variable=plugindir nbdkit)

@@ -30,7 +30,7 @@ takes 7 7.3.4+deb13-amd64
 takes 7.3.4+deb13 7.3.4+deb13-amd64
 refuses 1 'neither a file nor a version' 'list-kernels' -- "$build_guest" --agent "$build/bin/headcrash-agent" --kernel newest
 refuses 1 "$scratch/bzImage is neither" -- "$build_guest" --agent "$build/bin/headcrash-agent" --kernel "$scratch/bzImage"
-# A package that is missing is named, with what installs it.
+# A missing package is named, with the command that installs it.
 refuses 1 'not installed on this host: no-such-package' 'apt-get install no-such-package' -- \
   "$build_guest" --agent "$build/bin/headcrash-agent" --package no-such-package
 [ -z "$(find "$HEADCRASH_CACHE/guest" -mindepth 1 ! -name .lock)" ] || failed "a failed build left $(ls -a "$HEADCRASH_CACHE/guest")"

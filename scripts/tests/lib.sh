@@ -1,4 +1,4 @@
-# Shared by the end-to-end scripts: a scratch folder that goes at the end, and three assertions.
+# Shared by the end-to-end scripts: a scratch folder that is removed at the end, and three assertions.
 # Each script is run as: NAME.sh BUILD-FOLDER
 set -euo pipefail
 build=$1
@@ -12,7 +12,7 @@ says() { [ "$(grep -c "$@")" != 0 ]; }
 
 failed() { echo "FAILED: $*" >&2; exit 1; }
 
-# exits CODE COMMAND...: it exits with CODE; what it says is in the files out and err.
+# exits CODE COMMAND...: checks that the command exits with CODE; its output is in the files out and err.
 exits() {
   local code=$1 status=0
   shift
@@ -20,7 +20,7 @@ exits() {
   [ "$status" -eq "$code" ] || failed "$* gave exit code $status, not $code: $(cat "$scratch/out" "$scratch/err")"
 }
 
-# kill_server: as a power cut ends it. None of its processes may outlive it. Not 0 if it had ended before.
+# kill_server: kills the server, like a power cut. None of its processes may survive. Fails if it had ended before.
 kill_server() {
   local ended=0
   kill -KILL "$server" 2>/dev/null || ended=1

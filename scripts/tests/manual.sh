@@ -11,14 +11,14 @@ for page in "$documents"/man?/*; do
   [ -z "$warnings" ] || failed "$(basename "$page"): $warnings"
 done
 
-# has PAGE WORD...: each of the words is in the page.
+# has PAGE WORD...: checks that the page contains each of the words.
 has() {
   local page=$documents/$1 word
   shift
   [ $# -gt 0 ] || failed "nothing is looked for in $page"
   for word in "$@"; do sed 's/\\//g' "$page" | says -F -- "$word" || failed "$(basename "$page") does not have $word"; done
 }
-# The words of a C++ file that stand between quotation marks in lines that match.
+# Prints the quoted words in the matching lines of a C++ file.
 quoted() { sed -n "$2" "$top/$1" | grep -oE '"[a-z][a-z-]*"' | tr -d '"' | sort -u; }
 mapfile -t keys < <(quoted fs-adapters/linux/adapter.cc '/only({/,/})/p')
 has man5/headcrash-adapters.5 "${keys[@]}"
@@ -35,7 +35,7 @@ for command in $("$headcrash" help | awk '/^Subcommands:/ {on = 1; next} on && /
   [ ${#options[@]} = 0 ] || has "man1/headcrash-$command.1" "${options[@]}"
 done
 
-# complete WORD...: what bash offers for the last word
+# complete WORD...: prints bash's completions of the last word
 offers() {
   COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
   _headcrash

@@ -8,7 +8,7 @@ PATH=$build/bin:$PATH
 db="my results.db"   # a name that a shell would take apart
 
 ask() { sqlite3 -cmd '.timeout 10000' "$db" "$1"; }
-# begins LOG ARGUMENT...: a campaign in the background; returns when it has a trial more, with the campaign stopped in its
+# begins LOG ARGUMENT...: starts a campaign in the background. Returns when it has one more trial, with the campaign stopped in its
 # middle (SIGSTOP), so that a fast machine does not finish it before it is interrupted.
 begins() {
   local log=$1 before
@@ -18,7 +18,7 @@ begins() {
   server=$!
   for _ in $(seq 600); do
     if [ "$(ask 'SELECT count(*) FROM trial' 2>/dev/null || echo 0)" -gt "$before" ]; then
-      # not while it is writing: the database would be locked
+      # not while it writes, because the database would be locked
       until kill -STOP "$server" && sqlite3 "$db" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null; do
         kill -CONT "$server"
         sleep 0.01
@@ -45,14 +45,14 @@ refuses 2 "run 1: is being executed by process $server on $(hostname) since 20" 
 refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --redo-errors
 first=$server
 
-# another shard, in the same database at the same time
+# another shard with the same database at the same time
 begins two.log ufs-schemes --db "$db" --shard 2/150
 interrupts
 grep -qxF "headcrash: interrupted; resume with: headcrash campaign ufs-schemes --db 'my results.db' --shard 2/150 --resume" two.log ||
   failed "the hint: $(cat two.log)"
 kill -0 "$first" || failed "the first one has ended: $(cat one.log)"
 
-# its owner is killed: nothing is left of the lock, and whoever resumes it first has it
+# the run's owner is killed: the lock is released, and the first process that resumes the run owns it
 kill -KILL "$first"
 wait "$first" 2>/dev/null || true
 before=$(ask "SELECT count(*) FROM trial WHERE run_id = 1")
@@ -60,7 +60,7 @@ begins resumed.log ufs-schemes --db "$db" --shard 1/150 --jobs 2 --resume
 refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --resume
 interrupts
 
-# the hint is a command: it resumes this very run
+# the hint is a command that resumes this run
 hint=$(sed -n 's/^headcrash: interrupted; resume with: //p' resumed.log)
 [ "$hint" = "headcrash campaign ufs-schemes --db 'my results.db' --shard 1/150 --jobs 2 --resume" ] || failed "the hint: $(cat resumed.log)"
 eval "$hint" >hint.log 2>&1 || failed "$hint: $(cat hint.log)"
@@ -70,7 +70,7 @@ grep -q "^run 1: .* of them before" hint.log || failed "the hint began another r
   failed "the run is not complete: $(ask 'SELECT * FROM run')"
 [ "$before" -ge 1 ] || failed "the killed one had kept nothing"
 
-# a finished run is told again, not run again
+# resuming a finished run prints its result and repeats nothing
 finished=$(ask 'SELECT finished_at FROM run WHERE id = 1')
 exits 0 "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --resume
 grep -q "run 1 is already finished" err || failed "a finished run: $(cat err)"

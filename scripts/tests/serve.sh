@@ -38,7 +38,7 @@ qemu-img info --image-opts "driver=nbd,server.type=unix,server.path=$(field sock
 qemu-img bench -q -c 200 -d 8 -s 4096 -w --image-opts "driver=nbd,server.type=unix,server.path=$(field socket)" >/dev/null || failed "qemu-img bench"
 stop
 
-# power that goes and comes back is told
+# serve reports the power cut and the return of power
 start --size 64M --control told.control
 echo '{"power":"cut"}' | socat - UNIX-CONNECT:told.control | says '"ok":true' || failed "cut"
 for _ in $(seq 100); do ! says 'The power was cut at' <serve.err || break; sleep 0.05; done
@@ -53,7 +53,7 @@ refuses 2 other -- "$headcrash" serve --size 64M --store other
 stop
 refuses 2 store.json sectors -- "$headcrash" serve --size 32M --store other
 
-# sockets of one's own: gone at the end, refused while a server listens, replaced after a server that was killed
+# sockets chosen by the user: removed at the end, rejected while a server listens, replaced after a killed server
 start --size 64M --socket own.sock --control own.control
 [ "$(field socket)" = "$PWD/own.sock" ] || failed "another socket: $(cat serve.json)"
 refuses 2 own.sock "another server listens on it" -- timeout 20 "$headcrash" serve --size 64M --socket own.sock
@@ -70,7 +70,7 @@ stop
 [ ! -e own.sock ] || failed "the socket was left behind"
 refuses 2 "too long for a Unix socket" -- timeout 20 "$headcrash" serve --size 64M --socket "$(printf 'x%.0s' {1..120}).sock"
 
-# the printed line is one that QEMU takes: a paused machine with the disk
+# QEMU accepts the printed options: a paused machine with the disk
 "$headcrash" serve --size 64M --clock off --profile hp-c2447 -- timeout 5 qemu-system-x86_64 -accel tcg -M q35 -m 64 -S -display none -nodefaults 2>qemu.err || [ $? -eq 124 ] ||
   failed "QEMU refused the printed options: $(cat qemu.err)"
 echo "serve: all as it should be"

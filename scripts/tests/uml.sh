@@ -18,7 +18,7 @@ if [ "${2:-}" = real ]; then
   for edit in exit-kill spin clock-1ns long-sleep hz-250 no-host-entropy no-host-features no-measuring no-wakeup-preemption fixed-addresses large-fp-state; do describes "\"$edit\""; done
   exits 0 uml --check
   [ "$(cat "$scratch/out")" = "$guest" ] || failed "--check says $(cat "$scratch/out")"
-  # It boots to the agent, which finds nobody to talk to: that is a panic, which ends the process.
+  # The kernel boots and starts the agent, which has no connection. Its exit causes a panic, which ends the process.
   boot() {   # NAME WORD...
     local name=$1
     shift
@@ -27,7 +27,7 @@ if [ "${2:-}" = real ]; then
       uml_dir="$scratch/$name/" time-travel=inf-cpu time-travel-start=0 stderr=1 console=stderr con=null con0=null,null panic=0 \
       </dev/null >"$scratch/$name/out" 2>"$scratch/$name/console" || true)
     grep -q 'Run /init as init process' "$scratch/$name/console" || failed "the kernel did not start the agent: $(tail -n 20 "$scratch/$name/console")"
-    # What it says before it begins, of the host's limits, is not the guest's.
+    # Skips messages about the host's limits, which are printed before the guest starts.
     grep -a '^\[' "$scratch/$name/console" | sed -n '/Linux version/,$p' >"$scratch/$name.log"
   }
   boot first
@@ -40,7 +40,7 @@ if [ "${2:-}" = real ]; then
 fi
 
 export HEADCRASH_CACHE=$scratch/cache
-# A tree that has what the edits of exit-kill and spin look for, and whose kernel is what it was built from.
+# A source tree to which the edits of exit-kill and spin apply. Its kernel is the concatenation of its sources.
 tree=$scratch/tree
 mkdir -p "$tree"/{arch/um/{os-Linux/skas,kernel},kernel/sched}
 : >"$tree/Kconfig"
@@ -59,7 +59,7 @@ END
 sed -i "s/300.PID/300.$$/" "$tree/Makefile"   # by which this test's are known
 : >"$tree/lacks"
 
-# ---- refused
+# ---- rejected
 printf 'bzImage' >"$scratch/bzImage"
 refuses 1 "$scratch/bzImage is a file" 'built from source' -- uml --kernel "$scratch/bzImage"
 refuses 1 'not a kernel' 'arch/um' -- uml --kernel "$scratch"
@@ -78,7 +78,7 @@ rm -f "$scratch"/few/{flex,bison}
   cp "$(dirname "$build_guest")"/{build-uml,uml.config,package-lists} "$scratch/few"   # without build-guest's /usr/sbin
   refuses 1 'lacks flex bison' 'apt-get install flex bison' -- "$scratch/few/build-uml" --kernel "$tree"
 )
-# Debian, as far as it is asked for: what it has.
+# A replacement for apt-cache that lists the packages of this test.
 mkdir "$scratch/fake"
 cat >"$scratch/fake/apt-cache" <<'END'
 #!/bin/sh
@@ -107,7 +107,7 @@ tail -n 1 "$scratch/err" | grep -q 'the edit exit-kill does not apply' || failed
 sed -i 's/SOMETHING/TRACESYSGOOD/' "$tree/arch/um/os-Linux/start_up.c"
 [ -z "$(find "$HEADCRASH_CACHE" -name '.build.*')" ] || failed "refusals left $(find "$HEADCRASH_CACHE" -name '.build.*')"
 
-# ---- built once
+# ---- built only once
 touch "$tree"/built.{o,a} "$tree/vmlinux"   # what a build of the user's leaves there is not copied
 exits 0 uml --kernel "$tree"
 guest=$(tail -n 1 "$scratch/out")
@@ -132,7 +132,7 @@ exits 0 "$build_guest" --uml --agent "$scratch/agent" --kernel "$tree"
 echo '# another' >>"$tree/Makefile"
 refuses 3 'not built yet' -- uml --check --kernel "$tree"
 
-# ---- interrupted: by a signal, and killed
+# ---- interrupted by a signal, and killed
 touch "$tree/slow"
 for signal in TERM KILL; do
   "$build_guest" --uml --agent "$agent" --kernel "$tree" >"$scratch/out" 2>&1 &
@@ -153,7 +153,7 @@ for signal in TERM KILL; do
 done
 rm "$tree/slow"
 
-# ---- two at once: one builds, the other one waits
+# ---- two concurrent calls: one builds, the other waits
 uml --kernel "$tree" >"$scratch/out1" 2>"$scratch/err1" &
 server=$!
 exits 0 uml --kernel "$tree"

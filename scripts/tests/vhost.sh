@@ -25,7 +25,7 @@ stop() {  # SIGNAL
 ask() { echo "$1" | socat -t 80 - UNIX-CONNECT:disk.sock.control; }
 words() { python3 -c 'import json, sys; [print(w) for w in json.load(open("serve.json"))'"$1"']'; }
 
-# sockets: refused while a server listens, replaced after one that was killed; SIGTERM and SIGINT remove them
+# sockets: rejected while a server listens, replaced after a killed server, removed by SIGTERM and SIGINT
 start --size 64M --clock off
 refuses 2 disk.sock "another server listens on it" -- timeout 20 "$headcrash" serve --size 64M --vhost-user disk.sock
 ask '{"power":"status"}' | says '"power":"on"' || failed "the refused one disturbed the server"
@@ -36,12 +36,12 @@ kill_server || failed "serve had ended: $(cat serve.err)"
 start --size 64M --clock off
 stop INT
 
-# with a command it ends when that ends; QEMU takes the options
+# with a command, the server ends with the command; QEMU accepts the options
 exits 124 "$headcrash" serve --profile hp-c2447 --size 64M --clock off --vhost-user disk.sock --memory 64M -- \
   timeout 2 qemu-system-x86_64 -accel tcg -M q35 -S -display none -nodefaults
 [ ! -e disk.sock ] || failed "the socket was left behind"
 
-# the guest: what has been synced survives a cut in the middle of a write
+# the guest: synced data survives a cut in the middle of a write
 cat >guest.sh <<'G'
 set -e
 mark() { printf '%s\0' "$1" | dd of=/dev/vdb bs=512 conv=sync oflag=direct status=none; }
@@ -85,7 +85,7 @@ ask '{"stats":"read"}' >stats.json
 stop TERM
 says 'the power is off' <serve.err || failed "requests that failed are told: $(cat serve.err)"
 
-# the recording: the cut 60 ms of model time after the mark, requests inside at that instant, and none that was acknowledged without power
+# the recording: the cut is 60 ms of model time after the mark, requests are in the device at that time, and none is acknowledged without power
 "$headcrash" recording export run.hcrec --format csv -o run.csv >/dev/null
 python3 - <<'P' || failed "the recording: $(tail -n 40 run.csv)"
 import csv, json

@@ -16,7 +16,7 @@ fi
 guest=$(tail -n 1 "$scratch/guest")
 cd "$scratch"
 
-# by hand: the agent's lines over a socket, and what a read of the drive takes by either clock
+# without the harness: the agent's lines over a socket, and the time of a read of the drive by both clocks
 cat >hand.py <<'H'
 import json, socket, time
 
@@ -76,7 +76,7 @@ for offset in (0, 20 << 20, 5 << 20, 60 << 20, 60 << 20):
     drive = server({"stats": "read"})["devices"][0]["latency"]["target"]["max_ns"]
     assert drive > 500_000, drive
     beyond.add(guest - drive)
-# The guest reads its clock on the way, a nanosecond each time; otherwise they are the same.
+# Each time that the guest reads its clock, a nanosecond passes; apart from this, the times are equal.
 assert all(0 < each < 50 for each in beyond), beyond
 print("a read in the guest takes", sorted(beyond), "ns longer than in the drive")
 P
@@ -87,8 +87,8 @@ sleep 0.3
 ! pgrep -f "$scratch/" >/dev/null || failed "processes were left behind: $(pgrep -af "$scratch/")"
 ! ls | says sock || failed "sockets were left behind: $(ls)"
 
-# A loop in the guest takes what it takes of the host's processor, times the charge; the guest's clock follows when it waits for a disk.
-# Without a charge it takes no time.
+# A loop in the guest takes the host's processor time, multiplied by the charge. The guest's clock follows when the guest waits for a disk.
+# Without a charge, the loop takes no time.
 cat >loop.py <<'L'
 from hand import ask, server
 ask(do="hello")
@@ -118,10 +118,10 @@ assert none < 0.1 and clock_none < 0.05, (none, clock_none)  # two reads of the 
 print(f"a loop takes {one:.3f} s at charge 1, {more:.3f} s at 20, {none:.3f} s without")
 P
 
-# bench_file NAME: standard input, and one trial a cell, in virtual time.
+# bench_file NAME: writes standard input to the file, with one trial per cell, in virtual time.
 bench_file() { { cat; printf '%s\n' '[repetitions]' 'least = 1' 'most = 1' '[guest]' 'kind = "virtual"'; } >"$1"; }
 
-# Writeback goes on until it waits: small files that follow each other on the disk are few requests, as on a machine.
+# Writeback continues until it waits: adjacent small files become few requests, as on a real machine.
 bench_file small.toml <<'T'
 filesystems = ["ext4"]
 [[device]]
@@ -135,7 +135,7 @@ exits 0 "$headcrash" bench small.toml --db small.db --quiet
 writes=$("$headcrash" query --db small.db "SELECT max(writes) FROM phase WHERE name = 'workload'" --csv | tail -n 1 | tr -d '\r')
 [ "$writes" -gt 5 ] && [ "$writes" -lt 150 ] || failed "1000 small files of ext4 were $writes writes"
 
-# power cuts in the middle of commits, on RAID 5 behind NVRAM; the whole of it twice
+# power cuts during commits, on RAID 5 behind NVRAM; the complete test runs twice
 cat >cuts.toml <<'T'
 seed = 3
 trials = 4
@@ -177,7 +177,7 @@ assert cuts, "nothing was inside at any cut"
 print(cuts, "of 4 cuts with writes or flushes inside the array")
 P
 
-# crash states: what must be lost is, a log on a disk of its own and an array as well; equal seeds record equal bytes
+# crash states: the control loses data, also with a log on a separate disk and on an array; equal seeds record equal bytes
 cat >eight.txt <<'T'
 create f0
 write f0 0 8192 1 1
@@ -206,7 +206,7 @@ told 'said["checked"] == 10' "with a log on a disk of its own"
 exits 0 explore --fs ext4 --machine raid5-5 --size 128M --jobs 1 --budget 4
 told 'said["checked"] >= 3' "on an array"
 
-# zeroes that Linux writes past its journal are zeroes on a used disk, too: half a block of new room is written
+# Linux writes zeroes without its journal when half a block of new space is written; they must also be zeroes on a used disk
 cat >room.txt <<'T'
 create f
 allocate f 131072 24576
@@ -216,7 +216,7 @@ T
 exits 0 "$headcrash" explore --guest virtual --workload room.txt --fs ext4 --size 64M --jobs 1 --strategy prefix --json
 told 'said["checked"] >= 4' "a part of new room"
 
-# a benchmark, twice, the second time two trials at once: the same bytes; a third with another seed: other ones
+# a benchmark runs twice, the second time with two concurrent trials: equal bytes. A third run with another seed differs
 cat >bench.toml <<'T'
 filesystems = ["ext4", "f2fs"]
 [[device]]
@@ -242,20 +242,20 @@ says '^virtual,user-mode' <out || failed "which clock it was: $(cat out)"
 sed 's/^filesystems/seed = 2\n&/' bench.toml >other.toml
 exits 0 "$headcrash" bench other.toml --guest virtual --db other.db
 
-# what the host's processor can do does not reach a guest's programs: they would ask for other pages and names, on other processors
+# programs of the guest must not see the host's processor features, because they would touch other pages and open other files on other processors
 sed -e 's|^command = \["mkfs.*|command = ["sh", "-c", "/lib64/ld-linux-x86-64.so.2 --list-diagnostics \| grep -e hwcaps_subdirs_active -e xsave_state_size >\&2; exit 3"]|' \
   -e '/^\[variant/,/^$/d' "$here/../fs-adapters/linux/ext4.toml" >any.toml
 sed -e 's/"ext4", "f2fs"/".\/any.toml"/' bench.toml >any-bench.toml
 "$headcrash" bench any-bench.toml --guest virtual --db any.db >out 2>&1 && failed "a mkfs that fails: $(cat out)"
 says 'hwcaps_subdirs_active=0x0' <out && says 'xsave_state_size=0x0' <out || failed "a program's processor: $(cat out)"
 
-# the rest takes a minute more, which is the night's
+# the rest takes another minute, and runs at night only
 if [ "${2:-}" != build ]; then
   echo "virtual: all as it should be"
   exit
 fi
 
-# two weeks of office work, and a boot after a cut on disks of two sizes; both twice
+# two weeks of office work, and a boot after a cut on disks of two sizes; each runs twice
 bench_file ageing.toml <<'T'
 filesystems = ["f2fs", "xfs"]
 [[device]]

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     const auto status = system.queue.transfer(
         {.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
     if (status != model::Status::ok)
-      return fail("shadow", "cannot read headers or table", "check the disk");
+      return fail("shadow", "cannot read the headers or the inode table", "check the disk");
     return {};
   };
   TRY(auto state, read_state(read, system.queue.sectors()));
@@ -31,7 +31,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   for (Record& record : state.records) {
     for (const auto& [block, address] : record.blocks) {
       if (store->use_[address] != Use::free)
-        return fail("shadow", "two inodes share a block", "run fsck.headcrash-shadow to list them");
+        return fail("shadow", "two inodes use the same block",
+                    "run fsck.headcrash-shadow to list them");
       store->use_[address] = Use::committed;
       --store->free_;
     }
@@ -84,12 +85,15 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::size_t freed = freed_.size();
 
   const bool flush_first = options_.flush_first ||
-                           clean_wanted;  // even the control flushes before it sets the clean flag
+                           // Even the control that omits flushes flushes before it sets the clean
+                           // flag.
+                           clean_wanted;
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
   };
-  // Until the header is written, an error leaves the previous state, and the commit may be retried.
+  // If an error occurs before the header is written, the disk keeps the previous state, and the
+  // commit may be retried.
   if (flush_first && !flush()) return refuse(EIO);
   TRY(write_table(header, std::move(bytes)));
   const std::vector<std::byte> sector = encode(header);
@@ -98,7 +102,7 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .sectors = 1,
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // The header may or may not be on the disk. Both possible states must be kept, so all
+    // It is unknown whether the header is on the disk. Both possible states must be kept, so all
     // writes stop.
     stopped_ = true;
     return refuse(EIO);

@@ -40,7 +40,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // The partial change is only in memory. All writes stop, so the disk keeps the previous state.
+  // The operation has changed only memory, and only in part. All writes stop, so the disk keeps the
+  // previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
   schedule_commit();
@@ -86,7 +87,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
 // ---- blocks
 
 BlockAddress Store::allocate() {
-  invariant(free_ > 0, "shadow: an operation finds the blocks that were kept for it");
+  invariant(free_ > 0, "shadow: blocks reserved for an operation are free");
   while (use_[lowest_free_] != Use::free) ++lowest_free_;
   use_[lowest_free_] = Use::fresh;
   fresh_.push_back(lowest_free_);
@@ -156,7 +157,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   release(address);
   address = allocate();
   cache.moved(std::move(buffer), geometry_.lba_of(address));
-  invariant(cache.mark_dirty(key), "shadow: a buffer is there until it has been written");
+  invariant(cache.mark_dirty(key), "shadow: a buffer stays cached until it is written");
 }
 
 VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& inode, std::int64_t first,

@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // Only controls disable one of these two rules.
+  // Only controls set one of these two options to false.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;
@@ -103,8 +103,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   /// Commits: afterwards the state in memory is on the disk. Must not be called within an
   /// operation.
   VfsResult<void> sync();
-  /// Like sync(), and marks the disk clean. Only space() and the destructor may be called
-  /// afterwards.
+  /// Syncs everything and marks the disk clean. Afterwards, only space() and the destructor may be
+  /// called.
   VfsResult<void> unmount();
   /// Stops all writes. May be called after the executor has been halted.
   void abandon();

@@ -28,8 +28,8 @@ struct Operation {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< first block with room
-  std::uint64_t changes =
-      0;  ///< CoreInode::entry_changes at the search; any change invalidates the result
+  /// CoreInode::entry_changes at the search; any change invalidates the result.
+  std::uint64_t changes = 0;
 };
 
 /// Memory that an in-core inode counts for, without the additions of a file system
@@ -58,8 +58,8 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If it was the last one to an inode without links, removes the inode within
-  /// `operation`, or in a new operation if null. May wait.
+  /// Ends a reference. If this was the last reference to an inode without links, removes the inode
+  /// within `operation`, or in a new operation if null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:

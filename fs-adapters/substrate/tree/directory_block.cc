@@ -64,7 +64,7 @@ std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk)
   std::optional<std::uint32_t> last;
   for (std::uint32_t at = to; at < end;) {
     const auto entry = entry_at(block, at);
-    invariant(entry.has_value(), "tree: compacted a damaged chunk");
+    invariant(entry.has_value(), "tree: a chunk is validated before it is compacted");
     at += entry->length;
     if (entry->inode == 0) continue;
     const std::uint32_t needed = entry->needed(), from = entry->offset;
@@ -178,7 +178,7 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
 
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type) {
-  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name must have 1 to 255 bytes");
+  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name has 1 to 255 bytes");
   const std::uint32_t needed = entry_bytes(name.size());
   const Entry added{.inode = inode, .type = type, .name = name};
   const auto room = room_of(block, chunk);
@@ -192,7 +192,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
   if (const auto offset = place()) return AddedEntry{.offset = *offset};
   AddedEntry result{.moved = compact(block, chunk)};
   const auto offset = place();
-  invariant(offset.has_value(), "tree: no room in a compacted chunk");
+  invariant(offset.has_value(), "tree: a compacted chunk has room for the new entry");
   result.offset = *offset;
   return result;
 }
@@ -206,7 +206,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view
 
 void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
   const auto entry = entry_at(block, offset);
-  invariant(entry && entry->inode != 0, "tree: removed an entry that does not exist");
+  invariant(entry && entry->inode != 0, "tree: a removed entry exists");
   if (const auto previous = previous_entry(block, offset)) {
     set_length(block, previous->offset, previous->length + entry->length);
   } else {
@@ -215,7 +215,7 @@ void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
 }
 
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode) {
-  invariant(entry_at(block, offset).has_value(), "tree: changed an entry that does not exist");
+  invariant(entry_at(block, offset).has_value(), "tree: a changed entry exists");
   store32(block, offset + kEntryInodeOffset, inode);
 }
 

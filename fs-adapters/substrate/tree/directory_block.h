@@ -88,7 +88,8 @@ struct NameSearch {
 /// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches of
 /// large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
-/// Returns the entry before the one at `offset` in its chunk; remove_entry() would extend it.
+/// Returns the entry before the entry at `offset` in its chunk; remove_entry() would extend the
+/// returned entry.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
 
 struct AddedEntry {
@@ -117,9 +118,9 @@ void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumb
 void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode,
                std::uint8_t type);
 
-/// True if there are no entries but "." and "..", and no damage.
+/// Returns true if the block has no entries other than "." and "..", and no damage.
 bool is_empty_directory_block(std::span<const std::byte> block);
-/// Fills the block with empty chunks, each one free room of 512 bytes.
+/// Fills the block with empty chunks. Each chunk is one free range of 512 bytes.
 void format_chunks(std::span<std::byte> block);
 /// Writes a new directory's first chunk, with "." and "..".
 void format_directory(std::span<std::byte> chunk, InodeNumber self, InodeNumber parent);

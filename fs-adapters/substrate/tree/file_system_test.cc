@@ -155,7 +155,7 @@ void make_cycle(TestMachine& m) {
 TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   TestMachine m(100);
   make_cycle(m);
-  // One user holds e and waits for d, while the other one holds d and wants e.
+  // One user holds e and waits for d, while another user holds d and waits for e.
   os::Account other;
   std::vector<int> errors;
   const auto remove = [&](const char* path) {

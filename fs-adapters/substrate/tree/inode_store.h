@@ -64,7 +64,7 @@ struct BlockWanted {
 
 enum class SyncExtent : std::uint8_t {
   data,       ///< the data, and the metadata needed to read it back
-  everything  ///< all attributes and names, too
+  everything  ///< also all attributes and names
 };
 
 class InodeStore {
@@ -82,21 +82,21 @@ class InodeStore {
 
   // Properties. None of these functions waits.
   virtual InodeNumber root() const = 0;
-  /// True for a valid number, whether or not the inode is allocated.
+  /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
   /// Number of inodes; also the maximum depth of a path.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
-  virtual std::uint32_t new_directory_bytes()
-      const = 0;  ///< a multiple of a directory chunk, within one block
-  virtual std::uint32_t symlink_bytes_max() const = 0;  ///< limit of a target; at most
-                                                        ///< kPathBytesMax
+  /// A multiple of a directory chunk, within one block.
+  virtual std::uint32_t new_directory_bytes() const = 0;
+  /// Limit of a target; at most kPathBytesMax.
+  virtual std::uint32_t symlink_bytes_max() const = 0;
   virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
   /// true with a write-through syncer (os/syncer.h)
   virtual bool writes_through() const { return false; }
-  /// True if the store is read-only; callers must not begin an operation. A stopped store is
-  /// read-only.
+  /// Returns true if the store is read-only. Callers must then not begin an operation. A stopped
+  /// store is read-only.
   virtual bool takes_no_changes() const { return stopped(); }
   /// Allocated space: st_blocks times 512.
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;

@@ -66,8 +66,8 @@ struct LinkAddition {
   std::string_view name;
   CoreInode& target;
   NameCause cause = NameCause::create;
-  bool raises_directory =
-      false;  ///< the directory's own count has risen, because the target is a directory
+  /// The directory's own count has risen, because the target is a directory.
+  bool raises_directory = false;
   /// Later changes of the operation must not reach the disk before this change.
   bool others_follow = false;
   DroppedLink replaced = {};           ///< the link that the entry represented before

@@ -148,7 +148,7 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// Returns true if too much of the free space is in partly used blocks behind the hot spot. Each
+/// Returns true if too much of the free space is in partly used blocks after the hot spot. Each
 /// lap would create more such blocks, until no whole block is free. FFS switches from time to space
 /// optimization at the same share.
 bool Allocator::in_pieces() const {

@@ -4,8 +4,8 @@
 //   new directory   of the groups with at least an average number of free inodes, the one with the
 //                   fewest directories
 //   new file        its directory's group
-//   first block     the inode's group, behind the data already in use there
-//   next block      behind the previous block if that is free; another group for the first indirect
+//   first block     the inode's group, after the data already in use there
+//   next block      after the previous block if that is free; another group for the first indirect
 //                   block, and once a file has `blocks_per_file_in_group_max` blocks in one group
 //   end of a file   as few fragments as needed, in a partly used block (time), or in the best fit
 //                   (space) when the reserve is nearly reached
@@ -15,7 +15,7 @@
 //
 // A mount may select other policies (AllocationOptions); the format stays the same:
 //
-//   gap_blocks           number of blocks skipped behind each block of a file: skip-sector
+//   gap_blocks           number of blocks skipped after each block of a file: skip-sector
 //                        allocation, so that a processor and a controller that are not ready for
 //                        the next block lose no revolution (1984, section 3.3; Rosenblum 1992,
 //                        footnote to section 5.1)
@@ -28,7 +28,7 @@
 //                        space is reused a lap later, so writes are close together and few groups
 //                        are busy (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins
 //                        with the first group. If free space is fragmented, we fill partly used
-//                        blocks behind the hot spot before breaking whole ones.
+//                        blocks after the hot spot before breaking whole ones.
 //
 // Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
 // applies to bitmaps, because fsck can recompute them. The ordering schemes decide when a block or
@@ -124,7 +124,7 @@ class Allocator {
   struct Search {
     std::optional<std::uint32_t> block = {}, fragment = {};  ///< nullopt: at the group's rotor
     bool forward = false;
-    bool fills_blocks = false;  ///< use fragments behind the start before breaking a block
+    bool fills_blocks = false;  ///< use fragments after the start before breaking a block
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
                                                         std::uint32_t fragments,

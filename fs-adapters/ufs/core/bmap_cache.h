@@ -59,7 +59,7 @@ class BmapCache {
   /// cache from the disk must be checked before use.
   bool is_sound(const Geometry& geometry) const;
 
-  /// Both functions need kBytes bytes.
+  /// Size of an encoded cache. decode() and encode() need a buffer of this size.
   static constexpr std::size_t kBytes = 64;
   static BmapCache decode(std::span<const std::byte> bytes);
   void encode(std::span<std::byte> bytes) const;

@@ -83,7 +83,7 @@ TEST(BmapCache, IsUsedOnlyIfSound) {
   EXPECT_FALSE(BmapCache::decode(bytes).is_sound(geometry)) << "count exceeds the capacity";
 }
 
-TEST(BmapCache, ImageReaderUsesIt) {
+TEST(BmapCache, ImageReaderUsesTheBmapCache) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   const auto before = *ImageReader::open(*tree.store)->blocks(tree.large);

@@ -43,7 +43,7 @@ std::uint32_t mask_of(std::uint32_t count) {
   return (1U << count) - 1U;
 }
 
-/// Calls run(first, length) for each run of ones in the low `width` bits.
+/// Calls run(first, length) for each run of set bits in the low `width` bits.
 template <typename Run>
 void each_run(std::uint32_t bits, std::uint32_t width, Run run) {
   for (std::uint32_t at = 0; at < width;) {
@@ -228,7 +228,7 @@ std::optional<std::uint32_t> CylinderGroup::find_inode(std::uint32_t from) const
 }
 
 void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
-  invariant(!inode_used(inode), "ufs: allocated an inode that was in use");
+  invariant(!inode_used(inode), "ufs: an allocated inode was free");
   set_inode_used(inode, true);
   Summary now = totals();
   --now.free_inodes;
@@ -237,7 +237,7 @@ void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
 }
 
 void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
-  invariant(inode_used(inode), "ufs: freed an inode that was not in use");
+  invariant(inode_used(inode), "ufs: a freed inode was in use");
   set_inode_used(inode, false);
   Summary now = totals();
   ++now.free_inodes;
@@ -245,7 +245,7 @@ void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
   set_totals(now);
 }
 
-/// Returns the bits of the block that contains the fragment; bits behind the group's end are 0.
+/// Returns the bits of the block that contains the fragment; bits after the group's end are 0.
 std::uint32_t CylinderGroup::block_bits(std::uint32_t fragment) const {
   const std::uint32_t width = geometry_.fragments_per_block();
   const std::uint32_t first = fragment / width * width;
@@ -344,8 +344,8 @@ void CylinderGroup::set_fragment_free(std::uint32_t fragment, bool free) {
 void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run must be within one block of its group");
-  invariant(run_free(fragment, count), "ufs: allocated fragments that were in use");
+            "ufs: a run of fragments is within one block of its group");
+  invariant(run_free(fragment, count), "ufs: allocated fragments were free");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) set_fragment_free(f, false);
   });
@@ -354,10 +354,10 @@ void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
 void CylinderGroup::free(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run must be within one block of its group");
+            "ufs: a run of fragments is within one block of its group");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) {
-      invariant(!fragment_free(f), "ufs: freed fragments that were not in use");
+      invariant(!fragment_free(f), "ufs: freed fragments were in use");
       set_fragment_free(f, true);
     }
   });

@@ -60,7 +60,8 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// With lazy inodes, the number of slots zeroed so far; otherwise all (cg_initediblk).
+  /// Returns the number of slots zeroed so far with lazy inodes, and otherwise the number of all
+  /// slots (cg_initediblk).
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
@@ -74,7 +75,8 @@ class CylinderGroup {
   // Fragments. The first fragment of a block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
-  /// True if all fragments of the run are free, or all are used. A run is within one block.
+  /// Returns true if all fragments of the run are free (run_free) or used. A run is within one
+  /// block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
   /// Returns the first free block from `from` on; wraps around.

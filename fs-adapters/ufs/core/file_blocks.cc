@@ -29,7 +29,7 @@ void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   if (inode.disk.is_directory()) tree::format_chunks(bytes);
 }
 
-/// True if `at` may be the address of a block of the file.
+/// Returns true if `at` is a valid address for a block of the file.
 bool inside(const Volume& volume, const CoreInode& inode, std::int64_t block, FragmentAddress at) {
   const Geometry& geometry = volume.geometry;
   return geometry.is_run(
@@ -72,8 +72,8 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
                                                             : inode.disk.direct[place.index - 1];
 }
 
-/// Returns the address of the previous block of the file, behind which allocation continues; 0 if
-/// absent or damaged.
+/// Returns the address of the previous block of the file, or 0 if it is absent or damaged.
+/// Allocation continues after this address.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;
@@ -177,7 +177,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   return std::move(*again);
 }
 
-/// Extends a last block of fragments to a whole block, because the file continues behind it.
+/// Extends a last block of fragments to a whole block, because the file is about to grow beyond
+/// this block.
 VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreInode& inode,
                                     std::int64_t block) {
   const Geometry& geometry = volume.geometry;
@@ -258,7 +259,8 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
   return place;
 }
 
-/// True if the block's indirect block has never been written; uncached blocks are then holes.
+/// Returns true if the block's indirect block has never been written. Blocks outside the cache are
+/// then holes.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));

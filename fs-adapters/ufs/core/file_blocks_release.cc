@@ -146,7 +146,7 @@ class Taker {
   tree::BlockBudget budget_;
 };
 
-/// Ends the file inside a block that stays: zeroes the bytes behind the end and releases unneeded
+/// Ends the file inside a block that stays: zeroes the bytes after the end and releases unneeded
 /// fragments.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {

@@ -113,7 +113,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   volume->journal = journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
-  if (!volume->scheme) return fail(kSubject, "unknown ordering scheme", "use another one");
+  if (!volume->scheme) return fail(kSubject, "unknown ordering scheme", "use a known scheme");
   system.cache.hooks(volume->scheme.get());
   std::unique_ptr<FileSystem> mounted(
       new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
@@ -135,7 +135,7 @@ VfsResult<void> FileSystem::unmount() {
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
   // The totals span several sectors, and "clean" is in the first. A fast check trusts "clean", so
-  // the totals must be written before.
+  // the totals must be written before the first sector.
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {

@@ -235,7 +235,7 @@ TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   m.as_user([&] {
     Vfs& fs = *m.file_system;
     bench::put_file(fs, "a", std::string(1000, 'a'));
-    bench::put_file(fs, "b", std::string(1000, 'b'));  // behind it
+    bench::put_file(fs, "b", std::string(1000, 'b'));  // placed directly after "a"
     EXPECT_TRUE(fs.sync());
     const auto file = fs.open("a", {});
     m.executor.spawn(os::Executor::Kind::user, account, [&] {

@@ -116,7 +116,7 @@ TEST_P(FsyncNames, BelowNewDirectories) {
 }
 
 /// The file and its directory were written earlier; the new directory above was not.
-TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewOne) {
+TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     ASSERT_TRUE(fs.mkdir("a", 0755));
@@ -202,7 +202,7 @@ TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   end();
 }
 
-/// The second fsync finds a name that the first one is writing, and must wait too.
+/// The second fsync finds a name that the first fsync is writing, and must also wait.
 TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   const std::array<std::string, 3> paths{"d/e/f0", "d/e/f1", "d/f2"};
   m_.as_user([&] {
@@ -223,8 +223,8 @@ TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   end();
 }
 
-/// R1 if the new name's directory has to grow for it: a block that no inode points to preserves no
-/// name.
+/// R1, if the directory must grow for the new name: a name in a block without a pointer is lost
+/// after a cut.
 TEST_P(FsyncNames, AfterARenameIntoAGrowingDirectory) {
   if (GetParam().control || replays(m_))
     GTEST_SKIP() << "enforces no rule, or enforces it in a replay";
@@ -274,7 +274,7 @@ TEST(PendingNames, AreRemovedByFsyncAndBySync) {
   m.unmount();
 }
 
-/// Notes made while an fsync writes are not covered by it.
+/// An fsync does not cover notes made while it writes.
 TEST(PendingNames, NewerNotesStay) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
@@ -299,7 +299,7 @@ TEST(PendingNames, NewerNotesStay) {
   m.unmount();
 }
 
-/// When there are many notes, only those are dropped whose whole path has been written.
+/// When there are many notes, only notes whose whole path has been written are dropped.
 TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();

@@ -85,8 +85,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
-  // If the file system was not checked, the map may be older than the inode. Otherwise one of them
-  // is damaged.
+  // If the file system was not checked, the map may be older than the inode. If it was checked,
+  // either the map or the inode is damaged.
   if (inode.disk.allocated() && !volume_.unchecked) return refuse(EIO);
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
@@ -185,7 +185,7 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
 void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   auto& inode = static_cast<CoreInode&>(its);
   auto* const operation = static_cast<Operation*>(within);
-  invariant(inode.references > 0, "ufs: an inode was put more often than taken");
+  invariant(inode.references > 0, "ufs: each put of an inode matches a get");
   if (volume_.abandoned) {
     --inode.references;
     return;

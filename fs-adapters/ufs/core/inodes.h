@@ -80,7 +80,8 @@ class Inodes final : public tree::InodeOwner {
   /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
   /// still open.
   std::vector<InodeNumber> without_links() const;
-  bool without_links(InodeNumber number) const;  ///< returns true for one of these inodes
+  /// Returns true if without_links() would contain this inode.
+  bool without_links(InodeNumber number) const;
   std::size_t in_core() const { return table_.size(); }
   /// Drops unreferenced, unchanged inodes until at most `keep` are left.
   void forget_idle(std::size_t keep);

@@ -31,7 +31,8 @@ class Volume;
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
-  std::uint64_t noted = 0;  ///< sequence number; a repeated note of the same place gets a new one
+  /// Sequence number; a repeated note of the same place gets a new number.
+  std::uint64_t noted = 0;
 };
 
 class PendingNames {

@@ -71,7 +71,7 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write, that of a
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write: the write of a
 /// removed inode.
 TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
@@ -159,8 +159,8 @@ TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// Data and inode block: one write fewer. When the cache of 14 addresses is full, the indirect
-/// block is written, too.
+/// Data and inode block: one write less than without a cache. When the cache of 14 addresses is
+/// full, the indirect block is also written.
 TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);

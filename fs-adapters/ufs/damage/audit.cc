@@ -34,8 +34,8 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// True for a slot that was never used, as most are. In a lazily zeroed table, unused slots may
-/// have any content.
+/// Returns true if the slot was never used, like most slots. In a lazily zeroed table, unused slots
+/// may have any content.
 bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
                InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));

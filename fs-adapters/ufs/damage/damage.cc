@@ -48,7 +48,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
       const bool empty = inode.is_directory() ? std::ranges::all_of(survey.names_in(number), gone)
                                               : inode.size_bytes == 0 || other_size[number];
       if (!empty && !no_links[number]) continue;
-      // A directory with entries stays, whatever its link count.
+      // A directory with entries stays, even if its link count is 0.
       if (!empty && inode.is_directory()) continue;
       inode_goes[number] = again = true;
     }
@@ -56,8 +56,8 @@ void Permitted::conclude(const ImageSurvey& survey) {
   }
 }
 
-/// A directory whose only name is a new one, in a directory below it, is part of a ring, and a
-/// repair may remove any name of the ring.
+/// If the only name of a directory is a new name in one of its subdirectories, the directory is
+/// part of a ring, and a repair may remove any name of the ring.
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;
   for (const auto& [name, top] : name_comes) {
@@ -201,7 +201,7 @@ void Damaging::change(std::uint64_t lba, std::uint32_t sectors, const Change& ch
   const auto read = store_.read(lba, bytes);
   change(bytes);
   const auto written = store_.write(lba, bytes);
-  invariant(read && written, "cannot access an image in memory");
+  invariant(read && written, "an image in memory can be read and written");
 }
 
 void Damaging::change_inode(InodeNumber number, const std::function<void(Inode&)>& change_it) {
@@ -219,7 +219,7 @@ Inode Damaging::load(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "cannot read an image in memory");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
   return ufs::decode_inode(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
 }
 
@@ -240,7 +240,7 @@ ufs::BmapCache Damaging::load_bmap(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number + 1);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "cannot read an image in memory");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
   const ufs::BmapCache bmap =
       ufs::decode_bmap_cache(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
   return bmap.is_sound(geometry()) ? bmap : ufs::BmapCache();
@@ -403,7 +403,7 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
   if (level == 0 || !own) return;
   std::vector<std::byte> pointers(geometry().block_bytes());
   invariant(store_.read(geometry().lba_of(at), pointers).has_value(),
-            "cannot read an image in memory");
+            "an image in memory can be read");
   if (level == 1 && claimant.bmap.is_of(geometry(), block))
     claimant.bmap.lay_over(geometry(), pointers);
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)

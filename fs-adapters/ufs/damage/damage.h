@@ -56,8 +56,8 @@ struct Permitted {
   /// New names that must exist as long as their directories lose nothing.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  std::map<ufs::InodeNumber, ufs::Inode> made;  ///< new inodes made by the damage, which must also
-                                                ///< stay
+  /// New inodes made by the damage, which must also stay.
+  std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds consequences of the losses: an inode without names and contents may be freed, together
   /// with the names that it contains.
@@ -82,7 +82,7 @@ const std::vector<DamageKind>& damage_kinds();
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
-/// These kinds are last in the table, and suit only images with features.
+/// Kinds that apply only to images with features. They are last in the table.
 std::span<const DamageKind> damage_of_features();
 
 /// An image that is being damaged; the interface for kinds of damage.
@@ -146,8 +146,8 @@ class Damaging {
   /// Permits the loss of a pointer's target. For a directory, also permits the loss of all later
   /// content.
   void lose_run(std::size_t run);
-  /// Call when the inode has its final state. Determines which files lose the blocks that the inode
-  /// claims, too.
+  /// Determines which files lose the blocks that this inode also claims. Call this when the inode
+  /// has its final state.
   void contend(ufs::InodeNumber number);
 
  private:
@@ -165,8 +165,9 @@ class Damaging {
   model::SectorStore& store_;
   Random random_;
   Permitted permitted_;
-  std::vector<bool> taken_;           ///< by inode
-  std::vector<bool> taken_fragment_;  ///< taken ones among the free fragments
+  std::vector<bool> taken_;  ///< by inode
+  /// Fragments that are free in the image, but already used for damage.
+  std::vector<bool> taken_fragment_;
   std::string words_;
   std::size_t count_ = 0;
 };

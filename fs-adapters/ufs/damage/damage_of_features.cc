@@ -112,7 +112,7 @@ bool apply_busy_marks(Damaging& image) {
   return done;
 }
 
-/// Marks quiet groups busy on the map, busy ones quiet, and changes counts.
+/// In the busy map, marks quiet groups busy and busy groups quiet, and changes counts.
 bool apply_busy_map(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().busy_map) return false;

@@ -23,7 +23,7 @@ bool is_ordinary(InodeNumber number) {
   return number != ufs::kRootInode;
 }
 
-/// Returns the runs of an inode; only those of pointers if `pointers` is set.
+/// Returns the runs of an inode; only the runs of pointers if `pointers` is set.
 std::vector<std::size_t> runs_with(const Damaging& image, InodeNumber number, bool pointers) {
   std::vector<std::size_t> found = image.survey().runs_of(number);
   if (pointers)
@@ -398,7 +398,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   return true;
 }
 
-/// Copies an inode over another one. Both then have the same blocks and the same time of change.
+/// Copies an inode over another inode. Both then have the same blocks and the same time of change.
 bool apply_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);
@@ -451,7 +451,7 @@ bool apply_hoarder(Damaging& image) {
   std::uint64_t blocks = 0;
   for (FragmentAddress& at : hoarder.direct)
     if ((at = take()) != 0) ++blocks;
-  // One level, then a second one: more than any small disk has.
+  // Fills one level, then a second level, which exceeds any small disk.
   const auto fill = [&](FragmentAddress holder) {
     image.change(geometry.lba_of(holder), geometry.block_bytes() / ufs::kSectorBytes,
                  [&](std::span<std::byte> bytes) {

@@ -208,8 +208,8 @@ bool apply_third_name_of_exchange(Damaging& image) {
   return apply_name_of_exchange(image, false);
 }
 
-/// Adds a third name to a file whose other name is in an unreachable directory, and so does not
-/// count.
+/// Adds a third name to a file whose second name does not count, because it is in an unreachable
+/// directory.
 bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
@@ -353,7 +353,7 @@ bool apply_more_dots(Damaging& image) {
   return added;
 }
 
-/// Moves the name of a directory into the directory itself or one below it.
+/// Moves the name of a directory into the directory itself or into a directory below it.
 bool apply_loop(Damaging& image) {
   const auto name = image.take_name(of_directories(image));
   if (!name) return false;
@@ -409,7 +409,7 @@ bool apply_emptied(Damaging& image) {
 }
 
 bool apply_hole(Damaging& image) {
-  // A longer directory has blocks behind the hole, which must be freed.
+  // A longer directory has blocks after the hole, which must be freed.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)
@@ -469,7 +469,8 @@ bool apply_full_lost_found(Damaging& image) {
   return true;
 }
 
-/// Like apply_full_lost_found(), but also leaves no free space for lost+found to grow.
+/// Fills lost+found as apply_full_lost_found() does, and also leaves no free space for lost+found
+/// to grow.
 bool apply_no_room(Damaging& image) {
   const auto kinds = damage_of_inodes();
   const auto hoarder =

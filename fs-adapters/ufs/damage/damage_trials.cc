@@ -43,7 +43,7 @@ class DamageTrials::Log final : public model::SectorStore {
  private:
   Result<void> count() const {
     if (++requests_ <= kRequestsMost) return {};
-    return fail("repair", fmt::format("did not terminate within {} requests", kRequestsMost));
+    return fail("repair", fmt::format("did not end within {} requests", kRequestsMost));
   }
   TrialDisk& disk_;
   std::vector<Write>* writes_;
@@ -157,7 +157,7 @@ Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Pe
 void DamageTrials::apply(const std::vector<Write>& writes, std::size_t count) {
   for (const Write& write : std::span(writes).first(count)) {
     const auto done = disk_->write(write.lba, write.bytes);
-    invariant(done.has_value(), "cannot write an image in memory");
+    invariant(done.has_value(), "an image in memory can be written");
   }
 }
 
@@ -188,7 +188,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
     if (torn > 0) {
       const auto part = std::span(writes[count].bytes).first(torn * model::kSectorBytes);
       invariant(disk_->write(writes[count].lba, part).has_value(),
-                "cannot write an image in memory");
+                "an image in memory can be written");
     }
     const std::string at =
         fmt::format("{}, its repair cut after {} of {} writes{}", subject, count, writes.size(),

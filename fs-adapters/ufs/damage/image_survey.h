@@ -62,8 +62,8 @@ class ImageSurvey {
   const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const {
     return names_of_[number];
   }
-  /// True if the slot has been initialised; slots beyond the zeroed part of a lazy group have
-  /// arbitrary content.
+  /// Returns true if the slot has been initialised; slots beyond the zeroed part of a lazy group
+  /// have arbitrary content.
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
   }

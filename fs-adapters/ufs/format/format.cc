@@ -206,13 +206,13 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 }
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
-  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock must be read completely");
+  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read completely");
   const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
   if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
     return fail({}, "unsupported: a UFS1 file system from before 4.4BSD",
-                "its inodes and directories differ");
+                "the format of its inodes and directories differs");
   Superblock s;
   const auto read = [&](std::size_t offset) { return load32(bytes, offset); };
   s.superblock_offset = read(kSblkno), s.header_offset = read(kCblkno);
@@ -373,7 +373,8 @@ std::string inline_target(const Inode& inode) {
 }
 
 void set_inline_target(Inode& inode, std::string_view target) {
-  invariant(target.size() <= kInlineTargetBytes, "ufs: a target in an inode has at most 60 bytes");
+  invariant(target.size() <= kInlineTargetBytes,
+            "ufs: a symlink target inside an inode has at most 60 bytes");
   std::array<std::byte, kInodeBytes> bytes = {};
   inode.direct = {}, inode.indirect = {};
   inode.size_bytes = target.size();

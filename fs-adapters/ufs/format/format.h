@@ -52,7 +52,7 @@ inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 inline constexpr std::uint32_t kInlineTargetBytes = 4 * (kDirectPointers + kIndirectPointers);
 using tree::kLinksMax;
 
-/// Contiguous fragments to which one pointer leads, or led.
+/// Contiguous fragments that one pointer refers to, or referred to.
 struct Extent {
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
@@ -83,14 +83,15 @@ struct Features {
   bool external_journal = false;  ///< the journal is on a separate device (journal_format.h)
   /// With fast_check: the summaries record which groups are busy (busy_map.h).
   bool busy_map = false;
-  /// With fast_check: a block behind each header for more foreign inodes.
+  /// With fast_check: a block follows each header and holds more foreign inodes.
   bool foreign_block = false;
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }
-  /// Features that only one scheme supports (netra.h).
+  /// true if the file system has a feature that only the scheme Netra supports (netra.h)
   bool netra() const { return fast_check || bmap_cache || lazy_inodes; }
-  /// Inodes have even numbers only; the slot behind each is its extension.
+  /// With extensions, only even inode numbers are used; the slot after each inode holds its
+  /// extension.
   bool extensions() const { return fast_check || bmap_cache; }
 };
 

@@ -5,7 +5,7 @@
 //   group c:  data             | replica | header | inodes ... | data ......................... |
 //             ^base              ^+superblock_offset ^+inodes_offset ^+data_offset  base of c+1 ^
 //
-// With the feature foreign_block, the list of foreign inodes continues in a block behind the header
+// With the feature foreign_block, the list of foreign inodes continues in a block after the header
 // (busy_marks.h). With a stagger (old file systems), everything from the replica on is shifted by
 // group_start() - group_base(). An inode points directly to the first 12 blocks of the file, and to
 // further blocks through one, two or three levels of indirect blocks:
@@ -99,7 +99,7 @@ class Geometry {
   FragmentAddress inode_table(std::uint32_t group) const {
     return group_start(group) + inodes_offset_;
   }
-  /// First fragment behind the inode table; data extends from here to the end of the group.
+  /// First fragment after the inode table; data extends from here to the end of the group.
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin

@@ -1,5 +1,5 @@
 // Follows pointers and names of an image (image_reader.h). Nothing is cached between calls. An
-// indirect block is read again for each block behind it, unless the caller uses each_block().
+// indirect block is read again for each block after it, unless the caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 
@@ -28,7 +28,7 @@ tl::unexpected<Error> damaged(std::uint64_t number, std::string problem) {
 Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   const std::uint64_t device_bytes = store.sectors() * model::kSectorBytes;
   if (device_bytes < kSuperblockByte + kSuperblockBytes)
-    return fail("ufs image", "too short for a superblock", "give a whole image");
+    return fail("ufs image", "is too small for a superblock", "use a complete image");
   std::vector<std::byte> bytes(kSuperblockBytes);
   TRY(store.read(kSuperblockByte / kSectorBytes, bytes));
   const auto superblock = decode_superblock(bytes, device_bytes);
@@ -41,7 +41,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
-/// Returns the number of initialised inodes of a group; those behind them have arbitrary content.
+/// Returns the number of initialised inodes of a group. Later inodes have arbitrary content.
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());
@@ -87,7 +87,7 @@ Result<ImageReader::Mapped> ImageReader::mapped(InodeNumber number) const {
 
 Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint64_t block) const {
   const auto& [inode, bmap] = mapped;
-  if (block >= geometry_.file_blocks_max()) return fail({}, "longer than pointers reach");
+  if (block >= geometry_.file_blocks_max()) return fail({}, "is larger than the maximum file size");
   const BlockPath path = geometry_.path_of(block);
   FragmentAddress at =
       path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
@@ -224,7 +224,7 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
                                       : geometry_.fragments_of_block(mapped.inode.size_bytes, from);
   if (!geometry_.is_run(at, fragments))
     return fail({}, fmt::format("block {} is at fragment {}, outside of the data area", from, at));
-  if (!budget.take()) return fail({}, "more blocks than the device has");
+  if (!budget.take()) return fail({}, "has more blocks than the device");
   if (levels == 0) {
     visit(from, at);
     return {};
@@ -238,7 +238,7 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
 
 Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end,
                                      const VisitBlock& visit) const {
-  if (end > geometry_.file_blocks_max()) return fail({}, "longer than pointers reach");
+  if (end > geometry_.file_blocks_max()) return fail({}, "is larger than the maximum file size");
   tree::BlockBudget budget(geometry_.size_fragments());
   for (std::uint32_t block = 0; block < kDirectPointers; ++block)
     TRY(visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit));

@@ -1,5 +1,5 @@
 #pragma once
-// The extension of an inode, in the odd slot behind its even slot. Both are in the same sector,
+// The extension of an inode, in the odd slot after its even slot. Both are in the same sector,
 // which is written completely or not at all, so they are always consistent (Peacock, Kamaraju and
 // Agrawal 1998, sections 3.3 and 5.3).
 //

@@ -184,14 +184,14 @@ class Reader {
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
   // A journal on an external device may belong to another file system, so fsck does not create a
-  // new one there.
+  // new journal there.
   const char* const kRemedy = superblock.features.external_journal
                                   ? kExternalLogHint
                                   : "run fsck --repair to create an empty journal";
   if (load32(sector, 0) != kSuperMagic)
-    return fail("journal", fmt::format("no magic number ({:#x})", load32(sector, 0)), kRemedy);
+    return fail("journal", fmt::format("invalid magic number ({:#x})", load32(sector, 0)), kRemedy);
   if (load32(sector, 4) != checksum_without_itself(sector))
-    return fail("journal", "bad checksum of its superblock", kRemedy);
+    return fail("journal", "its superblock has a bad checksum", kRemedy);
   if (load32(sector, 8) != kVersion)
     return fail("journal", fmt::format("unknown version {}", load32(sector, 8)), kRemedy);
   const JournalSuperblock journal{.in_use = (load32(sector, 12) & kInUse) != 0,

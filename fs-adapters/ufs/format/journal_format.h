@@ -96,7 +96,7 @@ class JournalRing {
   std::uint32_t fragments_ = 1, fragment_bytes_ = kSectorBytes;
 };
 
-/// Decodes one sector. The Error says what is wrong with it.
+/// Decodes one sector. The Error describes the first invalid field.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
 /// Returns the file system's identifier in an external journal, even if the journal belongs to
@@ -117,7 +117,8 @@ struct JournalContents {
   std::vector<JournalTransaction> transactions;
   std::vector<std::uint32_t> starts;  ///< position of each transaction in the ring
   std::uint32_t head = 0;
-  std::string damage;  ///< set if a committed transaction is invalid; earlier ones are returned
+  /// Set if a committed transaction is invalid; earlier transactions are returned.
+  std::string damage;
 };
 /// Fails if the journal's superblock is damaged or the store fails.
 Result<JournalContents> read_journal(const model::SectorStore& store, const Superblock& superblock);

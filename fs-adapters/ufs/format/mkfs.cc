@@ -37,7 +37,7 @@ Result<void> check(const MkfsOptions& o) {
   // Blocks of 512 to 2048 bytes, which other systems do not support, let tests reach every level of
   // indirect blocks on a small disk.
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kSectorBytes || o.block_bytes > 8192)
-    return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes),
+    return refuse_option("block-size", fmt::format("invalid size: {} bytes", o.block_bytes),
                          "use 4096 or 8192; 512, 1024 and 2048 are not portable");
   if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 ||
       o.fragment_bytes > o.block_bytes || o.block_bytes / o.fragment_bytes > 8)
@@ -82,8 +82,9 @@ class Layout {
     if (device_fragments_ > 0x7fffffff)
       return fail(
           "mkfs",
-          fmt::format("the device has {} fragments of {} bytes; addresses reach only 2147483647",
-                      device_fragments_, o_.fragment_bytes),
+          fmt::format(
+              "the device has {} fragments of {} bytes, but the largest address is 2147483647",
+              device_fragments_, o_.fragment_bytes),
           "use a smaller device or larger fragments");
     const std::uint32_t eight_kib = kSuperblockBytes / o_.fragment_bytes;
     s_.superblock_offset = 2 * eight_kib;
@@ -121,10 +122,11 @@ class Layout {
     if (o_.group_bytes != 0) {
       set_group(std::min(o_.group_bytes / o_.fragment_bytes, device_fragments_));
       if (fits_header()) return {};
-      return fail("mkfs group-size",
-                  fmt::format("{} bytes do not fit the {} bytes of a group's header",
-                              o_.group_bytes, o_.block_bytes),
-                  "use a smaller group or larger fragments");
+      return fail(
+          "mkfs group-size",
+          fmt::format("the maps of a group of {} bytes do not fit into its header of {} bytes",
+                      o_.group_bytes, o_.block_bytes),
+          "use a smaller group or larger fragments");
     }
     std::uint64_t fragments =
         std::min<std::uint64_t>(device_fragments_, std::uint64_t{o_.block_bytes} * 8);
@@ -228,7 +230,7 @@ class Maker {
 
   Result<void> lay_out(std::span<std::byte> header, std::uint32_t number) {
     if (!CylinderGroup::format(geometry_, header, number))
-      return fail("mkfs", "a group's maps do not fit its header", "use smaller groups");
+      return fail("mkfs", "the maps of a group do not fit into its header", "use smaller groups");
     CylinderGroup group(geometry_, header, number);
     group.set_time(options_.time);
     if (s_.features.lazy_inodes) group.set_initialised_inodes(number == 0 ? first_inodes() : 0);

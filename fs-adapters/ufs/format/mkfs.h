@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 
 struct MkfsOptions {
   std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 only for small test disks
-  std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of it
+  std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
   std::uint32_t inodes_per_group = 0;    ///< 0: from the density; rounded up to whole blocks
   /// 0: the fewest groups whose headers fit one block, all of equal length.

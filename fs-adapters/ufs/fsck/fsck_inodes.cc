@@ -31,7 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// True for mode 0 without size and pointers; times and generation of the last owner may remain.
+/// Returns true if the inode has mode 0, no size and no pointers. Times and generation of the last
+/// owner may remain.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -238,7 +239,7 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   return true;
 }
 
-/// Ends a directory at a missing block; files named behind it get into lost+found. Pointers in a
+/// Ends a directory at a missing block; files named after it get into lost+found. Pointers in a
 /// block first claimed by another file have not been followed; in that case the next round decides.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {

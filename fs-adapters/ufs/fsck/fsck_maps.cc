@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGroupsKnownMax = 8192;
 
-/// Returns 64 bits of a map from bit `word` * 64 on; bits behind its end are 0.
+/// Returns 64 bits of a map from bit `word` * 64 on; bits after its end are 0.
 std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   std::uint64_t bits = 0;
   if (word * 8 < map.size())
@@ -23,7 +23,7 @@ std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   return bits;
 }
 
-/// Calls run(first, length) for each run of ones.
+/// Calls run(first, length) for each run of set bits.
 template <typename Run>
 void each_run_of(std::uint64_t bits, Run run) {
   while (bits != 0) {

@@ -25,8 +25,8 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
-/// True if the directory is reachable from the root, but not through lost+found, whose entries may
-/// have been removed files.
+/// Returns true if the directory is reachable from the root, but not through lost+found, whose
+/// entries may have been removed files.
 bool Fsck::State::is_reachable(InodeNumber number) {
   for (std::size_t steps = 0; steps < directories.size(); ++steps) {
     if (number == kRootInode) return true;

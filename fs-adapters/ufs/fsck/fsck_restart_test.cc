@@ -45,7 +45,7 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
-/// True if the totals for FreeBSD equal our own, which share the flag's sector.
+/// Returns true if the totals for FreeBSD equal our own totals, which share the flag's sector.
 bool totals_agree(const model::SectorStore& store) {
   constexpr std::size_t kOurs = 192, kOthers = 1008;
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -86,7 +86,7 @@ TEST(FsckRestart, ARepairCanBeCutAnywhere) {
   EXPECT_GT(cuts, 30U);
 }
 
-/// The sector of the former superblock still says "clean".
+/// The sector at the place of the lost superblock still says "clean".
 TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
   TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(damaged);

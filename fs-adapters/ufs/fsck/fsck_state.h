@@ -38,8 +38,8 @@ struct CheckedDirectory {
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// The third name of an exchange, found by phase 2. It refers to a file, or to a directory that has
-/// another name, too.
+/// The third name of an exchange, found by phase 2. It refers to a file, or to a directory that
+/// also has another name.
 struct ExchangeName {
   std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;

@@ -57,8 +57,8 @@ void Fsck::State::repair_superblock() {
     failure = done.error();
 }
 
-/// Called before the first write of a full repair: if that is cut, a fast check would not examine
-/// its changes.
+/// Called before the first write of a full repair. If the repair is cut off, a fast check would not
+/// examine its changes.
 void Fsck::State::demand_full_check() {
   if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
       superblock.full_check)
@@ -71,8 +71,8 @@ void Fsck::State::demand_full_check() {
 /// Writes the totals, and the clean flag if the file system is clean, after everything else.
 void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
-  // A torn last write may have left stale totals for other systems behind a first sector that is
-  // marked clean.
+  // If the last write was torn, the first sector may be marked clean although the totals in the
+  // following sectors (for other systems) are stale.
   if (report.nothing_found() && superblock.clean && !superblock.modified &&
       !superblock.totals_differ)
     return;

@@ -210,7 +210,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
-               kTypeDirectory);  // behind it
+               kTypeDirectory);  // follows the real name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
               tree.twice);  // claims another inode
@@ -239,7 +239,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, KeepsTheThirdNameIfTheOtherIsInALostDirectory) {
+TEST(Fsck, KeepsTheThirdNameIfTheOtherNameIsInALostDirectory) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(tree.deep, "old", tree.small, kTypeRegular);

@@ -153,7 +153,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   auto wanted = std::exchange(busy.wanted, {});
   auto written = write_inode_marks(group, wanted);
   if (written) return written;
-  // The other callers are still waiting. The next one retries the write for all of them.
+  // The other callers are still waiting. The next caller retries the write for all of them.
   wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
   busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
   return written;
@@ -264,8 +264,8 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 
-/// True if the group is not in use, and none of its inodes differs from the disk or would be
-/// removed by a check.
+/// Returns true if the group is not in use, and if none of its inodes differs from the disk or
+/// would be removed by a check.
 bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
   const auto busy = groups_.find(group);
   if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||

@@ -45,7 +45,7 @@ class BusyGroups {
  public:
   BusyGroups(Volume& volume, const NetraOptions& options);
 
-  // These two calls enclose each operation of the calling fiber. They may nest.
+  // Each operation of the calling fiber must be enclosed by these two calls. Calls may nest.
   void operation_begins();
   void operation_ends();
 

@@ -9,7 +9,7 @@
 // items change (busy_groups.h), and a check examines only marked items (fsck_fast.cc).
 //
 //   | header, maps | inodes, 2 bits: busy, was directory | fragments: 1 busy | foreign inodes ... |
-//   0              ^ first multiple of 8 behind the maps                         to the block's end
+//   0              ^ first multiple of 8 after the maps                         to the block's end
 //
 //   144 generation   152 number of directories among its inodes when the group was last quiet
 //

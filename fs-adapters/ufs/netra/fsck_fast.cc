@@ -82,7 +82,7 @@ class FastCheck {
         s_.superblock.features);
   }
 
-  /// Without a map, all groups are treated as busy.
+  /// Without a busy map, all groups are treated as busy.
   bool read_map() {
     if (!s_.superblock.features.busy_map) return true;
     records_.resize(std::size_t{geometry_.fragments_of(s_.superblock.summary_bytes)} *
@@ -218,7 +218,7 @@ class FastCheck {
     }
   }
 
-  /// Phases 2 and 3: counts the names that tags refer to; a directory keeps only one.
+  /// Phases 2 and 3: counts the names that tags refer to. A directory keeps only one name.
   bool count_names(BusyInode& busy) {
     if (!live_tags(busy)) return true;
     std::vector<NamePlace> names;

@@ -151,7 +151,7 @@ TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // 16 headers of 8 KiB, the same amount behind each, the superblock, some inodes.
+  // 16 headers of 8 KiB, the same amount after each, the superblock, some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);
 }
@@ -340,8 +340,8 @@ TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
 }
 
 /// Files of many groups grow in one group, whose header has no room for all their inodes. A fast
-/// check must find those in the block behind it too, even if their own groups are quiet. The group
-/// may become quiet and busy again.
+/// check must also find the inodes in the block after the header, even if their own groups are
+/// quiet. The group may become quiet and busy again.
 TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
@@ -485,8 +485,8 @@ TEST(Netra, RejectsUnknownFeatures) {
   });
 }
 
-/// Without marks there is no fast check, and without extensions no cache: the scheme would equal
-/// Conventional.
+/// Without marks there would be no fast check, and without extensions no cache, so the scheme would
+/// equal Conventional.
 TEST(Netra, RejectsAFormatWithoutItsFeatures) {
   const auto error_of = [](const char* scheme, const Features& features) -> std::string {
     bench::Setup setup = bench::setup_named(scheme);

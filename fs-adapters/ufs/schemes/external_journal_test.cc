@@ -227,9 +227,9 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
       EXPECT_EQ(a, b) << "nothing is written";
     }
   };
-  EXPECT_NE(
-      mount_alone(disks, "journal-external", Machine::Second::missing).find("missing log device"),
-      std::string::npos);
+  EXPECT_NE(mount_alone(disks, "journal-external", Machine::Second::missing)
+                .find("the log device is missing"),
+            std::string::npos);
   Fsck fsck;
   const auto alone = fsck.check(*disks.home);
   ASSERT_FALSE(alone);
@@ -364,7 +364,7 @@ TEST(ExternalJournal, SchemesThatRequireItRejectOtherFileSystems) {
   EXPECT_EQ(mount_alone(disks, "journal"), "");
 }
 
-TEST(ExternalJournal, MountAndFsckReplayIt) {
+TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
     Disks disks = made();
@@ -531,7 +531,7 @@ TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
   }
 }
 
-/// Data in the log must be durable before it is written in place.
+/// Data must be durable in the log before it is written in place.
 TEST(ExternalJournal, DataIsLoggedOrWrittenInPlace) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     Disks disks = made();

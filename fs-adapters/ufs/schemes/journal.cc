@@ -64,7 +64,7 @@ void Journal::begin(Operation& operation) {
 VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
   invariant(active_ > 0 && operation.transaction == running_,
-            "journal: an operation ended in another transaction than it began in");
+            "journal: an operation ends in the transaction in which it began");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped())
@@ -80,7 +80,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // Callers that need the result wait for it themselves.
+        // Callers that need the result wait for the commit themselves.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
@@ -116,7 +116,8 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
 VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
                                                    const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
-  may_change(operation, 3);  // its group's header, the pointer to it, and the block itself
+  // The header of the group, the pointer to the block, and the block itself.
+  may_change(operation, 3);
   if (allocation.kind == BlockKind::data) {
     new_data_.insert(block.key());
     return block;
@@ -283,7 +284,7 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
-  invariant(!found->second.empty(), "journal: an unknown write completed");
+  invariant(!found->second.empty(), "journal: every completed write was issued by the journal");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

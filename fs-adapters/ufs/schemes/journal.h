@@ -168,10 +168,8 @@ class Journal : public Scheme {
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
   // journal_commit.cc
-  enum class Without : std::uint8_t {
-    nothing,
-    change
-  };  ///< whether to write a commit without changes
+  /// Selects whether a commit without changes is written.
+  enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
   bool copy_inodes();

@@ -92,7 +92,7 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The flag "clean" is in the first sector; totals are in later ones, too.
+  // The flag "clean" is in the first sector; later sectors also contain totals.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {

@@ -46,9 +46,9 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
                                              std::uint32_t fragments);
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments);
-/// Maximum number of blocks that one operation changes, for a file of any length, in addition to
-/// the groups' headers. The headers are shared by all operations of a transaction.
-// A rename: names, growing directories, inodes, "..".
+/// Maximum number of blocks that one operation changes, for a file of any length: for a rename, the
+/// names, growing directories, inodes and "..". The groups' headers are not included, because all
+/// operations of a transaction share them.
 inline constexpr std::uint32_t kBlocksOfAnOperation = 16;
 std::uint32_t operation_blocks_max(std::uint32_t groups);
 

@@ -22,7 +22,7 @@ constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a six
 }  // namespace
 
 void Journal::commit(Without change) {
-  invariant(!committing_, "journal: a commit is already in progress");
+  invariant(!committing_, "journal: one commit is in progress at a time");
   committing_ = true;
   const std::uint64_t number = running_;
   Transaction transaction;
@@ -53,7 +53,7 @@ bool Journal::close_and_copy(Transaction& transaction) {
     revoke(transaction);
     list_orphans(transaction);
   }
-  invariant(active_ == 0, "journal: an operation is inside a transaction that is being copied");
+  invariant(active_ == 0, "journal: no operation runs in a transaction that is being copied");
   copied_at_ = now;
   ++running_;
   blocks_ = indirect_ = 0;
@@ -113,7 +113,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   ++counters_.ordered_writes;
 }
 
-/// Issues data of new blocks before the commit record, which waits for it.
+/// Issues the data of new blocks. The commit record waits for this data.
 void Journal::order_data(Transaction& transaction) {
   const auto keys = std::exchange(new_data_, {});
   if (options_.journal.contents == JournalOptions::Contents::data) return;
@@ -272,7 +272,7 @@ bool Journal::write_ring(const JournalTransaction& record, const std::vector<Ord
     if (ring_.device() != 0 && !flush(Where::log)) return false;
     for (const OrderedWrite& write : data)
       invariant(!awaits_data || !volume_.disk.pending(write.request),
-                "journal: a commit record was issued before the data that it waits for");
+                "journal: a commit record is issued after the data that it waits for");
   }
   if (options_.journal.broken == JournalOptions::Rule::answered_early) {
     send_unawaited(commit_at, all.subspan(body));
@@ -313,8 +313,8 @@ bool Journal::write(Transaction& transaction) {
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,
-            "journal: sequence numbers in the ring are not consecutive");
-  invariant(fragments <= free_fragments(), "journal: a transaction does not fit into the ring");
+            "journal: sequence numbers in the ring are consecutive");
+  invariant(fragments <= free_fragments(), "journal: a transaction fits into the ring");
   orphans_ = record.orphans;
   too_many_orphans_ = record.too_many_orphans;
   log_.push_back({.sequence = record.sequence,

@@ -10,7 +10,7 @@ namespace {
 using bench::Mounted;
 using bench::MountedOptions;
 
-TEST(JournalOrphans, AReplayReleasesThemAndTheRingStaysShort) {
+TEST(JournalOrphans, AReplayReleasesOrphansAndTheRingStaysShort) {
   Mounted m(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}),
             {.device_bytes = 4 << 20});
   m.mount();

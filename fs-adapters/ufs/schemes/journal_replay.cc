@@ -225,8 +225,8 @@ class Replay {
   }
 
  private:
-  /// Appends a transaction to the journal. All earlier transactions are in place, so the new one
-  /// becomes the tail.
+  /// Appends a transaction to the journal. All earlier transactions are in place, so the new
+  /// transaction becomes the tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
     transaction.sequence = contents.transactions.back().sequence + 1;

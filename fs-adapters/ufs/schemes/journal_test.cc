@@ -78,7 +78,7 @@ TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
   bench::expect_clean(*m.store);
 }
 
-/// Runs several users, so that some are inside operations when one of them commits.
+/// Runs several users, so that some users are inside operations when another user commits.
 void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {
@@ -259,7 +259,8 @@ TEST(JournalFrees, AreAwaitedIfNoOtherSpaceIsFree) {
   bench::expect_clean(*m.store);
 }
 
-/// Writes far more transactions than fit into the ring; the power fails among the last ones.
+/// Writes far more transactions than fit into the ring. The power fails during one of the last
+/// transactions.
 TEST(JournalRing, WrapsAroundManyTimes) {
   for (const Commit commit : {Commit::synchronous, Commit::grouped}) {
     Mounted m(journalled({.commit = commit}), {.device_bytes = 4 << 20});
@@ -427,7 +428,7 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// The next transaction frees blocks whose data the commit still waits for, and writes new ones
+/// The next transaction frees blocks whose data the commit still waits for, and writes new blocks
 /// under the same keys. The cache only knows the newest write of a block.
 TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {

@@ -16,10 +16,11 @@ Result<void> find_log_device(const os::System& system, const MountOptions& optio
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;
   if (external && system.queue.devices() < 2)
-    return fail("ufs", "missing log device", "pass it with log=");
+    return fail("ufs", "the log device is missing", "pass it with log=");
   const bool wanted = options.options.journal.place == JournalOptions::Place::external;
   if (options.scheme == SchemeKind::journal && wanted && !external)
-    return fail("ufs", "it has no external log", "create it with mkfs option external-journal");
+    return fail("ufs", "the file system has no external log",
+                "omit log=, or create the file system with the mkfs option external-journal");
   return {};
 }
 

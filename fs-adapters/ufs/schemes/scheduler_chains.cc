@@ -30,7 +30,7 @@ SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
 
 /// Returns the id of a write that later requests will name, after checking it.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
-  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow was not issued");
+  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow is issued");
   return id;
 }
 
@@ -39,7 +39,7 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, boo
   const os::BufferKey key = buffer.key();
   const os::RequestId id = sent(volume_.cache.write_async(std::move(buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
-            "chains: an inode's dependencies were not attached to its write");
+            "chains: an inode's dependencies are attached to its write");
   return id;
 }
 
@@ -77,7 +77,7 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
       os::RequestId& newest = freed_fragments_[extent.at + i];
       // The ids are equal if two pointers of a damaged file lead to the extent; free_extents() then
       // fails.
-      invariant(newest <= by || by == 0, "chains: freed again by an earlier write");
+      invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
       newest = by;
     }
 }
@@ -161,8 +161,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Records the writes that must precede the removal or change of an entry: for a moved inode, that
-/// of its other name; for a removed directory, those of names that have moved out of it.
+/// Records the writes that must precede the removal or change of an entry. For a moved inode this
+/// is the write of its other name. For a removed directory these are the writes of names that have
+/// moved out of it.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {
@@ -223,7 +224,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, id);
   if (tracked()) {
     const bool taken_over = freed_inodes_.emplace(number, id).second;
-    invariant(taken_over, "chains: a reused inode lacks the dependencies of its predecessor");
+    invariant(taken_over, "chains: a reused inode inherits its predecessor's dependencies");
   }
   names_.erase(number);
   made_.erase(number);

@@ -136,7 +136,7 @@ TEST(SchedulerChains, R2AClearedInodeFollowsItsEntry) {
   });
 }
 
-TEST(SchedulerChains, R1TheOldNameFollowsTheNewOneAndTheCountBoth) {
+TEST(SchedulerChains, R1TheOldNameFollowsTheNewNameAndTheCountFollowsBoth) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -168,9 +168,10 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
   });
 }
 
-/// Until the old name is removed, a repair may pick either. The old name is in another block than
-/// the new one. Nothing written with the file follows both: "..", the parent's count, and the
-/// directory's inode, which is in another block than the file's inode. The driver schedules freely.
+/// Until the old name is removed, a repair may choose either name. The two names are in different
+/// blocks. No block that is written with the file must follow both names: neither "..", nor the
+/// parent's count, nor the directory's inode, which is in another block than the file's inode. The
+/// driver schedules freely.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");

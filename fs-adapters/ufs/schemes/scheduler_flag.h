@@ -41,7 +41,7 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  /// Last write that moved a directory's name; fsync waits for it.
+  /// The last write that moved a directory's name. fsync waits for this write.
   os::RequestId last_path_ = 0;
   ZeroPage zeroes_;
 };

@@ -26,7 +26,7 @@ VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
   return write_inode(volume, inode);
 }
 
-/// Writes the names that lead to the inode, and those of the parents. `seen` has the inodes already
+/// Writes the names of the inode and of all its parent directories. `seen` has the inodes already
 /// processed.
 VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber inode,
                             std::set<InodeNumber>& seen) {
@@ -95,9 +95,9 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
   if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
 }
 
-/// Also waits for writes issued by another sync. Returns no error after the last round, since other
-/// users may change blocks all the time or a hook may hold them back. unmount(), which runs alone,
-/// checks for itself.
+/// Also waits for writes issued by another sync. Returns no error after the last round, because
+/// other users may change blocks all the time, and a hook may delay blocks. unmount() runs alone
+/// and checks for errors itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     TRY(volume_.inodes.write_all_delayed());

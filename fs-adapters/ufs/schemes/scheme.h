@@ -100,7 +100,8 @@ enum class BlockKind : std::uint8_t { data, metadata, indirect };
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
-  /// Number of the file block; for an indirect block, the first file block below it.
+  /// Number of the file block. For an indirect block, the first file block that the indirect block
+  /// maps.
   std::int64_t block = 0;
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
@@ -214,7 +215,7 @@ struct NetraOptions {
   /// includes all waiting marks. The paper says only that marking is synchronous. If false, each
   /// inode's mark is a separate write.
   bool marks_together = true;
-  /// Limit of foreign inodes in a header before the block behind it is used; for tests.
+  /// Limit of foreign inodes in a header before the block after it is used; for tests.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
@@ -299,7 +300,7 @@ class Scheme : public os::WriteHooks {
     (void)group, (void)inode, (void)is_directory;
     return {};
   }
-  /// True if before_taking() has been called or would do nothing.
+  /// Returns true if before_taking() has been called or would have no effect.
   virtual bool may_take(std::uint32_t group, InodeNumber inode) const {
     (void)group, (void)inode;
     return true;
@@ -308,7 +309,7 @@ class Scheme : public os::WriteHooks {
   virtual void inode_allocated(InodeNumber) {}
   /// Called when the in-core inode has been copied to `block`.
   virtual void inode_copied(CoreInode&, os::HeldBuffer& block) { (void)block; }
-  /// Called when an inode is loaded. Restores what was undone on the disk.
+  /// Called when an inode is loaded. Restores changes that were undone on the disk.
   virtual void inode_loaded(CoreInode&) {}
   /// Called after a directory block was read. Restores the state that users must see.
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
@@ -334,7 +335,7 @@ class Scheme : public os::WriteHooks {
   void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:
-  /// Writes a file for fsync, then the blocks with the names that lead to it (pending_names.h).
+  /// Writes a file for fsync, and then the blocks with the names of the file (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
   /// Called after these writes. Returns true, and removes notes up to `noted`, if all these names
   /// are on the disk. `noted` was the newest note before the first write.

@@ -48,9 +48,9 @@ struct SchemeVariant {
   bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  std::int64_t keeps_after_s = 0;  ///< adapters::Promises; the syncer's delay and the writes that
-                                   ///< follow it
-  std::string shown_by = {};       ///< adapters::SystemDescription
+  /// adapters::Promises; the syncer's delay and the writes that follow it.
+  std::int64_t keeps_after_s = 0;
+  std::string shown_by = {};  ///< adapters::SystemDescription
 };
 
 /// Returns all variants; names are unique.
@@ -63,7 +63,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name);
 /// Returns the promises for the oracle.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// True if the scheme may leave this finding.
+/// Returns true if the scheme may leave this finding.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
 /// For an unknown scheme: true if some variant that is not a control may leave all of these

@@ -32,7 +32,7 @@ TEST(SchemeVariants, AnUnknownNameListsTheKnownOnes) {
   EXPECT_NE(found.error().message().find("soft-updates"), std::string::npos);
 }
 
-TEST(SchemeVariants, MayLeaveWhatAPreeningFsckRepairs) {
+TEST(SchemeVariants, MayLeaveFindingsThatAPreeningFsckRepairs) {
   const auto scheme = find_scheme_variant("soft-updates");
   ASSERT_TRUE(scheme);
   for (const FindingKind kind :

@@ -30,7 +30,8 @@ void SoftUpdates::count_dependency() {
 /// Syncs if too many dependencies are pending. Only completed writes queue work items, at most one
 /// per dependency, so this also bounds the work items.
 void SoftUpdates::bound_work() {
-  if (waiting() >= options_.dependencies_max) (void)sync();  // the blocks keep their errors
+  // Errors stay recorded with the blocks.
+  if (waiting() >= options_.dependencies_max) (void)sync();
 }
 
 void SoftUpdates::work(std::function<void()> item) {
@@ -80,12 +81,12 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // Nothing waits for this data. If an older growth of the same fragments is pending, its block
-    // will be written, too.
+    // No dependency waits for this data. If an older growth of the same fragments is pending, the
+    // block of that growth will also be written.
     return block;
   }
   count_dependency();
-  // Writes to the old place must not count as writes of the new one.
+  // Writes to the old place must not count as writes to the new place.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
   blocks_[block.key()].allocation =
       AllocSafe{.inode = allocation.inode.number,
@@ -141,7 +142,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the first block below it, and stays for the others.
+    // An indirect block is recorded under the first file block that it maps, and stays recorded for
+    // the other blocks.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
@@ -234,12 +236,11 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const Dropped
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link was dropped twice");
+  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link is dropped once");
   --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    invariant(inode.deferred_removals >= links,
-              "soft updates: dropped a link that was not deferred");
+    invariant(inode.deferred_removals >= links, "soft updates: only deferred links are dropped");
     inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -262,13 +263,13 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
-  invariant(found != adds_.end(), "soft updates: an entry was forgotten twice");
+  invariant(found != adds_.end(), "soft updates: an entry is forgotten once");
   const auto leading = adds_of_.find(found->second.inode);
   invariant(leading != adds_of_.end() && leading->second > 0,
-            "soft updates: an entry is not counted with its inode");
+            "soft updates: an entry is counted with its inode");
   if (--leading->second == 0) adds_of_.erase(leading);
   const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
-  invariant(noted == 1, "soft updates: an entry is not recorded with its block");
+  invariant(noted == 1, "soft updates: an entry is recorded with its block");
   adds_.erase(found);
 }
 
@@ -320,8 +321,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // Added and removed without a write. The links that its entry replaced on the disk are dropped
-    // with the write of the block.
+    // The entry was added and removed without a write in between. The links that the entry replaced
+    // on the disk are dropped when the block is written.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced)
       blocks_[key].removes.push_back({.removal = std::move(replaced)});
@@ -373,7 +374,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   InodeDependencies& dependencies = inodes_[number];
   dependencies.adds.clear();
   if (block && never_written_.erase(number) != 0) {
-    // On the disk, nothing refers to it, and it refers to nothing.
+    // The removed inode has neither names nor pointers on the disk.
     for (const FreeBlocks& freed : dependencies.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
@@ -410,7 +411,7 @@ std::map<os::BufferKey, SoftUpdates::BlockDependencies>::iterator SoftUpdates::f
   return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
 }
 
-/// True if writes are pending for the inode, its names, or, for a directory, its entries.
+/// Returns true if writes are pending for the inode, its names, or, for a directory, its entries.
 bool SoftUpdates::has_pending_dependencies(InodeNumber inode) {
   if (adds_of_.contains(inode)) return true;
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
@@ -456,7 +457,8 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-/// False while the entry, or the directory's path to the block, is undone in sent writes.
+/// Returns false while the entry, or the directory's pointer to the entry's block or its size, is
+/// undone in sent writes.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
   const auto dependencies = inodes_.find(name.directory);

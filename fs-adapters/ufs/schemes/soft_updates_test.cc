@@ -278,7 +278,7 @@ TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
 TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
-    bench::put_file(fs(), "b", std::string(1000, 'b'));  // behind it
+    bench::put_file(fs(), "b", std::string(1000, 'b'));  // placed directly after "a"
     EXPECT_TRUE(fs().sync());
     const InodeNumber number = number_of("a");
     const FragmentAddress old = inode_on_disk(number).direct[0];
@@ -319,7 +319,7 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldOneIsRemoved) {
+TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), "a", "text");

@@ -87,7 +87,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // A new directory without its first block is hidden completely, because nothing refers to it yet.
+  // Hides a new directory that has no first block yet. Nothing refers to the directory yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
@@ -233,7 +233,8 @@ void SoftUpdates::inode_written(InodeDependencies& dependencies, WriteNumber com
     if (!arrived(one, completed)) return false;
     const auto add = adds_.find(one.add);
     if (add == adds_.end()) return true;
-    invariant(add->second.waits_for > 0, "soft updates: negative dependency count of an entry");
+    invariant(add->second.waits_for > 0,
+              "soft updates: the dependency count of an entry is not negative");
     --add->second.waits_for;
     return true;
   });
@@ -311,7 +312,7 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   BlockDependencies& dependencies = found->second;
   ++dependencies.completed;
   invariant(dependencies.completed + dependencies.undone.size() == dependencies.issued + 1,
-            "soft updates: an unknown write completed");
+            "soft updates: every completed write was issued");
   const bool undone = dependencies.undone.front();
   dependencies.undone.pop_front();
   if (status != model::Status::ok) {

@@ -128,7 +128,8 @@ class Timeline {
     }
     if (left_out > 0)
       page_.left_out.push_back(fmt::format(
-          "{} requests and media writes are left out: the page shows the first {} of each.",
+          "{} requests and media writes are omitted: the page shows only the first {} of each "
+          "kind.",
           left_out, options_.requests_most));
     return {};
   }
@@ -255,8 +256,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A later flush may have completed earlier than this one, but not if it was submitted after
-        // this one was acknowledged.
+        // A later flush may have completed before this flush, but not if it was submitted after
+        // this flush was acknowledged.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -358,7 +359,7 @@ class Timeline {
     });
     if (judged.size() > options_.states_most) {
       page_.left_out.push_back(
-          fmt::format("{} of {} crash states are shown, those that failed first.",
+          fmt::format("{} of {} crash states are shown; failed states take precedence.",
                       options_.states_most, judged.size()));
       judged.resize(options_.states_most);
     }

@@ -81,7 +81,7 @@ TEST(CrashTimeline, ListsTheLossesOfAState) {
   EXPECT_EQ(page->cut, 12U);
 }
 
-/// Two members of an array, of which one stopped before the other.
+/// Two members of an array; one member stopped before the other.
 TEST(CrashTimeline, ListsLostWritesOfMembers) {
   const TemporaryFolder folder;
   record::RecordingHeader header{

@@ -24,7 +24,7 @@ constexpr std::size_t kFolderBlocksMost = 4096;
 constexpr int kDepthMost = 5;  // more than the maximum depth of an extent tree
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
-// Maximum number of blocks that one operation zeroes.
+// Maximum number of blocks that a single operation zeroes.
 constexpr std::uint64_t kZeroedMost = 1 << 16;
 
 /// Formats numbers as "1153" or "1153 to 1160, 2001".
@@ -235,8 +235,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the content of the block is known. A copy in the journal does not show what the
-/// block in place contains.
+/// Returns true if the content of the block is known. A copy in the journal does not reveal the
+/// content of the block in place.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }

@@ -290,7 +290,7 @@ TEST(LostWrites, AreDescribedByTheirChanges) {
   EXPECT_NE(all.find("data of inode 12, /foo"), std::string::npos) << all;
 }
 
-/// Neither the layout nor any block is trusted.
+/// Neither the layout nor the blocks are trusted.
 TEST(ExtHistory, ToleratesHostileInput) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();

@@ -92,7 +92,8 @@ class FailureText {
     if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");
     text_ +=
-        "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
+        "  P: promises persistence    *: the last operation that is known to have succeeded "
+        "before the cut\n\n";
     const auto& list = of_.workload->operations;
     const auto& persisted = of_.outcome->persisted_operation;
     std::size_t reached = list.empty() ? 0 : list.size() - 1;
@@ -109,7 +110,7 @@ class FailureText {
       text_ += fmt::format("  {:>4} {}{} {}{}\n", i, point ? 'P' : ' ', persisted == i ? '*' : ' ',
                            workload::format(list[i]), failed(i));
       if (persisted == i && i < reached)
-        text_ += "          -- from here on the power may have been cut\n";
+        text_ += "          -- the power may have been cut at any later point\n";
     }
     text_ += "          == power cut\n";
     if (reached + 1 < list.size())
@@ -142,14 +143,14 @@ class FailureText {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));
     for (const states::RecordedWrite& write : array_->under_way) {
-      text_ +=
-          wrapped("  ", fmt::format("Request {} ({} sectors from LBA {}) was inside the array.",
-                                    write.request, write.sectors, write.lba));
+      text_ += wrapped("  ", fmt::format("Request {} ({} sectors from LBA {}) was in flight in the "
+                                         "array.",
+                                         write.request, write.sectors, write.lba));
     }
     if (!array_->lost.empty())
-      text_ += "\n  Not done, since the member had stopped before the others:\n";
+      text_ += "\n  Not executed, because the member had stopped before the others:\n";
     for (const MemberWrite& write : array_->lost) member_write(write);
-    if (!array_->done.empty()) text_ += "\n  The last that members did:\n";
+    if (!array_->done.empty()) text_ += "\n  Last operations of the members:\n";
     for (const MemberWrite& write : array_->done) member_write(write);
     if (!of_.faults.empty())
       text_ +=
@@ -190,7 +191,7 @@ class FailureText {
     std::string what =
         lost.disk.empty() ? lost.what : fmt::format("on {}: {}", lost.disk, lost.what);
     if (lost.torn) {
-      what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
+      what += fmt::format(" (torn: only sectors {} to {} are on the medium)", lost.torn->first,
                           lost.torn->first + lost.torn->count - 1);
     }
     if (lost.write.fua) what += " (FUA)";

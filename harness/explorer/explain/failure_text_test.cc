@@ -51,7 +51,7 @@ crash state  w13!2-1.5.6~4:0x8 of workload.hcrec
 
 Operations
 ----------
-  P: promises persistence    *: the last that is known to have succeeded before the cut
+  P: promises persistence    *: the last operation that is known to have succeeded before the cut
 
      0    create f
      1    write f 0 4096 1 1
@@ -59,7 +59,7 @@ Operations
      3    create g
      4    write g 1024 2048 2 7
      5 P* fsync g
-          -- from here on the power may have been cut
+          -- the power may have been cut at any later point
      6    punch g 0 512    (not supported: skipped)
      7    unlink f
      8 P  sync
@@ -78,7 +78,7 @@ Power cut and lost writes
            submitted after the mark "phase workload"
          4        2048       24      9.000 ms     10.000 ms
            journal descriptor block of transaction 9; metadata or data of unknown kind; journal
-           commit block of transaction 9 (torn: only sectors 0 to 7 of it are there) (FUA)
+           commit block of transaction 9 (torn: only sectors 0 to 7 are on the medium) (FUA)
            submitted after the mark "persisted 2"
          5        3000       16     12.000 ms         never
            trim
@@ -166,7 +166,7 @@ TEST(Account, ShortensLongLinesOfTools) {
   EXPECT_NE(text->find("777 ... (606 bytes more)\n  clean\n"), std::string::npos) << *text;
 }
 
-TEST(LostWrites, AreThoseThatTheStateLists) {
+TEST(LostWrites, FollowFromTheNameOfTheState) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   const auto requests = [&](const std::string& name) {
@@ -400,10 +400,10 @@ TEST(Account, DescribesTheMembersOfAnArray) {
   ASSERT_TRUE(account) << account.error().message();
   EXPECT_NE(account->find("Power cut and members\n---------------------\n"
                           "  After event 6 of the recording, at 5.000 ms of its time.\n"
-                          "  Request 2 (1 sectors from LBA 11) was inside the array.\n\n"
-                          "  Not done, since the member had stopped before the others:\n"
+                          "  Request 2 (1 sectors from LBA 11) was in flight in the array.\n\n"
+                          "  Not executed, because the member had stopped before the others:\n"
                           "       hd0.0     2.000 ms      1 sectors from LBA 20\n\n"
-                          "  The last that members did:\n"
+                          "  Last operations of the members:\n"
                           "       hd0.1     3.000 ms      1 sectors from LBA 20\n"
                           "       hd0.1     5.000 ms      1 sectors from LBA 21\n\n"
                           "  When the power returned: dead:hd0.1\n"),

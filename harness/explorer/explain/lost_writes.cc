@@ -138,8 +138,7 @@ std::vector<model::RequestId> unflushed_requests(const RunHistory& run, const Cr
 Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
                                const KnownDisks& disks) {
   if (state.base == CrashState::Base::members) {
-    return fail(states::format(state),
-                "is a state of the members of an array, not of one disk's writes");
+    return fail(states::format(state), "is a state of an array's members, not of a single disk");
   }
   SentWrites missing;
   if (state.base == CrashState::Base::physical) {

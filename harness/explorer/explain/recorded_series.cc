@@ -408,30 +408,33 @@ class Series {
   void explain(RecordedSeries& all, std::int64_t width_ns, bool any_head, bool any_battery,
                bool any_rebuild) const {
     const auto& headers = run_.header().devices;
-    all.notes.push_back(fmt::format("Throughput is a mean over {:.4g} ms each.",
+    all.notes.push_back(fmt::format("Throughput is a mean over intervals of {:.4g} ms.",
                                     static_cast<double>(width_ns) / 1e6));
     if (any_head) {
       all.notes.emplace_back(
-          "Heads are shown where a write reached the medium, and where a read was complete, which a cache may have answered; "
-          "the way between is not recorded. Cylinders are those of the drive's profile.");
+          "The position of the heads is shown when a write reaches the medium and when a read "
+          "completes (possibly from a cache). Movements in between are not recorded. Cylinder "
+          "numbers follow the drive's profile.");
     } else if (!media_) {
       all.notes.emplace_back(
-          "This recording has no media writes: positions of heads, seeks and what caches held are not in it.");
+          "This recording has no media writes, and therefore no head positions, seeks and cache "
+          "contents.");
     } else {
       all.notes.emplace_back(
-          "No device of this recording is a disk with a known geometry: there are no heads to show.");
+          "No device of this recording is a disk with a known geometry, so no heads are shown.");
     }
     const bool batteries =
         std::ranges::any_of(devices_, [](const Device& each) { return each.below.has_value(); });
     if (batteries && !any_battery)
-      all.notes.emplace_back("The battery-backed cache never held anything dirty.");
+      all.notes.emplace_back("The battery-backed cache never contained dirty data.");
     bool array = false;
     for (std::size_t i = 0; i < headers.size(); ++i)
       array = array || (!headers[i].medium && !devices_[i].below);
     if (array && !any_rebuild) all.notes.emplace_back("No member was rebuilt.");
     if (any_rebuild)
       all.notes.emplace_back(
-          "The progress of a rebuild is estimated from the member's consecutive writes; the array's own figure is not recorded.");
+          "The progress of a rebuild is estimated from the member's consecutive writes, because "
+          "the array's progress is not recorded.");
   }
 
   const states::RunHistory& run_;

@@ -112,8 +112,10 @@ Result<void> FailureReporter::make_writes_of_physical() {
   if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
   TRY(const auto writes, as_lost_writes(*here_.run, here_.state));
   if (!writes) return {};
-  notes_.push_back(fmt::format("The medium held what {} holds; this report describes that state.",
-                               states::format(*writes)));
+  notes_.push_back(
+      fmt::format("The content of the medium equals state {}, which this report "
+                  "describes.",
+                  states::format(*writes)));
   here_.state = *writes;
   return {};
 }
@@ -226,14 +228,15 @@ Result<FailureReport> FailureReporter::run() {
     TRY(make_writes_of_physical());
     minimise_lost_writes(here_);
     if (here_.state == original.state) {
-      notes_.push_back("Reproduced on a fresh guest, with all of recovery in the guest.");
+      notes_.push_back("Reproduced on a fresh guest, with the complete recovery in the guest.");
     } else if (confirm(here_)) {
       notes_.push_back(
-          "Reproduced as described on a fresh guest, with all of recovery in the guest.");
+          "Reproduced as described on a fresh guest, with the complete recovery in the guest.");
     } else {
       here_ = original;
       notes_.push_back(
-          "The smaller state did not fail on a fresh guest: this report describes the original one.");
+          "The smaller state did not fail on a fresh guest, so this report describes the "
+          "original state.");
     }
     minimise_operations();
     if (smaller_) {
@@ -241,12 +244,13 @@ Result<FailureReport> FailureReporter::run() {
       if (!confirm(*smaller_)) {
         smaller_.reset();
         notes_.push_back(
-            "The smaller workload did not fail on a fresh guest: this report describes the original one.");
+            "The smaller workload did not fail on a fresh guest, so this report describes the "
+            "original workload.");
       }
     }
   } else {
     notes_.push_back("NOT CONFIRMED on a fresh guest (" + failure_.disagreement +
-                     "): this says something about the laboratory, not about the file system.");
+                     "): this is an error of headcrash, not of the file system.");
   }
 
   const double minimise_ms = minimising.ms();

@@ -108,7 +108,7 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
 }
 
 /// Returns the state that lacks `missing` writes. The length of a state's name is limited, so the
-/// name lists the lost writes or the kept writes, whichever are fewer.
+/// name lists either the lost writes or the kept writes, whichever list is shorter.
 states::CrashState with_missing(const states::CrashState& like,
                                 std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {

@@ -27,7 +27,7 @@
 
 namespace headcrash::explorer {
 
-/// The kind of a failure, which a smaller one must share.
+/// The kind of a failure. A smaller failure must have the same kind.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
   /// The strongest tier among the findings of that verdict; nullopt without findings.
@@ -57,7 +57,7 @@ struct MinimisedState {
   /// Number of lost or torn writes before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// True if no further write can be restored; false if a limit was reached first.
+  /// true if no further write can be restored; false if a limit was reached first
   bool minimal = false;
 };
 /// Searches for a state of the same recording with fewer lost or torn writes that still fails.

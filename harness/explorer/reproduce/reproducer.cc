@@ -104,7 +104,8 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
       for (std::size_t at = 0; (at = left.find(kDevicePlace)) != std::string::npos;)
         left.erase(at, kDevicePlace.size());
       if (left.find('{') != std::string::npos && left.find('}') != std::string::npos)
-        return fail(filesystem.name, fmt::format("its command contains the word \"{}\"", word),
+        return fail(filesystem.name,
+                    fmt::format("its command contains the placeholder \"{}\"", word),
                     "a stand-alone script supports one disk only; use `headcrash replay` instead");
     }
   }

@@ -99,7 +99,7 @@ std::string range_word(Kind kind) {
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
   return fail(subject,
-              fmt::format("its version is not one of 1 to {}, which fit a byte", kLargestByte));
+              fmt::format("its version is not from 1 to {}, the range of a byte", kLargestByte));
 }
 
 /// Returns the command for inode flags. xfs_io uses its own letters for them.
@@ -115,7 +115,7 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   }
   if (left != 0)
     return fail(subject,
-                fmt::format("xfs_io cannot set \"{}\", because the file could not be synced then",
+                fmt::format("xfs_io cannot set \"{}\", because the file could then not be synced",
                             workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
@@ -218,7 +218,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          target);
     case Kind::remount:
     case Kind::crash:
-      return fail(subject, "the script records a single mount");
+      return fail(subject, "the script supports only one mount");
     case Kind::remount_read_only:
       return std::string("mount -o remount,ro . && mount -o remount,rw .");
     case Kind::freeze:
@@ -271,7 +271,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::commit:
       return fail(subject, "no standard tool supports transactions");
   }
-  return fail(subject, "it has no equivalent command");
+  return fail(subject, "no standard tool has an equivalent command");
 }
 
 /// Returns the number of sectors that survive in a torn write, negative if counted from its end.
@@ -295,12 +295,12 @@ Result<std::string> operations_in_shell(
     const Operation& operation = operations[number];
     const std::string subject = subject_of(number, operation),
                       words = base::shell_quoted(workload::format(operation));
-    if (operation.thread != 0) return fail(subject, "a script runs operations one after another");
+    if (operation.thread != 0) return fail(subject, "a script cannot run operations concurrently");
     const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
                                      [&](const auto& each) { return each.operation == number; });
     if (failed != failed_operations.end()) {
       if (failed->outcome == workload::Outcome::partial)
-        return fail(subject, "there was not enough space for all of it");
+        return fail(subject, "it was executed only partially, because the disk was full");
       text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
       continue;
     }
@@ -325,7 +325,7 @@ Result<std::string> operations_in_shell(
 Result<std::string> workload_script(const ReproducerOf& of) {
   const adapters::LinuxAdapter& filesystem = *of.filesystem;
   TRY(can_be_reproduced(filesystem));
-  if (of.operations.empty()) return fail("the recording", "its operations are not known");
+  if (of.operations.empty()) return fail("the recording", "its operations are unknown");
   TRY(const auto operations, operations_in_shell(of.operations, of.failed_operations));
   TRY(const auto state, states::parse_crash_state(of.state));
   adapters::GuestCommand mkfs = filesystem.mkfs;

@@ -130,8 +130,7 @@ TEST(OperationsInShell, OmitSkippedOperations) {
 
 TEST(OperationsInShell, ErrorsNameTheUnsupportedOperation) {
   for (const auto& [list, named, why] : std::vector<std::array<std::string, 3>>{
-           {"create a\n@1 create b\n", "operation 1, \"@1 create b\"",
-            "operations one after another"},
+           {"create a\n@1 create b\n", "operation 1, \"@1 create b\"", "operations concurrently"},
            {"create a\nbegin\n", "operation 1, \"begin\"", "transactions"},
            {"create a\nwrite a 0 512 1 256\n", "operation 1, \"write a 0 512 1 256\"", "1 to 255"},
            {"open a %1\nopen a %2\nopen a %3\nopen a %4\nopen a %5\nopen a %6\nopen a %7\n",

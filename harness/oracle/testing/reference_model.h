@@ -127,7 +127,7 @@ class ReferenceModel {
   std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
-  /// Returns the number of bytes allocated to the file, including those beyond its size. Considers
+  /// Returns the number of bytes allocated to the file, including bytes beyond its size. Considers
   /// only operations whose index satisfies `counts`.
   std::uint64_t allocated_by(FileId file, const Cut& cut,
                              const std::function<bool(std::size_t)>& counts) const;

@@ -95,36 +95,36 @@ Table delays_table(const Asked& asked) {
   };
   const double left = std::max(0.0, asked.disk - asked.traffic.read_disk);
   const OptimalDelay optimal = optimal_delay(asked.set, asked.writes, asked.memory, asked.disk);
-  row("longest delay worth having", longest_delay_s(asked.memory, asked.disk), "s", "equation 1");
+  row("longest useful delay", longest_delay_s(asked.memory, asked.disk), "s", "equation 1");
   row("optimal delay without reads", optimal.delay_s, "s", meaning(optimal.rule));
   row("read from the cache", asked.traffic.read_cache, "MB/s", "read-share");
   row("read from the disk", asked.traffic.read_disk, "MB/s", "read-misses");
   const Figure most = most_writes_mb_s(asked.traffic, asked.disk);
-  row("longest delay worth having, with reads",
+  row("longest useful delay, with reads",
       delay_with_reads_s(asked.traffic, asked.memory, asked.disk), "s",
       most && asked.writes > *most
           ? "equation 2, but the disk cannot keep up under any delay (equation 4)"
           : "equation 2");
-  row("left of the disk for writes", left, "MB/s", "equation 3");
-  row("most that may be written into the cache", most, "MB/s", "equation 4");
+  row("disk rate available for writes", left, "MB/s", "equation 3");
+  row("maximum rate of writes into the cache", most, "MB/s", "equation 4");
   for (const double percent : {50.0, 90.0, 99.0}) {
     const double size = size_for_efficiency_mb(percent / kPercent, asked.positioning, asked.disk);
-    const std::string what = fmt::format("write for {:g} % of the disk's rate", percent);
+    const std::string what = fmt::format("write size for {:g} % of the disk's rate", percent);
     table.rows.push_back({what, text(size), "MB", "equation 6"});
     if (asked.writes > 0)
       table.rows.push_back({what + ": collected in", text(size / asked.writes), "s", ""});
   }
-  row("throughput of writes as large as what a second collects",
+  row("throughput of writes that contain the data of one second",
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");
-  row("least delay for the disk to keep up",
+  row("minimum delay for the disk to keep up",
       least_delay_s(asked.writes, asked.positioning, asked.disk), "s", "footnote 3");
-  row("a burst's writing begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
+  row("writing of a burst begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
       "section 4");
   return table;
 }
 
 ClaimAnswer asked_for(const Context& context) {
-  ClaimAnswer answer = claim("delay", "The six equations for a machine of yours");
+  ClaimAnswer answer = claim("delay", "The six equations for your machine");
   if (const std::string wrong = Asked::wrong(context); !wrong.empty()) {
     answer.numbers.push_back(
         {.cell = "your machine", .quantity = "longest delay", .unit = "s", .remark = wrong});
@@ -138,8 +138,8 @@ ClaimAnswer asked_for(const Context& context) {
   answer.tables.push_back(delays_table(asked));
   Plot plot{.name = "efficiency",
             .title = "Efficiency of writes by size (equation 6)",
-            .x = "size of a write (MB)",
-            .y = "of the disk's rate (%)",
+            .x = "write size (MB)",
+            .y = "share of the disk's rate (%)",
             .logarithmic_x = true,
             .series = {{.name = "equation 6", .points = {}}}};
   for (double size = 0.001; size < 101; size *= std::sqrt(10.0))
@@ -151,7 +151,9 @@ ClaimAnswer asked_for(const Context& context) {
 
 ClaimAnswer bound() {
   ClaimAnswer answer =
-      claim("CH-03", "No delay that rule 3 gives is longer than cache by disk rate (equation 1)");
+      claim("CH-03",
+            "No delay given by rule 3 exceeds cache size divided by disk rate (equation "
+            "1)");
   constexpr double kCache = 100, kDisk = 5;
   double most = 0;
   for (double set = 1; set <= 2 * kCache; set += 1) {
@@ -191,7 +193,7 @@ ClaimAnswer figure_1() {
 
 ClaimAnswer sprite() {
   ClaimAnswer answer =
-      claim("CH-05", "Sprite: 8 KB/s a user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
+      claim("CH-05", "Sprite: 8 KB/s per user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
   constexpr double kUser = 0.008, kCache = 7, kDisk = 1;
   add_same(answer, "8 KB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
@@ -213,13 +215,12 @@ ClaimAnswer long_lifetime() {
 }
 
 ClaimAnswer reads() {
-  ClaimAnswer answer =
-      claim("CH-07", "Reads do not make the longest delay longer (equations 2 to 4)");
+  ClaimAnswer answer = claim("CH-07", "Reads do not increase the longest delay (equations 2 to 4)");
   constexpr double kCache = 100, kDisk = 5;
   Table table{.name = "reads",
               .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
-              .columns = {"reads that miss (%)", "most written (MB/s)", "delay at the most (s)",
-                          "at half of it (s)"},
+              .columns = {"reads that miss (%)", "most written (MB/s)", "maximum delay (s)",
+                          "delay at half the rate (s)"},
               .rows = {}};
   double longest = 0, furthest = 0;
   for (const double misses : {0.05, 0.25, 0.5, 0.75, 1.0}) {
@@ -233,9 +234,11 @@ ClaimAnswer reads() {
     furthest = std::max(furthest, std::abs(at_most - longest_delay_s(kCache, kDisk)));
     table.rows.push_back({text(kPercent * misses), text(most), text(at_most), text(half)});
   }
-  add_same(answer, "as much written as can be", "longest delay", "s",
-           longest_delay_s(kCache, kDisk), longest, 1e-9);
-  add_rule(answer, "equation 2 at equation 4's most is cache by disk rate, whatever misses",
+  add_same(answer, "maximum rate of writes", "longest delay", "s", longest_delay_s(kCache, kDisk),
+           longest, 1e-9);
+  add_rule(answer,
+           "equation 2 at the maximum of equation 4 is cache size divided by disk rate, "
+           "for any miss rate",
            {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
   answer.tables.push_back(std::move(table));
   return answer;
@@ -257,13 +260,13 @@ ClaimAnswer efficiencies() {
   }
   const double collected = size_for_efficiency_mb(0.99, kPositioning, kDisk) / kDisk;
   add(answer, "99 %, collected at the disk's rate", "delay", "s", {}, collected);
-  add_rule(answer, "within 2 s enough is there for 99 %", {{"delay", collected}},
+  add_rule(answer, "within 2 s, enough data is collected for 99 %", {{"delay", collected}},
            [&] { return collected <= 2; });
   return answer;
 }
 
 ClaimAnswer least_delay() {
-  ClaimAnswer answer = claim("CH-09", "The least delay for the disk to keep up (footnote 3)");
+  ClaimAnswer answer = claim("CH-09", "The minimum delay for the disk to keep up (footnote 3)");
   constexpr double kDisk = 4, kPositioning = 0.015;
   double furthest = 0;
   for (const double writes : {0.4, 1.0, 2.0, 3.0, 3.9}) {
@@ -273,15 +276,17 @@ ClaimAnswer least_delay() {
         effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
     furthest = std::max(furthest, std::abs(reached - writes));
   }
-  add_rule(answer, "equation 5 with what is collected in it gives the workload's throughput",
+  add_rule(answer,
+           "equation 5, with the data collected during the delay, gives the workload's "
+           "throughput",
            {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
-  add_rule(answer, "none for a workload as fast as the disk", {{"workload", kDisk}},
+  add_rule(answer, "no such delay for a workload as fast as the disk", {{"workload", kDisk}},
            [&] { return !least_delay_s(kDisk, kPositioning, kDisk); });
   return answer;
 }
 
 ClaimAnswer bursts() {
-  ClaimAnswer answer = claim("CH-10", "When a burst's writing begins (section 4)");
+  ClaimAnswer answer = claim("CH-10", "When the writing of a burst begins (section 4)");
   add_same(answer, "10 MB, at most 15 s, 5 MB/s", "begin", "s", 13, burst_start_s(10, 15, 5), 1e-9);
   add(answer, "100 MB, at most 15 s, 5 MB/s", "begin", "s", {}, burst_start_s(100, 15, 5));
   return answer;
@@ -295,11 +300,11 @@ ClaimAnswer five_megabytes() {
   add_rule(answer, "within 2 points", {{"equation 6", by_equation}},
            [&] { return std::abs(by_equation - kPercent * kShare) <= kPoints; });
   const double fixed_s = kSize / 3 * (1 / kShare - 1);
-  add(answer, "97 % at the 3 MB/s that it sustains", "fixed time of a write", "ms", {},
+  add(answer, "97 % at the sustained rate of 3 MB/s", "fixed time of a write", "ms", {},
       kMsPerS * fixed_s);
   answer.remarks.push_back(
-      "Measured there, and not by equation 6: at 3 MB/s, 97 % leave some 50 ms that do not grow with the size, three "
-      "times the positioning of section 3.");
+      "The paper's figure is measured, not computed by equation 6. At 3 MB/s, 97 % leaves about "
+      "50 ms that do not grow with the size: three times the positioning time of section 3.");
   return answer;
 }
 
@@ -325,7 +330,7 @@ void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char
 }
 
 ClaimAnswer trend() {
-  ClaimAnswer answer = claim("CH-16", "The longest delay worth having, by year");
+  ClaimAnswer answer = claim("CH-16", "The longest useful delay, by year");
   add(answer, "Mogul's estimate for 1993 (memory and rate not printed)", "longest delay", "s", 1,
       {});
   add(answer, "Mogul's estimate for 2003 (memory and rate not printed)", "longest delay", "s", 14,
@@ -338,12 +343,11 @@ ClaimAnswer trend() {
   add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine",
            {{"least", shortest}, {"most", longest}},
            [&] { return shortest >= 1 && longest <= 10; });
-  Table table{
-      .name = "machines",
-      .title = "Machines of the papers, all of their memory as cache, one drive as we have it",
-      .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
-                  "least (s)", "most (s)"},
-      .rows = {}};
+  Table table{.name = "machines",
+              .title = "The papers' machines, with all memory as cache and one of our drives",
+              .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
+                          "least (s)", "most (s)"},
+              .rows = {}};
   add_machine(answer, table, "1992", "Sun-4/260", 32, "wren-iv");
   add_machine(answer, table, "1994", "NCR 3433", 44, "hp-c2447");
   add_machine(answer, table, "1996", "DEC AXP 3000/600, its cache", 85, "dec-rz26l");
@@ -353,8 +357,8 @@ ClaimAnswer trend() {
   add_machine(answer, table, "today", "16 GB (our choice)", 16'000, "nvme-970pro");
   answer.tables.push_back(std::move(table));
   answer.remarks.push_back(
-      "The abstract's \"1-10 seconds for current systems\" is less than what follows from the numbers of section 6, whose "
-      "own drain of 80 to 90 MB takes 30 s (figure 5).");
+      "The abstract's \"1-10 seconds for current systems\" is shorter than the delay that "
+      "follows from the numbers of section 6, where draining 80 to 90 MB takes 30 s (figure 5).");
   return answer;
 }
 

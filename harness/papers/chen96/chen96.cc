@@ -4,30 +4,30 @@
 namespace headcrash::experiment::chen96 {
 
 Paper paper() {
-  return {
-      "chen96",
-      "Chen 1996, Optimizing Delay in Delayed-Write File Systems: all of it",
-      {{"calculator",
-        "The six equations for a machine of yours, and the paper's examples (CH-03 to CH-10, CH-14, CH-16)",
-        1,
-        calculator,
-        {{"memory-mb", 85, "the file cache, MB of 10^6 bytes"},
-         {"disk-mb-s", 4, "the disk's transfer rate, MB/s"},
-         {"positioning-ms", 15, "average seek and half a revolution"},
-         {"write-mb-s", 10, "written into the cache, MB/s"},
-         {"file-set-mb", 60, "live data, MB"},
-         {"read-share", 0, "of the traffic at the cache, 0 to 1"},
-         {"read-misses", 1, "of the reads, 0 to 1: what the cache does not have"},
-         {"burst-mb", 10, "written at once, MB"},
-         {"longest-delay-s", 15, "after which a burst has to be on the disk"}}},
-       {"writes", "fsync by size and bursts, figures 4 and 5 (CH-08, CH-14, CH-15)", 1,
-        writes_by_size},
-       {"rules", "The three rules of write cancellation, figure 3 (CH-11 to CH-13)", 1, rules},
-       {"policies",
-        "Reads during writes under each policy, and the age of written data (CH-17, CH-18)", 1,
-        policies},
-       {"loss", "Age of data lost in a power cut, by policy and file system, and the cost", 1,
-        loss}}};
+  return {"chen96",
+          "Chen 1996, Optimizing Delay in Delayed-Write File Systems: all parts",
+          {{"calculator",
+            "The six equations for your machine, and the paper's examples (CH-03 to CH-10, CH-14, "
+            "CH-16)",
+            1,
+            calculator,
+            {{"memory-mb", 85, "the file cache, MB of 10^6 bytes"},
+             {"disk-mb-s", 4, "the disk's transfer rate, MB/s"},
+             {"positioning-ms", 15, "average seek and half a revolution"},
+             {"write-mb-s", 10, "written into the cache, MB/s"},
+             {"file-set-mb", 60, "live data, MB"},
+             {"read-share", 0, "share of reads in the traffic at the cache, 0 to 1"},
+             {"read-misses", 1, "share of reads that miss the cache, 0 to 1"},
+             {"burst-mb", 10, "written at once, MB"},
+             {"longest-delay-s", 15, "time after which a burst must be on the disk"}}},
+           {"writes", "fsync by size and bursts, figures 4 and 5 (CH-08, CH-14, CH-15)", 1,
+            writes_by_size},
+           {"rules", "The three rules of write cancellation, figure 3 (CH-11 to CH-13)", 1, rules},
+           {"policies",
+            "Reads during writes under each policy, and the age of written data (CH-17, CH-18)", 1,
+            policies},
+           {"loss", "Age of data lost in a power cut, by policy and file system, and the cost", 1,
+            loss}}};
 }
 
 }  // namespace headcrash::experiment::chen96

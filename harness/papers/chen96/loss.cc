@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer writes data by the age of buffers. Other systems determine the age from the
-  /// first change themselves.
+  /// true if the syncer writes data by the age of buffers; other systems determine the age from the
+  /// first change
   bool by_buffers = false;
   bool in_stages = false;  ///< some writes wait for others
 };
@@ -116,25 +116,26 @@ void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& an
     if (row.delay_s && row.most_s)
       beyond_s = std::max(beyond_s.value_or(0), *row.most_s - *row.delay_s);
   add_rule(answer,
-           fmt::format("{}: interval update with any delay loses nothing that is older by {:g} s",
+           fmt::format("{}: interval update with any delay loses no change that is older than "
+                       "the delay by {:g} s",
                        system, slack_s),
            {in_unit(beyond_s, "s")}, [&] { return *beyond_s <= slack_s; });
   const Row &through = row_named(rows, kWriteThrough), &first = row_named(rows, kFromFirst),
             &classic = row_named(rows, kClassic), &interval = row_named(rows, kInterval);
   if (mounted.by_buffers) {
     const Figure its = first.most_s ? Figure(*first.most_s - kFromFirstS) : std::nullopt;
-    add_rule(answer, fmt::format("{}: nor does it when age counts from the first change", system),
+    add_rule(answer, fmt::format("{}: the same if age is counted from the first change", system),
              {in_unit(its, "s")}, [&] { return *its <= slack_s; });
   }
-  add_rule(answer, system + ": write-through loses nothing that has returned",
+  add_rule(answer, system + ": write-through loses no completed call",
            {in_unit(through.most_s, "s")}, [&] { return *through.most_s == 0; });
   const Row& chosen = mounted.by_buffers ? first : interval;
   add_rule(answer,
-           fmt::format("{}: {}: half of what periodic update of 30 s loses, or less", system,
+           fmt::format("{}: {}: loses at most half as much as periodic update of 30 s", system,
                        chosen.policy),
            {{"interval", chosen.p99_s, "s"}, {"periodic", classic.p99_s, "s"}},
            [&] { return *chosen.p99_s <= *classic.p99_s / 2; });
-  add_rule(answer, fmt::format("{}: {}: and reads are not slower (5 %)", system, chosen.policy),
+  add_rule(answer, fmt::format("{}: {}: reads are not slower (5 %)", system, chosen.policy),
            {{"interval", chosen.read_ms, "ms"}, {"periodic", classic.read_ms, "ms"}},
            [&] { return *chosen.read_ms <= *classic.read_ms * 1.05; });
 }
@@ -173,7 +174,7 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
 
 std::vector<ClaimAnswer> loss(Context& context) {
   ClaimAnswer answer{
-      .id = "CH-loss", .part = "loss", .title = "What a cut loses, and what it costs to lose less"};
+      .id = "CH-loss", .part = "loss", .title = "Losses at a cut, and the cost of smaller losses"};
   Plot reads{
       .name = "loss-against-reads",
       .title =
@@ -188,7 +189,7 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .y = "oldest lost, 99 of 100 cuts within (s)",
       .logarithmic_x = true};
   Plot delays{.name = "loss-by-delay",
-              .title = "Interval periodic update: the oldest change lost, by the delay",
+              .title = "Interval periodic update: the oldest lost change, by delay",
               .x = "delay (s)",
               .y = "oldest lost, of all cuts (s)"};
   const auto policies = loss_policies(context.scaled);
@@ -231,12 +232,14 @@ std::vector<ClaimAnswer> loss(Context& context) {
   }
   answer.plots = {std::move(reads), std::move(changes), std::move(delays)};
   answer.remarks = {
-      "The paper counts a block's age from its last change. A log that grows by a record again and again gets older than "
-      "the delay before it is written; what is overwritten once does not. From the first change the delay is a bound.",
-      "Soft updates write what waits for another write at the tick after it: under periodic update that is an interval "
-      "later, so that what is lost can be two intervals old. Of a file that grows, the size in the inode waits for the "
-      "newest change of its last block: records there are lost although their bytes are on the disk.",
-      "A write that is under way at the instant counts as not on the medium."};
+      "The paper counts a block's age from its last change. A log to which records are appended "
+      "repeatedly becomes older than the delay before it is written; a block that is overwritten "
+      "once does not. If age is counted from the first change, the delay is an upper bound.",
+      "Soft updates write a block that depends on another write one tick after that write. Under "
+      "periodic update this is one interval later, so lost changes can be two intervals old. In "
+      "a growing file, the size in the inode waits for the newest change of the last block, so "
+      "records in this block are lost although their bytes are on the disk.",
+      "A write in flight at the cut counts as not on the medium."};
   return {answer};
 }
 

@@ -99,10 +99,9 @@ Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_b
 std::vector<ClaimAnswer> policies(Context& context) {
   ClaimAnswer responses{.id = "CH-17",
                         .part = "policies",
-                        .title = "Responses of reads beside 10 blocks written a second"};
-  ClaimAnswer ages{.id = "CH-18",
-                   .part = "policies",
-                   .title = "How old data are when they are written (Little's law)"};
+                        .title = "Response times of reads while 10 blocks per second are written"};
+  ClaimAnswer ages{
+      .id = "CH-18", .part = "policies", .title = "Age of data when it is written (Little's law)"};
   const PolicyCase cases[] = {
       {"periodic update, 30 s", Policy::periodic, 30 * model::kSecondNs},
       {"interval periodic update, 30 s", Policy::interval, 30 * model::kSecondNs},
@@ -129,21 +128,26 @@ std::vector<ClaimAnswer> policies(Context& context) {
       periodic && interval ? Figure(*periodic * *periodic / (*interval * *interval)) : std::nullopt;
   add_row(responses, "periodic over interval, 30 s", "variance", "times", {}, ratio);
   add_rule(responses,
-           "variance under periodic update at least 3 times that under interval periodic update",
+           "the variance under periodic update is at least 3 times the variance under interval "
+           "periodic update",
            {{"ratio", ratio}}, [&] { return *ratio >= 3; });
-  add_rule(responses, "write-through's reads are slower on average than interval periodic update's",
+  add_rule(responses,
+           "reads are slower on average under write-through than under interval "
+           "periodic update",
            {{"write-through", seen[4].mean_ms}, {"interval, 30 s", seen[1].mean_ms}},
            [&] { return *seen[4].mean_ms > *seen[1].mean_ms; });
   add_rule(ages, "periodic update, 30 s: 15 s +-1 s", {{"mean", seen[0].age_s}},
            [&] { return std::abs(*seen[0].age_s - 15) <= 1; });
   for (const auto& [at, delay] : {std::pair<std::size_t, double>{1, 30}, {2, 5}}) {
     const Figure age = seen[at].age_s;
-    add_rule(ages, fmt::format("interval periodic update, {:g} s: that and up to a tick", delay),
+    add_rule(ages,
+             fmt::format("interval periodic update, {:g} s: this time plus at most a tick", delay),
              {{"mean", age}}, [&, its = delay] { return *age >= its - .1 && *age <= its + 1.5; });
   }
   ages.remarks.push_back(
-      "Mean bytes of dirty data, sampled ten times a second, over bytes written a second: blocks overwritten before "
-      "they were written make it a little less.");
+      "Mean number of dirty bytes, sampled ten times per second, divided by the bytes written "
+      "per second. Blocks that are overwritten before they are written make the result slightly "
+      "smaller.");
   return {responses, ages};
 }
 

@@ -144,9 +144,10 @@ ClaimAnswer rule_1(Context& context) {
   add_rule(answer, "write-through takes at least 10 times as long", {seconds[2], seconds[0]},
            [&] { return *seconds[2].value >= 10 * *seconds[0].value; });
   answer.remarks.push_back(
-      "How long a compilation computes is not printed: it is set to what gives 16.3 s with infinite delay, so that only "
-      "the difference counts. Write-through: each call returns when all that it changed is on the disk. Counterfactual: a "
-      "compilation with more files; how many writes the paper's made is not printed.");
+      "The paper does not print the processor time of a compilation. It is set so that infinite "
+      "delay gives 16.3 s; only the difference is a result. Write-through: each call returns "
+      "when all its changes are on the disk. Counterfactual: a compilation with more files, "
+      "because the paper does not print its number of writes.");
   return answer;
 }
 
@@ -157,10 +158,10 @@ ClaimAnswer rule_2(Context& context) {
                  at_once = read_and_write(context.cells, 0);
   add_row(answer, "infinite delay", "read and written", "MB/s", 3.1, never.mb_per_s, never.error);
   add_row(answer, "zero delay", "read and written", "MB/s", 3.0, at_once.mb_per_s, at_once.error);
-  add_row(answer, "infinite delay, by the disk's busy time until all is on it", "read and written",
-          "MB/s", {}, never.mb_per_busy_s, never.error);
-  add_row(answer, "zero delay, by the disk's busy time until all is on it", "read and written",
-          "MB/s", {}, at_once.mb_per_busy_s, at_once.error);
+  add_row(answer, "infinite delay, by the disk's busy time until all data is on the disk",
+          "read and written", "MB/s", {}, never.mb_per_busy_s, never.error);
+  add_row(answer, "zero delay, by the disk's busy time until all data is on the disk",
+          "read and written", "MB/s", {}, at_once.mb_per_busy_s, at_once.error);
   add_rule(answer, "each within 10 % of the paper's",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}}, [&] {
              return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 &&
@@ -169,7 +170,7 @@ ClaimAnswer rule_2(Context& context) {
   add_rule(answer, "zero delay as fast as infinite delay (5 %)",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}},
            [&] { return std::abs(*at_once.mb_per_s / *never.mb_per_s - 1) <= .05; });
-  add_rule(answer, "the same by the disk's busy time until all is on it (5 %)",
+  add_rule(answer, "the same by the disk's busy time until all data is on the disk (5 %)",
            {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
            [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
   constexpr std::uint32_t kLongRequests = 1 << 20;
@@ -180,17 +181,17 @@ ClaimAnswer rule_2(Context& context) {
   add_row(answer, "zero delay; requests of up to 1 MB", "read and written", "MB/s", {},
           longer.mb_per_s, longer.error);
   answer.remarks.push_back(
-      "Infinite delay leaves a cache full of what was written behind at the end; by the disk's busy time until all is on it "
-      "both do the same work. Counterfactual: longer requests. A write without a write cache misses a revolution "
-      "between two requests, which the drive's queue of the time may have hidden.");
+      "At the end, infinite delay leaves a cache full of unwritten data. By the disk's busy time "
+      "until all data is on the disk, both do the same work. Counterfactual: longer requests. "
+      "Without a write cache, a write misses a revolution between two requests, which the queue "
+      "of the paper's drive may have hidden.");
   return answer;
 }
 
 ClaimAnswer rule_3(Context& context) {
-  ClaimAnswer answer = {
-      .id = "CH-13",
-      .part = "rules",
-      .title = "Rule 3: what is overwritten after 6 s is never written (figure 3)"};
+  ClaimAnswer answer = {.id = "CH-13",
+                        .part = "rules",
+                        .title = "Rule 3: data overwritten after 6 s is never written (figure 3)"};
   const std::uint64_t scale = context.scaled ? 20 : 1;
   const TimeNs warm = 20 * model::kSecondNs,
                measured = context.scaled ? 10 * model::kSecondNs : 60 * model::kSecondNs;
@@ -226,14 +227,17 @@ ClaimAnswer rule_3(Context& context) {
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after * .75; });
   add_rule(answer, "with 5 s the writer does not reach 10 MB/s", {{"5 s", write_before}},
            [&] { return *write_before < .95 * kTargetMbPerS; });
-  add_rule(answer, "with 7 s no file data go to the disk (5 % of what is written into the cache)",
+  add_rule(answer,
+           "with 7 s no file data is written to the disk (5 % of the data written into "
+           "the cache)",
            {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
   add_rule(answer, "infinite delay is no better than 7 s (5 %)",
            {{"7 s", after}, {"infinite", never_read}},
            [&] { return *never_read <= *after * 1.05; });
   answer.plots.push_back(std::move(plot));
   answer.remarks.push_back(
-      "\"No writes\" from 7 s contradicts the text's own metadata each second: what still goes to the disk is that.");
+      "\"No writes\" from 7 s on contradicts the text, which writes metadata every second; the "
+      "remaining writes are this metadata.");
   return answer;
 }
 

@@ -30,14 +30,16 @@ Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kReque
 }  // namespace
 
 std::vector<ClaimAnswer> writes_by_size(Context& context) {
-  ClaimAnswer efficient{.id = "CH-14",
-                        .part = "writes",
-                        .title = "fsync of what has been written, by size (figure 4)"};
+  ClaimAnswer efficient{
+      .id = "CH-14", .part = "writes", .title = "fsync of written data, by size (figure 4)"};
   ClaimAnswer bursts{.id = "CH-15",
                      .part = "writes",
                      .title = "fsync of bursts up to more than the cache (figure 5)"};
-  ClaimAnswer equation{
-      .id = "CH-08", .part = "writes", .title = "Equation 6 beside the drive: fsync by size"};
+  ClaimAnswer equation{.id = "CH-08",
+                       .part = "writes",
+                       .title =
+                           "Equation 6 compared with the drive: fsync by "
+                           "size"};
   Plot figure_4{.name = "figure4",
                 .title = "Throughput of fsync by size (figure 4)",
                 .x = "size (MB)",
@@ -93,11 +95,11 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
     add_row(bursts, "90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds, all.error);
   }
   bursts.remarks.push_back(
-      "Counterfactual: longer requests. Between two requests of 64 KiB a drive without a write cache misses a revolution; "
-      "the drive's queue of the time may have hidden it.");
+      "Counterfactual: longer requests. Between two requests of 64 KiB, a drive without a write "
+      "cache misses a revolution, which the queue of the paper's drive may have hidden.");
   equation.remarks.push_back(
-      "The equation has one positioning for each write; fsync of ours also writes the inode, and the drive pays for "
-      "each request of 64 KiB.");
+      "The equation has one positioning per write. Our fsync also writes the inode, and the "
+      "drive has an overhead for each request of 64 KiB.");
   efficient.plots.push_back(std::move(figure_4));
   bursts.plots.push_back(std::move(figure_5));
   return {efficient, bursts, equation};

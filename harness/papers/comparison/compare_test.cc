@@ -28,7 +28,7 @@ TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_FALSE(beats({10, 10, 10}, {}));
 }
 
-TEST(Ranking, UnbeatenAreThoseThatNoOtherBeats) {
+TEST(Ranking, UnbeatenContendersAreBeatenByNoOther) {
   const Sample slow{20, 21, 20}, fast{10, 10.2, 9.9}, as_fast{10.1, 10, 10.2}, failed{};
   EXPECT_EQ(Ranking({&slow, &as_fast, &failed, &fast}).unbeaten(),
             (std::vector<std::size_t>{3, 1}));

@@ -13,7 +13,7 @@ namespace headcrash::experiment::compare {
 /// One quantity of one cell, with a value for each seed; empty if the cell failed or was not run.
 using Sample = std::vector<double>;
 
-/// Differences below this share are ignored, whatever the intervals.
+/// Differences below this share are ignored, even if the intervals do not overlap.
 inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);

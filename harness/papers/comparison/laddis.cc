@@ -122,7 +122,8 @@ std::vector<ClaimAnswer> laddis(Context& context) {
     Table shown{
         .name = "rates",
         .title = fmt::format(
-            "mean response, and that of 99 of 100 requests (ms); a rate counts up to a mean of {:.0f} ms",
+            "mean response time and 99th percentile (ms); a rate is sustained up to a mean of "
+            "{:.0f} ms",
             kResponseMaxMs),
         .columns = {"system"}};
     for (const double rate : kRates) {

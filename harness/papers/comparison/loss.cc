@@ -74,20 +74,20 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
              [&] { return loss.damaged > 0; });
     return;
   }
-  add_rule(answer, full_name(row) + ": the check finds nothing but what the system may leave",
+  add_rule(answer, full_name(row) + ": the check finds only damage that the system may leave",
            damage, [&] { return loss.instants > 0 && loss.damaged == 0; });
   if (row.system->description().promises.fsync_persists)
-    add_rule(answer, full_name(row) + ": nothing that fsync has promised is missing", promises,
+    add_rule(answer, full_name(row) + ": no data that fsync has promised is missing", promises,
              [&] { return loss.promised > 0 && loss.broken == 0; });
   else
-    add_rule(answer, full_name(row) + ": is seen to promise nothing by fsync", promises,
+    add_rule(answer, full_name(row) + ": fsync is found to promise nothing", promises,
              [&] { return loss.broken > 0; });
   if (row.durability == Durability::each_call)
-    add_rule(answer, full_name(row) + ": nothing is lost that has returned", {in_unit(worst, "s")},
+    add_rule(answer, full_name(row) + ": no completed call is lost", {in_unit(worst, "s")},
              [&] { return *worst == 0; });
   else
     add_rule(answer,
-             fmt::format("{}: nothing is lost that is older than the delay by {:g} s",
+             fmt::format("{}: no change is lost that is older than the delay by {:g} s",
                          full_name(row), kAfterDelayS),
              {in_unit(worst, "s")},
              [&] { return *worst <= context.parameter("delay-seconds") + kAfterDelayS; });
@@ -114,10 +114,12 @@ std::vector<ClaimAnswer> loss(Context& context) {
   ClaimAnswer answer{
       .id = "loss",
       .part = "loss",
-      .title = "What a cut at a random instant takes, without fsync and of what fsync had covered",
+      .title =
+          "Losses in a cut at a random instant, without fsync, and of data that fsync had "
+          "covered",
       .tables_tell_all = true};
   Table shown{.name = "loss",
-              .title = "the oldest change that is lost; means over seeds",
+              .title = "the oldest lost change; means over seeds",
               .columns = {"system", "a cut may take", "worst (s)", "median (s)", "lost (kB)",
                           "lost changes", "fsynced, missing", "looks with damage"}};
   for (const RowLoss& one : *losses) {
@@ -137,9 +139,10 @@ std::vector<ClaimAnswer> loss(Context& context) {
   }
   answer.tables.push_back(std::move(shown));
   answer.remarks.push_back(
-      "Ten changes a second: blocks of a large file are overwritten, files created, written, renamed and removed, logs "
-      "grow. Without fsync; and again with fsync after a quarter of the changes of contents. What a later removal made "
-      "worthless does not count.");
+      "Ten changes per second: blocks of a large file are overwritten, files are created, "
+      "written, renamed and removed, and logs grow. The load runs without fsync, and again with "
+      "fsync after a quarter of the content changes. Data that was removed later does not count "
+      "as lost.");
   return {answer};
 }
 

@@ -112,7 +112,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
 
 Plot plot_of(const std::vector<RecoveryTable>& all) {
   Plot plot{.name = "by-size",
-            .title = "Until the first mount, by size; 10 s of work before the cut",
+            .title = "Time until the first mount, by size; 10 s of work before the cut",
             .x = "file system (GB)",
             .y = "first mount (s)",
             .logarithmic_x = true};
@@ -167,14 +167,14 @@ std::vector<ClaimAnswer> recovery(Context& context) {
       .id = "recovery",
       .part = "recovery",
       .title =
-          "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
+          "After a cut: time until the first mount, and until everything is consistent; Pentium "
+          "4, IBM 60 GB",
       .tables_tell_all = true};
   for (const RecoveryTable& table : *all) {
     Table shown{
         .name = table.what.name,
         .title = fmt::format("{}, {} MB of files", table.what.name, table.what.files_mb + 80),
-        .columns = {"system", "first mount (s)", "of it the processor (s)",
-                    "full consistency (s)"}};
+        .columns = {"system", "first mount (s)", "of which processor (s)", "full consistency (s)"}};
     for (const RowRecovery& one : table.rows) {
       const std::string row = full_name(rows()[one.row]),
                         cell = fmt::format("{}; {}", row, table.what.name);

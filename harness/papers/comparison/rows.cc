@@ -25,7 +25,7 @@ constexpr const char* kBlockBytes = "8192";
 
 std::shared_ptr<const adapters::SystemUnderTest> registered(const char* type, const char* system) {
   const auto machine = machine_with(type, system);
-  invariant(machine.has_value(), "a compared system is missing from the registry");
+  invariant(machine.has_value(), "a compared system is in the registry");
   return machine->system;
 }
 
@@ -48,8 +48,8 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Returns a row for LFS. Regions of the log are written in requests of the same size as those of
-/// other systems.
+/// Returns a row for LFS. Regions of the log are written in requests of the same size as the
+/// requests of other systems.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
   made.system = lfs::system_of(
@@ -198,11 +198,13 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
 }
 
 std::vector<Parameter> usual_parameters() {
-  return {
-      {"seeds", 3, "of each cell: contents, draws, disk angles, phases of the syncer"},
-      {"delay-seconds", 30, "age at which rows with a delay write a change"},
-      {"machine", 1,
-       "of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
+  return {{"seeds", 3,
+           "seeds of each cell: contents, random choices, disk angles, phases of the "
+           "syncer"},
+          {"delay-seconds", 30, "age at which rows with a delay write a change"},
+          {"machine", 1,
+           "machine of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
+           "60 GB drive"}};
 }
 
 std::size_t seeds_of(const Context& context) {

@@ -46,7 +46,7 @@ struct Row {
   adapters::Settings mkfs;
   /// The fastest recovery up to a mount that the format permits.
   Repair first_mount = Repair::as_needed;
-  /// Campaign in results/reference that tests the system, and the system's name in it.
+  /// Campaign in results/reference that tests the system, and the system's name in that campaign.
   std::string lab;
 
   /// Returns a key that is equal for rows with the same disk format, and thus equal images.
@@ -61,7 +61,8 @@ std::vector<std::size_t> rows_of(Durability durability);
 /// Groups the positions in `numbers` whose rows have equal keys. Keeps their order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. For tests (scaled), only one row of each group and one more.
+/// Returns the numbers of all rows. For tests (scaled), returns only one row of each group and one
+/// further row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };

@@ -146,8 +146,8 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
                      .tables_tell_all = true};
   Table shown{.name = "cells",
               .title = fmt::format(
-                  "means over seeds, and half of the interval at 95 % where it is 0.5 % or more; "
-                  "responses of {}",
+                  "means over seeds, with half of the 95 % interval if it is 0.5 % or more; "
+                  "response times of {}",
                   what.operation),
               .columns = {"system", "a cut may take"}};
   for (const Quantity quantity : kQuantities)

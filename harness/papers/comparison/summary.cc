@@ -60,11 +60,11 @@ std::string ratio_told(const Sample& slow, const Sample& fast) {
 
 Table who_wins(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                Durability durability) {
-  Table shown{
-      .name = fmt::format("wins, {}", name(durability)),
-      .title = fmt::format("Who wins where, by user time: a cut may take: {}", name(durability)),
-      .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
-                  "times as slow as the best (95 %)"}};
+  Table shown{.name = fmt::format("wins, {}", name(durability)),
+              .title = fmt::format("The fastest systems by user time; a cut may lose: {}",
+                                   name(durability)),
+              .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
+                          "multiple of the best time (95 %)"}};
   for (const Contest& contest : contests) {
     const auto& best = contest.ranking.unbeaten();
     if (best.empty()) continue;
@@ -86,7 +86,8 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
   Table shown{
       .name = fmt::format("beats, {}", name(durability)),
       .title = fmt::format(
-          "In how many of {} cells a row's user time is less than a column's, over the seeds: {}",
+          "Number of cells, of {}, in which the user time of the row's system is below that of "
+          "the column's system, over the seeds: {}",
           contests.size(), name(durability)),
       .columns = {"beats"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
@@ -103,7 +104,8 @@ Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
       .title =
-          "What durability costs: user time of the best of each group by that of No Order (95 %)",
+          "The cost of durability: user time of the best system of each group, divided by that "
+          "of No Order (95 %)",
       .columns = {"machine", "workload", "within the delay: the best", "times No Order",
                   "each call: the best", "times No Order"}};
   for (const TimedTable* const table : tables)
@@ -133,8 +135,8 @@ Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RecoveryTable>& recoveries) {
   Table shown{.name = "systems",
               .title =
-                  "A line a system: cells in which none of its group beats it; what it loses; its "
-                  "recovery on the largest file system",
+                  "One line per system: cells in which no system of its group beats it; its "
+                  "losses; its recovery on the largest file system",
               .columns = {"system", "a cut may take", "best by user time",
                           "best by work of the drives", "oldest lost, worst (s)",
                           "fsynced, missing", "first mount, 44 GB (s)", "full consistency (s)"}};
@@ -189,7 +191,7 @@ Table times_the_best(const std::vector<Contest>& contests, const std::vector<std
                      Durability durability) {
   Table shown{.name = fmt::format("{}, {}", db::kHeatMap, name(durability)),
               .title = fmt::format(
-                  "User time as a multiple of the best, of systems whose data are safe {}",
+                  "User time as a multiple of the best time, for systems whose data is safe {}",
                   durability == Durability::each_call ? "after each call" : name(durability)),
               .columns = {"machine", "workload"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
@@ -217,8 +219,11 @@ std::vector<ClaimAnswer> summary(Context& context) {
   if (std::ranges::find(tables, nullptr) != tables.end() || losses == nullptr ||
       recoveries == nullptr)
     return {};
-  ClaimAnswer answer{
-      .id = "summary", .part = "summary", .title = "Who wins where, what it costs, what is lost"};
+  ClaimAnswer answer{.id = "summary",
+                     .part = "summary",
+                     .title =
+                         "The fastest systems, their costs and their "
+                         "losses"};
   answer.tables.push_back(one_line_each(tables, *losses, *recoveries));
   for (const Durability durability : {Durability::within_delay, Durability::each_call}) {
     const auto contests = contests_of(tables, durability, Quantity::user);
@@ -229,9 +234,11 @@ std::vector<ClaimAnswer> summary(Context& context) {
   }
   answer.tables.push_back(price(tables));
   answer.remarks.push_back(
-      "A system beats another one where, seed by seed, the whole interval of their ratio at 95 % is on one side of 1, "
-      "the ratio is beyond 2 %, and a t test of all pairs of the cell, corrected for their number (Holm), says so at "
-      "95 %. Systems that none beats are named as winners, and have a star among the multiples.");
+      "A system beats another system in a cell if three conditions hold: the 95 % interval of "
+      "their ratio over the seeds is entirely on one side of 1, the ratio differs from 1 by more "
+      "than 2 %, and a t test of all pairs of the cell, corrected for the number of pairs "
+      "(Holm), is significant at 95 %. Systems that are not beaten are listed as winners, and "
+      "have a star next to their multiples.");
   return {answer};
 }
 

@@ -28,11 +28,11 @@ struct Contest {
 /// seeds (interval.h).
 std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first,
                          std::size_t second);
-/// Returns the number of contests in which no other contender beats this one.
+/// Returns the number of contests in which this contender is not beaten by any other contender.
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
 
 /// Returns the users' times as multiples of the best time, with one row per contest. The report
-/// draws this table as a heat map (results/db/database.h). `names` are those of the contenders.
+/// draws this table as a heat map (results/db/database.h). `names` are the names of the contenders.
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability);
 

@@ -33,7 +33,7 @@ struct Sweep {
 
 Sweep of_delays(const Context& context) {
   Sweep sweep{.part = "delays",
-              .title = "Own times, and one delay for all",
+              .title = "Each system's own times, and a common delay",
               .settings = {{"own times", [](MachineChoice& choice) { choice.own_times = true; }}},
               .columns = {column("copy"), column("postmark"), column("mail")}};
   for (const int seconds : {5, 10, 30})

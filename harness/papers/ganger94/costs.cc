@@ -27,8 +27,8 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False if there is no estimate, because the cost includes work of the program that uses the
-  /// name.
+  /// false if there is no estimate, because the cost includes work of the program that uses the
+  /// name
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
@@ -112,7 +112,7 @@ experiment::Table table_of_costs(const std::vector<double>& fitted) {
 
 experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
   experiment::Table table{.name = "counts",
-                          .title = "What four users are charged for (thousands)",
+                          .title = "Processor costs charged to four users (thousands)",
                           .columns = {"benchmark"},
                           .rows = {}};
   for (const auto& cost : kFittedCosts) table.columns.emplace_back(cost.name);
@@ -130,10 +130,10 @@ experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
 std::vector<ClaimAnswer> cpu_costs(Context& context) {
   ClaimAnswer answer{.id = "costs",
                      .part = "costs",
-                     .title = "Processor: what single things cost, by tables 1 and 2"};
+                     .title = "Processor: costs of single operations, by tables 1 and 2"};
   const std::vector<CpuTime> times = cpu_times(context.cells);
   if (std::ranges::any_of(times, [](const CpuTime& time) { return time.ours == nullptr; })) {
-    answer.remarks.emplace_back("a cell is missing or failed: nothing is fitted");
+    answer.remarks.emplace_back("a cell is missing or failed, so nothing is fitted");
     return {answer};
   }
   const std::vector<double> fitted = fitted_us(times);
@@ -143,7 +143,9 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
     add_row(answer, time.name, "CPU", "s", time.paper_s, time.ours->user_cpu_s);
     residuals.push_back({.name = time.name, .value = share, .unit = "%"});
   }
-  add_rule(answer, "each time within 10 %, by which the paper's own executions may differ",
+  add_rule(answer,
+           "each time within 10 %, the possible difference between the paper's own "
+           "executions",
            residuals, [&] {
              return std::ranges::all_of(
                  residuals, [](const Named& each) { return std::abs(*each.value) <= 10; });
@@ -155,7 +157,7 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
     shares.push_back({.name = kFittedCosts[i].name,
                       .value = 100 * (used_us(kFittedCosts[i].cost) / fitted[i] - 1),
                       .unit = "%"});
-  add_rule(answer, "each cost used is the fitted one (3 %)", shares, [&] {
+  add_rule(answer, "each cost in use equals the fitted cost (3 %)", shares, [&] {
     return std::ranges::all_of(shares,
                                [](const Named& each) { return std::abs(*each.value) <= 3; });
   });
@@ -163,9 +165,10 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
   answer.tables.push_back(table_of_costs(fitted));
   answer.tables.push_back(table_of_counts(times));
   answer.remarks.emplace_back(
-      "Fitted: all CPU times of tables 1 and 2 (GP-19, GP-24) are inputs of the cost table and no prediction of it; no "
-      "elapsed time and no figure is. 14 times that differ little do not determine 11 costs: each has an estimate from "
-      "cycles, which counts as one more equation, as uncertain as it is large. A name's change has none.");
+      "Fitted: all CPU times of tables 1 and 2 (GP-19, GP-24) are inputs of the cost table, not "
+      "predictions. Elapsed times and figures are not inputs. 14 similar times do not determine "
+      "11 costs, so each cost also has an estimate from cycle counts, which is used as another "
+      "equation with an uncertainty equal to its size. The change of a name has no estimate.");
   return {answer};
 }
 

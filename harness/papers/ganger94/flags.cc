@@ -120,11 +120,12 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// Adds the rule that -NR or -CB alone gains less than half of what both together gain. `values`
+/// Adds the rule that -NR or -CB alone gains less than half of the gain of both together. `values`
 /// are the bars plain, -NR, -CB and both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,
-           "-NR and -CB together are the fastest, and either one alone saves less than half of it",
+           "-NR and -CB together are the fastest, and either option alone saves less than half "
+           "of that",
            values, [&] {
              const double both = saved(values, 3);
              return both > 0 && saved(values, 1) < both / 2 && saved(values, 2) < both / 2;
@@ -137,14 +138,13 @@ constexpr std::initializer_list<const char*> kWithBypass = {"Part-NR", "Back-NR"
 /// times prove nothing.
 void add_stricter_is_faster(ClaimAnswer& answer, const char* when,
                             const std::vector<Named>& values) {
-  add_rule(
-      answer,
-      fmt::format("{}: with -NR the stricter meaning is the faster: Part-NR > Back-NR > Full-NR",
-                  when),
-      values, [&] {
-        return *values[0].value >= *values[1].value && *values[1].value >= *values[2].value &&
-               *values[0].value > 1.01 * *values[2].value;
-      });
+  add_rule(answer,
+           fmt::format("{}: with -NR, the stricter meaning is faster: Part-NR > Back-NR > Full-NR",
+                       when),
+           values, [&] {
+             return *values[0].value >= *values[1].value && *values[1].value >= *values[2].value &&
+                    *values[0].value > 1.01 * *values[2].value;
+           });
 }
 
 }  // namespace
@@ -163,12 +163,12 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
   // The paper's "this trend" makes no exception for -NR.
-  add_falling(elapsed, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
+  add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(
-      "The paper's trend, a less restrictive meaning is a faster one, is without exception in this figure. Where ours "
-      "has it the other way round with -NR, the cause is figure 2's: the stricter meaning leaves fewer writes that may "
-      "go, and reads that pass meet fewer of them.");
+      "In this figure, the paper's trend has no exception: a less restrictive meaning is faster. "
+      "If our result is reversed with -NR, the cause is the same as in figure 2: the stricter "
+      "meaning permits fewer writes, so reads that pass them meet fewer writes.");
   add_meanings_elsewhere(elapsed, cells, "machines",
                          "Counterfactual: elapsed time (s), one execution", "n-user-copy",
                          {{"users", 4}}, "copy", elapsed_of, "{:.1f}");
@@ -177,7 +177,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
   add_bars(access, bars, "copy", "access", "ms", access_of);
   add_falling(access, "access times fall: Full > Back > Part > Ignore",
               column(bars, "copy", access_of, {"Full", "Back", "Part", "Ignore"}));
-  add_falling(access, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
+  add_falling(access, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", access_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   add_meanings_elsewhere(access, cells, "machines",
                          "Counterfactual: disk access (ms), one execution", "n-user-copy",
@@ -202,9 +202,10 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_stricter_is_faster(elapsed, "caches dropped",
                          column(cold, "remove", elapsed_of, kWithBypass));
   elapsed.remarks.push_back(
-      "All writes of a removal are flagged: the three meanings differ by writes without a flag beside them, such as "
-      "data of the copy that was made just before, of which the removal begins with what has not been written yet. "
-      "Caches dropped: everything has been, and the three are one.");
+      "All writes of a removal are flagged. The three meanings differ only if there are also "
+      "unflagged writes, such as data of the preceding copy that is still unwritten when the "
+      "removal begins. With dropped caches all data has been written, and the three meanings are "
+      "equal.");
   add_meanings_elsewhere(elapsed, cells, "machines",
                          "Counterfactual: as freshly copied, elapsed time (s), one execution",
                          "n-user-remove", {{"users", 1}}, "remove", elapsed_of, "{:.2f}");
@@ -218,8 +219,8 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
                        [](const Named& each) { return *each.value >= 5000; });
   });
   response.remarks.push_back(
-      "Mean response follows from how many writes of a removal are in the queue at once: counterfactual of GP-21, "
-      "room for copies.");
+      "The mean response time follows from the number of a removal's writes in the queue (see "
+      "the counterfactual of GP-21, memory for copies).");
   return {elapsed, response};
 }
 
@@ -233,20 +234,24 @@ std::vector<ClaimAnswer> figure_3(Context& context) {
   add_only_both(elapsed,
                 column(bars, "copy", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
   const auto cpu = column(bars, "copy", cpu_of, {"Part", "Part-NR/CB"});
-  add_rule(elapsed, "copying costs little: CPU with both within 20 % of CPU without", cpu,
-           [&] { return *cpu[1].value < 1.2 * *cpu[0].value; });
+  add_rule(elapsed,
+           "copying costs little: CPU time with both options within 20 % of CPU time "
+           "without them",
+           cpu, [&] { return *cpu[1].value < 1.2 * *cpu[0].value; });
   const auto names = enhancements(cells, "create-1k", kNamesOnly);
   for (const Bar& bar : names)
     add_number(elapsed, *bar.cell, bar.name + ", 2000 creations", "elapsed", "s", {},
                bar.cell->of("create", elapsed_of));
   elapsed.remarks.push_back(
-      "Counterfactual: 2000 creations of 1 KB instead of the copy, so that the disk is not busy with data "
-      "all the "
-      "time. Then only both together pay: our copy is bound by its data, whoever waits for what.");
+      "Counterfactual: 2000 creations of 1 KB instead of the copy, so that the disk is not "
+      "always busy with data. Then only both options together save time. Our copy is limited by "
+      "its data transfers, independent of waits for locks or reads.");
   ClaimAnswer response{
       .id = "GP-07", .part = "figure3", .title = "4-user copy with Part: driver response"};
   add_bars(response, bars, "copy", "response", "ms", response_of);
-  add_falling(response, "the queue is longest with both: Part-NR/CB has the longest response",
+  add_falling(response,
+              "the queue is longest with both options: Part-NR/CB has the longest "
+              "response time",
               column(bars, "copy", response_of, {"Part-NR/CB", "Part"}));
   return {elapsed, response};
 }
@@ -305,11 +310,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
         "elapsed", "s", {}, cell.of("remove", elapsed_of));
   }
   deallocation.remarks.push_back(
-      "Counterfactual: with 4 MiB for copies instead of 9.6 users wait for the disk, and a barrier, which "
-      "leaves it "
-      "no choice of its next write, is the slower one. With more they wait for their reads, which a short "
-      "list of "
-      "writes that may go lets through sooner: what figure 2 shows for the flag.");
+      "Counterfactual: with 4 MiB instead of 9.6 MiB for copies, users wait for the disk, and a "
+      "barrier is slower because it leaves the disk no choice of the next write. With more "
+      "memory for copies, users wait for their reads, which are served sooner if few writes are "
+      "permitted. Figure 2 shows this effect for the flag.");
   const Cell& tracked_locks =
       cell_of(cells, chains_setup(Deallocation::tracked, false), "n-user-remove", four);
   const Cell& barrier_locks =
@@ -354,9 +358,9 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(copying, fast, "2000 creations", "saved by -CB", "%", {},
              share ? Figure(100 - *share) : std::nullopt);
   copying.remarks.push_back(
-      "Counterfactual: 2000 creations of 1 KB, names and inodes alone. In the copy the disk is busy with "
-      "data "
-      "whether somebody waits for a lock or not, so that locks cost less than the paper saw.");
+      "Counterfactual: 2000 creations of 1 KB, which change only names and inodes. In the copy, "
+      "the disk is busy with data even while users wait for locks, so locks cost less than in "
+      "the paper.");
 
   ClaimAnswer bypass{.id = "GP-10", .part = "chains", .title = "Scheduler Chains with -NR"};
   const Cell& plain =
@@ -367,10 +371,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
                                 {"chains-NR", passing.of("copy", elapsed_of)}};
   add_number(bypass, plain, "chains", "elapsed", "s", {}, same[0].value);
   add_number(bypass, passing, "chains-NR", "elapsed", "s", {}, same[1].value);
-  add_rule(
-      bypass,
-      "-NR has no meaning: reads never depend on writes (so by construction: fs-adapters/substrate/os/disk_order.cc)",
-      same, [&] { return *same[0].value == *same[1].value; });
+  add_rule(bypass,
+           "-NR has no effect: by construction, reads never depend on writes "
+           "(fs-adapters/substrate/os/disk_order.cc)",
+           same, [&] { return *same[0].value == *same[1].value; });
   return {deallocation, copying, bypass};
 }
 

@@ -70,7 +70,7 @@ std::vector<ClaimAnswer> future_work(Context& context) {
   ClaimAnswer answer{
       .id = "GP-34",
       .part = "future",
-      .title = "Write-ahead log and NVRAM beside Soft Updates, 4 users: elapsed time"};
+      .title = "Write-ahead log and NVRAM compared with Soft Updates, 4 users: elapsed time"};
   const std::vector<Candidate> logs = journals();
   const Candidate soft{"Soft Updates", usual(ComparedScheme::soft_updates)};
   const Candidate conventional{"Conventional", usual(ComparedScheme::conventional)};
@@ -82,7 +82,8 @@ std::vector<ClaimAnswer> future_work(Context& context) {
     const Named with_nvram = add_candidate(answer, cells, nvram, workload, phase);
     add_rule(
         answer,
-        fmt::format("{}: NVRAM brings Conventional nearer to Soft Updates than to itself without",
+        fmt::format("{}: with NVRAM, Conventional is closer to Soft Updates than to Conventional "
+                    "without NVRAM",
                     phase),
         {with_nvram, with_soft, with_sync}, [&] {
           return std::abs(*with_nvram.value - *with_soft.value) <
@@ -105,13 +106,14 @@ std::vector<ClaimAnswer> future_work(Context& context) {
   }
   for (ClaimRule& rule : answer.rules) rule.ours = true;
   answer.remarks.push_back(
-      "The paper has no numbers: a log \"must use delayed group commit to achieve the same performance "
-      "levels\", "
-      "NVRAM brings \"slight performance improvements as compared to soft updates\".");
+      "The paper has no numbers, only these statements: a log \"must use delayed group commit to "
+      "achieve the same performance levels\", and NVRAM gives \"slight performance improvements "
+      "as compared to soft updates\".");
   answer.remarks.push_back(
-      "With a journal who removes a file takes its blocks away himself, and waits for its indirect blocks; "
-      "with soft updates a work item of the syncer does. journal-late-removal leaves it to the syncer, too: "
-      "what the journal's removals lose is there.");
+      "With a journal, the user who removes a file also releases its blocks, and waits for the "
+      "indirect blocks. With soft updates, a work item of the syncer releases them. "
+      "journal-late-removal also leaves the release to the syncer; this accounts for the "
+      "journal's loss in removals.");
   return {answer};
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads whose power is cut
 
-/// Returns true for schemes of this paper. Those of other papers need disks with certain features
+/// Returns true for schemes of this paper. Schemes of other papers need disks with certain features
 /// (Netra's, or a separate log device), and their controls break other rules.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
@@ -137,9 +137,9 @@ std::vector<ClaimAnswer> integrity(Context& context) {
                      .part = "integrity",
                      .title = "States after a power cut that break the rules of integrity"};
   answer.remarks.push_back(fmt::format(
-      "Each scheme on {} short workloads, up to {} states of each, all that the driver's rules allow; "
-      "checked and "
-      "repaired by fsck, then judged against what had been synced. No Order and Ignore are the controls.",
+      "Each scheme on {} short workloads, with up to {} of the states that the driver's rules "
+      "permit for each workload. Each state is checked and repaired by fsck, and then compared "
+      "with the synced data. No Order and Ignore are the controls.",
       workloads, budget));
   const WorkFolder folder;
   const auto formatted =
@@ -188,7 +188,7 @@ std::vector<ClaimAnswer> integrity(Context& context) {
 std::vector<ClaimAnswer> block_dependencies(Context& context) {
   ClaimAnswer answer{.id = "GP-33",
                      .part = "cycles",
-                     .title = "Dependencies between whole blocks: cycles and writes put off"};
+                     .title = "Dependencies between whole blocks: cycles and deferred writes"};
   const std::pair<const char*, timed::Arguments> kWorkloads[] = {
       {"n-user-copy", {{"users", 4}}},
       {"n-user-remove", {{"users", 4}}},
@@ -216,22 +216,25 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
     add("writes of metadata", &Counters::writes);
     put_off.push_back({workload, add("would be put off", &Counters::writes_put_off)});
   }
-  add_rule(answer, "cycles wherever files are created and removed side by side",
+  add_rule(answer,
+           "cycles occur in every workload that creates and removes files in the same "
+           "blocks",
            {cycles[2], cycles[3]}, [&] { return *cycles[2].value > 0 && *cycles[3].value > 0; });
-  add_rule(answer, "aging: writes that would have been put off in each workload", put_off, [&] {
+  add_rule(answer, "aging: deferred writes occur in each workload", put_off, [&] {
     return std::all_of(put_off.begin(), put_off.end(),
                        [](const Named& each) { return *each.value > 0; });
   });
   answer.remarks.push_back(
-      "Drawn beside No Order, which holds nothing back: what section 4.1 tells of its first attempt, counted "
-      "(harness/papers/ganger94/coarse_dependencies.h). The paper has no numbers.");
+      "Counts the problems that section 4.1 reports for the authors' first attempt, in runs of "
+      "No Order, which defers no writes (harness/papers/ganger94/coarse_dependencies.h). The "
+      "paper has no numbers.");
   return {answer};
 }
 
 std::vector<ClaimAnswer> work_items(Context&) {
   ClaimAnswer answer{.id = "GP-35",
                      .part = "workitems",
-                     .title = "Soft Updates: from the inode's write to free space"};
+                     .title = "Soft Updates: time from the inode's write until the space is free"};
   const Freed freed = probe_free_after_write();
   answer.numbers.push_back({.cell = "a file of 64 KiB",
                             .quantity = "free after its inode's write",
@@ -239,12 +242,11 @@ std::vector<ClaimAnswer> work_items(Context&) {
                             .paper = 1,
                             .ours = freed.seconds,
                             .remark = freed.remark});
-  add_rule(answer, "within a second: the work item is served at the syncer's next tick",
+  add_rule(answer, "within a second: the work item runs at the syncer's next tick",
            {{"after", freed.seconds}}, [&] { return *freed.seconds <= 1.1; });
   answer.remarks.push_back(
-      "The limits of 15 seconds on what was undone and is not redone have nothing to do here: a copy is "
-      "undone, "
-      "and the block it was made from is dirty again at once (fs-adapters/ufs/schemes/soft_updates.h).");
+      "The paper's limits of 15 seconds for undone changes do not apply here: only a copy is "
+      "undone, and its block is dirty again at once (fs-adapters/ufs/schemes/soft_updates.h).");
   return {answer};
 }
 

@@ -110,7 +110,9 @@ Figure lines_of(std::string_view prefix) {
 std::vector<ClaimAnswer> semantics(Context&) {
   ClaimAnswer answer{.id = "GP-29",
                      .part = "semantics",
-                     .title = "At a call's return: on the medium? free for others? (1 yes)"};
+                     .title =
+                         "When a call returns: is the data on the medium, is the space "
+                         "reusable? (1: yes)"};
   const struct {
     ComparedScheme scheme;
     double removed, reusable;
@@ -132,8 +134,8 @@ std::vector<ClaimAnswer> semantics(Context&) {
     add("freed space reusable", row.reusable, at.freed_is_reusable);
   }
   answer.remarks.push_back(
-      "Permanent: the image on the medium at that instant, read by the independent reader. Reusable: the "
-      "allocator's own count of free space.");
+      "Permanent: the independent reader finds the data in the image of the medium at that "
+      "instant. Reusable: by the allocator's count of free space.");
   return {answer};
 }
 
@@ -155,13 +157,13 @@ std::vector<ClaimAnswer> fsync_after_burst(Context& context) {
   }
   for (const std::size_t slow : {std::size_t{1}, std::size_t{2}}) {
     const std::vector<Named> compared{values[slow], values[0], values[4]};
-    add_rule(
-        answer,
-        fmt::format("{} has to wait long: five times Conventional and No Order", values[slow].name),
-        compared, [&] {
-          return *compared[0].value > 5 * *compared[1].value &&
-                 *compared[0].value > 5 * *compared[2].value;
-        });
+    add_rule(answer,
+             fmt::format("{} waits at least five times as long as Conventional and No Order",
+                         values[slow].name),
+             compared, [&] {
+               return *compared[0].value > 5 * *compared[1].value &&
+                      *compared[0].value > 5 * *compared[2].value;
+             });
   }
   return {answer};
 }
@@ -190,9 +192,8 @@ std::vector<ClaimAnswer> lines_of_code(Context&) {
   }
   add_falling(answer, "Soft Updates > Chains > Flag", {values[5], values[3], values[2]});
   answer.remarks.push_back(
-      "Counted when the program is built. The paper's 550 + 50 lines of driver are one file here; its 150 "
-      "for "
-      "removals belong to Chains.");
+      "The lines are counted when the program is built. The paper's 550 + 50 driver lines are "
+      "one file here; its 150 lines for removals belong to Chains.");
   return {answer};
 }
 
@@ -203,9 +204,8 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
   const auto requests = [](const PhaseOutcome& phase) {
     return static_cast<double>(phase.requests);
   };
-  ClaimAnswer answer{.id = "causes",
-                     .part = "causes",
-                     .title = "4-user copy and remove on machines that are not the paper's"};
+  ClaimAnswer answer{
+      .id = "causes", .part = "causes", .title = "4-user copy and remove on other machines"};
   const struct {
     const char* name;
     void (*change)(UfsSetup&);
@@ -218,7 +218,7 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
          s.machine.concatenated_sectors = 16;
        }},
       {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
-      {"a processor that costs nothing", [](UfsSetup& s) { s.machine.costs = {}; }},
+      {"a processor without costs", [](UfsSetup& s) { s.machine.costs = {}; }},
       {"data delayed, too", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
       {"directories delayed",
        [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},

@@ -14,7 +14,7 @@ using os::FlagMeaning;
 Paper paper() {
   return {
       "ganger94",
-      "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it",
+      "Ganger and Patt 1994, Metadata Update Performance in File Systems: all parts",
       {
           {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", kExecutions,
            figure_1},
@@ -38,8 +38,8 @@ Paper paper() {
           {"integrity", "Crash states that break a rule (GP-32)", 1, integrity},
           {"cycles", "Dependencies between whole blocks (GP-33)", 1, block_dependencies},
           {"future", "Write-ahead log and NVRAM (GP-34)", kExecutions, future_work},
-          {"workitems", "How soon freed space is back (GP-35)", 1, work_items},
-          {"causes", "Counterfactual runs: what moves the numbers", kExecutions, counterfactuals},
+          {"workitems", "Time until freed space is reusable (GP-35)", 1, work_items},
+          {"causes", "Counterfactual runs: effects on the numbers", kExecutions, counterfactuals},
       }};
 }
 
@@ -73,7 +73,7 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine) {
 
 UfsSetup ufs_setup(const char* variant) {
   auto scheme = ufs::find_scheme_variant(variant);
-  invariant(scheme.has_value(), "a scheme of the paper is missing from ufs");
+  invariant(scheme.has_value(), "each scheme of the paper exists in ufs");
   return {.name = variant, .scheme = *std::move(scheme)};
 }
 

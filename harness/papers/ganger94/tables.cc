@@ -83,12 +83,12 @@ class Table {
     for (const PrintedRow& row : paper_) {
       if (row.scheme == ComparedScheme::no_order || !wanted(row, init, no_init)) continue;
       const Named ours = percent(row.name);
-      add_rule(
-          answer,
-          fmt::format(
-              "{}: {:.4g} % of No Order in the paper; within 5 points or a quarter of the distance",
-              row.name, row.percent),
-          {ours}, [&] { return close_percentage(*ours.value, row.percent); });
+      add_rule(answer,
+               fmt::format(
+                   "{}: {:.4g} % of No Order in the paper; ours is within 5 points or a quarter of "
+                   "the distance",
+                   row.name, row.percent),
+               {ours}, [&] { return close_percentage(*ours.value, row.percent); });
     }
   }
   void add_elapsed_and_quiet(ClaimAnswer& answer) const {
@@ -114,8 +114,8 @@ class Table {
 };
 
 constexpr const char* kCpuIsFitted =
-    "Fitted: the processor's costs are those that come nearest to all CPU times of tables 1 and 2 (part `costs`); only "
-    "how they differ by scheme is not put in.";
+    "Fitted: the processor costs are those that fit all CPU times of tables 1 and 2 best (part "
+    "`costs`). Only the differences between schemes are not inputs.";
 
 void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   const struct {
@@ -173,12 +173,12 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
     }
   }
   answer.remarks.push_back(
-      "Counterfactuals: with the directory's block delayed the elapsed times come nearer, while the requests "
-      "(GP-18) no longer do. With a smaller cache less can be put off: No Order is as slow as the paper's, "
-      "users of "
-      "the flag run less far ahead of their writes. With all data delayed No Order is as fast as the paper's, and "
-      "Conventional with initialization as far behind as the paper's (GP-17, too). With a sweep of 5 s more is written "
-      "twice, by Soft Updates too.");
+      "Counterfactuals: with a delayed directory block, the elapsed times are closer to the "
+      "paper's, but the requests (GP-18) are not. With a smaller cache, less can be deferred: No "
+      "Order is as slow as in the paper, and users of the flag run less far ahead of their "
+      "writes. With all data delayed, No Order is as fast as in the paper, and Conventional with "
+      "initialization is as much slower as in the paper (also in GP-17). With a sweep of 5 s, "
+      "more is written twice, also by Soft Updates.");
 }
 
 /// Measures how the memory size affects removals. The paper does not state its memory size, so
@@ -232,8 +232,8 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
   constexpr double kPools[] = {4, 12, 30};
   MemorySweep copies(
       cells, kExecutions, "copies",
-      "Counterfactual: 4-user remove, and 8-user removals of 1 KB (Chains' throughput of "
-      "Conventional's), by the room for copies of metadata");
+      "Counterfactual: 4-user remove, and 8-user removals of 1 KB (Chains' throughput relative "
+      "to Conventional's), by memory for copies of metadata");
   for (const double megabytes : kSizes) {
     copies.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
       // Conventional copies no blocks, so the limit does not affect it.
@@ -246,7 +246,8 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
   answer.tables.push_back(std::move(copies).take());
   MemorySweep pool(
       cells, 1, "pool",
-      "Counterfactual: likewise, by a pool for metadata, which data cannot take, and as much for copies; one execution");
+      "Counterfactual: the same, by the size of a pool reserved for metadata, with an equal size "
+      "for copies; one execution");
   for (const double megabytes : kPools) {
     pool.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
       setup.name += fmt::format(" (metadata in {:g} MiB)", megabytes);
@@ -256,8 +257,9 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
   }
   answer.tables.push_back(std::move(pool).take());
   answer.remarks.push_back(
-      "Copies (-CB) take 9.6 MB at most, and metadata shares one cache with data (modelled_machine.h); what the authors' "
-      "kernel gave is not known, and the tables show what follows from it: no one size meets GP-05, GP-12 and GP-21.");
+      "Copies (-CB) take at most 9.6 MB, and metadata shares one cache with data "
+      "(modelled_machine.h). The limits of the authors' kernel are unknown. The tables show "
+      "their effect: no single size reproduces GP-05, GP-12 and GP-21.");
 }
 
 /// Adds the number of requests of Chains on other machines.
@@ -315,8 +317,7 @@ std::vector<ClaimAnswer> table_1(Context& context) {
   table.add_close_percentages(init, true, false);
   add_other_machines(init, cells, on);
 
-  ClaimAnswer cost{
-      .id = "GP-17", .part = "table1", .title = "4-user copy: what initialization costs"};
+  ClaimAnswer cost{.id = "GP-17", .part = "table1", .title = "4-user copy: cost of initialization"};
   add_initialization_cost(cost, table);
 
   ClaimAnswer disk{
@@ -324,9 +325,9 @@ std::vector<ClaimAnswer> table_1(Context& context) {
   table.add(disk, "requests", "", &PrintedRow::requests, requests, true);
   const auto counts = table.values({"Conventional", "Flag", "Chains"}, requests);
   disk.remarks.push_back(
-      "Fitted: blocks of 4 KiB, concatenation up to a page and the asynchronous last write were chosen by this column "
-      "(ganger94.h, modelled_machine.h), so that its absolute numbers are not predictions. The differences between schemes "
-      "follow from them.");
+      "Fitted: blocks of 4 KiB, concatenation up to a page and the asynchronous last write were "
+      "chosen to match this column (ganger94.h, modelled_machine.h), so its absolute numbers are "
+      "not predictions. The differences between schemes are predictions.");
   add_rule(disk, "Flag and Chains have as many requests as Conventional (2 %)", counts, [&] {
     return std::abs(*counts[1].value / *counts[0].value - 1) < 0.02 &&
            std::abs(*counts[2].value / *counts[0].value - 1) < 0.02;
@@ -354,7 +355,9 @@ std::vector<ClaimAnswer> table_1(Context& context) {
   table.add(response, "response", "ms", &PrintedRow::response_ms, response_ms, true);
   const auto queues = table.values(
       {"Flag, init", "Conventional", "Flag", "Chains", "Chains, init", "No Order"}, response_ms);
-  add_rule(response, "Flag with initialization has the longest by far (three times any other)",
+  add_rule(response,
+           "Flag with initialization has by far the longest time (three times that of "
+           "any other scheme)",
            queues, [&] {
              return std::all_of(queues.begin() + 1, queues.end(), [&](const Named& each) {
                return *queues[0].value > 3 * *each.value;
@@ -385,7 +388,7 @@ std::vector<ClaimAnswer> table_2(Context& context) {
            });
   add_falling(times, "Conventional > Chains > Flag > No Order",
               table.values({"Conventional", "Chains", "Flag", "No Order"}, elapsed_seconds));
-  add_falling(times, "Soft Updates below No Order, since removal is put off",
+  add_falling(times, "Soft Updates below No Order, because removal is deferred",
               table.values({"No Order", "Soft Updates"}, elapsed_seconds));
   table.add_close_percentages(times, true);
   add_memory_sweeps(times, cells);
@@ -403,7 +406,7 @@ std::vector<ClaimAnswer> table_2(Context& context) {
   add_falling(disk, "No Order has fewest",
               table.values({"Conventional", "Soft Updates", "No Order"}, requests));
   const auto each = table.values({"Conventional"}, requests);
-  add_rule(disk, "Conventional: 1.6 to 2.7 requests a removed file (the paper: 2.15)", each, [&] {
+  add_rule(disk, "Conventional: 1.6 to 2.7 requests per removed file (the paper: 2.15)", each, [&] {
     const double files = 2140;
     return *each[0].value / files > 1.6 && *each[0].value / files < 2.7;
   });
@@ -426,7 +429,7 @@ std::vector<ClaimAnswer> table_2(Context& context) {
   cpu.remarks.emplace_back(kCpuIsFitted);
   add_falling(cpu, "Chains and Flag above Conventional above No Order",
               table.values({"Chains", "Flag", "Conventional", "No Order"}, cpu_seconds), 0.03);
-  add_falling(cpu, "Soft Updates least: its work has moved to the syncer",
+  add_falling(cpu, "Soft Updates least, because its work has moved to the syncer",
               table.values({"No Order", "Soft Updates"}, cpu_seconds));
   return {times, disk, response, cpu};
 }
@@ -453,9 +456,10 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
                "compile phase saved", "%", {}, share ? Figure(100 - *share) : std::nullopt);
   }
   gain.remarks.emplace_back(
-      "What is saved are synchronous writes for files that a compilation makes and removes. The compiler is that of "
-      "UNIX's seventh edition by its manual: nine files for each compilation (harness/workload/timed/andrew.cc); the "
-      "paper's is not known. Counterfactual rows: other numbers of files, and no programs started.");
+      "The schemes save synchronous writes for files that a compilation creates and removes. The "
+      "compiler is modelled on the manual of the UNIX seventh edition: nine files per "
+      "compilation (harness/workload/timed/andrew.cc). The paper's compiler is unknown. "
+      "Counterfactual rows: other numbers of files, and no program starts.");
 }
 
 /// Table 3 as printed.
@@ -481,10 +485,11 @@ void add_cold_copy(ClaimAnswer& times, Cells& cells) {
                row.seconds[kCopyPhase], cell.of("copy", elapsed_seconds));
   }
   times.remarks.push_back(
-      "Counterfactual of phase 2: with the source on the disk and not in the cache Flag is worse than "
-      "Conventional and all three come near the paper's times, since each read waits among the writes of the "
-      "folders and files made before it, of which Conventional has none queued. Chains stays above the "
-      "paper's. That the source was cached is our choice; the paper does not say.");
+      "Counterfactual of phase 2: if the source is on the disk and not in the cache, Flag is "
+      "slower than Conventional, and all three are close to the paper's times. Each read then "
+      "waits among the writes of previously created folders and files; Conventional has no such "
+      "writes in the queue. Chains stays above the paper's time. It is our choice that the "
+      "source is cached; the paper does not specify this.");
 }
 
 }  // namespace
@@ -514,9 +519,10 @@ std::vector<ClaimAnswer> table_3(Context& context) {
     return values;
   };
   times.remarks.push_back(fmt::format(
-      "Fitted: a compilation computes for {} ms, so that 26 of them take what table 3 prints without order, and "
-      "\"compile\" is x1.00 by construction. A program that is started takes the processor 20 ms (an estimate: "
-      "i486_33.h); which commands the script has is our choice (harness/workload/timed/andrew.cc).",
+      "Fitted: a compilation computes for {} ms, so that 26 compilations take the time that "
+      "table 3 prints for No Order, and \"compile\" is x1.00 by construction. Starting a program "
+      "takes 20 ms of processor time (an estimate: i486_33.h). The commands of the script are "
+      "our choice (harness/workload/timed/andrew.cc).",
       kCompileCpuMs));
   const auto folders = phase(0, {"Conventional", "Flag", "Chains", "No Order"});
   add_rule(times, "phase 1: Conventional takes more than three times as long as any other", folders,

@@ -83,9 +83,9 @@ void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, Comp
 void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
   std::vector<Named> values = at_users(curves, {no_order, conventional}, 1);
   for (const Named& each : at_users(curves, {no_order, conventional}, 8)) values.push_back(each);
-  add_rule(answer, "the distance of No Order to Conventional grows from 1 to 8 users", values, [&] {
-    return *values[2].value / *values[3].value > *values[0].value / *values[1].value;
-  });
+  add_rule(
+      answer, "the difference between No Order and Conventional grows from 1 to 8 users", values,
+      [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
 }
 
 /// Adds the gain of Chains if there is more memory for delayed writes.
@@ -100,10 +100,11 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
         {}, part_of(cell.of("remove", files_per_second), removes.at(conventional, 8).value, 100));
   }
   answer.remarks.push_back(
-      "Counterfactual: a removal is two writes under Chains as under Conventional, and 10 000 of them are 80 "
-      "MB of copies. What users are ahead by is what fits into the room for copies (9.6 MB, "
-      "modelled_machine.h); with 18 MiB it is nearly, with 30 MiB more than the paper's double. What the "
-      "authors' kernel gave is not known.");
+      "Counterfactual: a removal needs two writes under both Chains and Conventional, and 10 000 "
+      "removals need 80 MB of copies. Users can run ahead only by the removals that fit into the "
+      "memory for copies (9.6 MB, modelled_machine.h). With 18 MiB, Chains nearly reaches the "
+      "paper's factor of two, and with 30 MiB exceeds it. The limit of the authors' kernel is "
+      "unknown.");
 }
 
 /// Adds the largest differences between schemes on other machines that the paper may have used.
@@ -138,8 +139,9 @@ void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
         15);
   }
   answer.remarks.emplace_back(
-      "Counterfactual: by how much users of the flag and of chains are ahead is how many of their writes fit into memory "
-      "(sweep of GP-21); with Soft Updates a removal is the processor's time alone, and Conventional's the disk's.");
+      "Counterfactual: the lead of Flag and Chains is determined by the number of their writes "
+      "that fit into memory (sweep of GP-21). A removal takes only processor time with Soft "
+      "Updates, and only disk time with Conventional.");
 }
 
 Figure ratio_of(const Cell& slow, const Cell& fast, const char* phase) {
@@ -211,7 +213,7 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   free_notes.name += " (dependencies cost nothing)";
   free_notes.machine.costs.dependency = 0;
   const Cell& noted = cell_of(cells, free_notes, "create-1k", {{"users", 8}});
-  add_number(near_memory, noted, "creates, 8; dependencies cost nothing", "of No Order", "%", {},
+  add_number(near_memory, noted, "creates, 8; dependencies without cost", "of No Order", "%", {},
              part_of(noted.of("create", files_per_second), creates.at(no_order, 8).value, 100));
   for (const std::int64_t users : kUsers) {
     const auto released = [users, &cells](UfsSetup setup) -> const Cell& {
@@ -220,18 +222,20 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
       return cell_of(cells, setup, "remove-1k", {{"users", users}});
     };
     const Cell& late = released(usual(soft_updates));
-    add_number(near_memory, late, fmt::format("removes, {}; releases cost nothing", users),
+    add_number(near_memory, late, fmt::format("removes, {}; releases without cost", users),
                "of No Order", "%", {},
                part_of(late.of("remove", files_per_second),
                        released(usual(no_order)).of("remove", files_per_second), 100));
   }
   near_memory.remarks.push_back(
-      "\"In all cases, Soft Updates performance is within 5 percent\", either way. Removals that are faster than No "
-      "Order's leave the work to the syncer, as in the paper's own table 2, where they take 88 % of its time.");
+      "The paper says: \"In all cases, Soft Updates performance is within 5 percent\". We apply "
+      "this in both directions. Removals that are faster than No Order's leave work to the "
+      "syncer, as in the paper's table 2, where they take 88 % of No Order's time.");
   near_memory.remarks.push_back(fmt::format(
-      "Counterfactuals: what creations are behind by is the processor's time for dependencies, {} us each (part `costs`); "
-      "what removals are ahead by is mostly that of releases, {} us a block or inode and {} us a change of an inode, which "
-      "with Soft Updates users do not wait for.",
+      "Counterfactuals: creations are slower by the processor time of dependencies, {} us each "
+      "(part `costs`). Removals are faster mostly by the processor time of releases, {} us per "
+      "block or inode and {} us per change of an inode, for which users do not wait with Soft "
+      "Updates.",
       static_cast<double>(kNcr3433.dependency) / 1e3,
       static_cast<double>(kNcr3433.allocation) / 1e3,
       static_cast<double>(kNcr3433.inode_changed) / 1e3));
@@ -248,9 +252,9 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
   ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
   curves.add(answer, "throughput", "scripts/h");
   answer.remarks.push_back(fmt::format(
-      "A command that computes takes {} ms, and each command is a program that is started, in {:g} ms: estimates, the "
-      "paper prints no times. Each stream runs {} scripts one after the other, so that what the first of them delayed is "
-      "written while the next ones run.",
+      "A computing command takes {} ms, and each command is a program whose start takes {:g} ms. "
+      "Both are estimates; the paper prints no times. Each stream runs {} scripts in sequence, "
+      "so that the delayed writes of the first scripts are written while later scripts run.",
       kCommandCpuMs, static_cast<double>(kNcr3433.process_created) / 1e6, kScriptsEach));
   const struct {
     ComparedScheme scheme;
@@ -263,7 +267,8 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
     const auto values = at_users(curves, {gain.scheme, conventional}, 8);
     const Figure ours = part_of(values[0].value, values[1].value, 100);
     answer.numbers.push_back(
-        {.cell = fmt::format("{}, 8 (the paper's: middle of a range)", name_of(gain.scheme)),
+        {.cell = fmt::format("{}, 8 (the paper's number is the middle of a range)",
+                             name_of(gain.scheme)),
          .quantity = "of Conventional",
          .unit = "%",
          .paper = gain.paper,
@@ -287,15 +292,15 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
       const Cell& bound = cell_of(cells, usual(conventional), "sdet", arguments);
       add_number(answer, free,
                  fmt::format("No Order, 8; commands of {} ms{}", commands.cpu_ms,
-                             commands.programs != 0 ? "" : ", nothing started for them"),
+                             commands.programs != 0 ? "" : ", without program starts"),
                  "of Conventional", "%", 160,
                  part_of(free.of("scripts", scripts_per_hour),
                          bound.of("scripts", scripts_per_hour), 100));
     }
     answer.remarks.push_back(
-        "Counterfactual: how much is gained follows from how long commands compute, which is our estimate, "
-        "and what "
-        "they do. The real suite's are not known here.");
+        "Counterfactual: the gain depends on the processor time of commands, which is our "
+        "estimate, and on the operations of the commands. The commands of the real suite are "
+        "unknown to us.");
   }
   const auto near = at_users(curves, {soft_updates, no_order}, 8);
   add_rule(answer, "8 scripts: Soft Updates within 2 % of No Order", near,
@@ -342,7 +347,7 @@ std::vector<ClaimAnswer> overall(Context& context) {
                               .ours = largest->value,
                               .remark = largest->value ? largest->name : "no cell"});
     add_rule(answer,
-             fmt::format("{}: \"{}\": {:g} times as fast in {} of the {} at least", name,
+             fmt::format("{}: \"{}\": {:g} times as fast in at least {} of the {}", name,
                          most.words, most.often, kMany, ratios.size()),
              ratios, [&] {
                return static_cast<std::size_t>(std::count_if(
@@ -350,8 +355,9 @@ std::vector<ClaimAnswer> overall(Context& context) {
                           [&](const Named& each) { return *each.value >= most.often; })) >= kMany;
              });
     add_rule(answer,
-             fmt::format("{}: the largest, within a quarter of {:g} times, is a removal's", name,
-                         most.paper),
+             fmt::format("{}: the largest difference, within a quarter of {:g} times, occurs in "
+                         "a removal",
+                         name, most.paper),
              {*largest}, [&] {
                return std::abs(*largest->value / most.paper - 1) <= 0.25 &&
                       largest->name.find("remove") != std::string::npos;

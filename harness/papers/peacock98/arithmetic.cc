@@ -12,7 +12,7 @@ namespace {
 ClaimAnswer extrapolation() {
   ClaimAnswer answer{.id = "PK-20",
                      .part = "arithmetic",
-                     .title = "RAID-5 scaled to NetApp's thirteen data drives (section 6.4)"};
+                     .title = "RAID-5 scaled to the thirteen data drives of NetApp (section 6.4)"};
   const double by_figure2 = 1397 * 1.3, by_figure4 = 1466 * 1.3;
   add_row(answer, "1397 x 13/10, as printed", "throughput", "ops/s", 1905., by_figure2, {});
   add_row(answer, "1466 x 13/10, figure 4's number", "throughput", "ops/s", 1905., by_figure4, {});
@@ -20,13 +20,16 @@ ClaimAnswer extrapolation() {
            [&] { return std::abs(by_figure2 - 1905) <= 1; });
   add_rule(answer, "1466 x 13/10 is 1905 (+-1)", {in_unit(by_figure4, "ops/s")},
            [&] { return std::abs(by_figure4 - 1905) <= 1; });
-  answer.remarks.push_back("The machine with a snapshot file system on RAID-4 is not built.");
+  answer.remarks.push_back("The machine with a snapshot file system on RAID-4 is not modelled.");
   return answer;
 }
 
 ClaimAnswer own_numbers() {
-  ClaimAnswer answer{
-      .id = "PK-05, printed", .part = "arithmetic", .title = "Figures of merit beside each other"};
+  ClaimAnswer answer{.id = "PK-05, printed",
+                     .part = "arithmetic",
+                     .title =
+                         "Figures of merit compared with "
+                         "each other"};
   add_row(answer, "bmap + fast fsck on RAID-5 with Presto, figure 4 over figure 2", "throughput",
           "times", 1., 1466. / 1397, {});
   add_row(answer, "fast fsck alone with Presto, by figure 4 and 23 %", "throughput", "ops/s", {},
@@ -62,7 +65,7 @@ ClaimAnswer shares() {
   add_row(answer, "42 s over the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});
   add_row(answer, "so 5 GB, clean (section 6.4)", "fast fsck", "s", 4., small_s, {});
   add_row(answer, "382 s over the groups of 44 GB", "a group", "ms", {}, 382e3 / groups, {});
-  add_rule(answer, "the constant of 44 GB is that of 5 GB (+-25 %)", {in_unit(small_s, "s")},
+  add_rule(answer, "44 GB and 5 GB have the same constant (+-25 %)", {in_unit(small_s, "s")},
            [&] { return std::abs(small_s / 4 - 1) <= .25; });
   return answer;
 }

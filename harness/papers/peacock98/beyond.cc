@@ -78,12 +78,13 @@ ClaimAnswer busy_map(Context& context) {
           "fast fsck", "s", {}, outcomes[i].of(outcomes[i].elapsed_s), outcomes[i].error);
     }
     const Figure empty = outcomes[1].of(outcomes[1].elapsed_s);
-    add_rule(answer, fmt::format("{} GB, empty: a map takes it below a second", gib),
+    add_rule(answer,
+             fmt::format("{} GB, empty: with a map, recovery takes less than a second", gib),
              {in_unit(empty, "s")}, [&] { return *empty < 1; });
     std::uint64_t broken = 0;
     for (const CrashOutcome& one : outcomes) broken += one.broken;
     add_rule(answer,
-             fmt::format("{} GB: after each recovery, what every reply promised is there", gib),
+             fmt::format("{} GB: after each recovery, all data promised by replies is there", gib),
              {{"broken", static_cast<double>(broken)}}, [&] { return broken == 0; });
   }
   return answer;

@@ -34,10 +34,10 @@ Knees fast_fsck_on_raid5() {
           "Fast fsck on RAID-5 without Presto",
           298,
           {{"as it is", usual},
-           {"each mark is a write of its own", alone},
+           {"each mark is a separate write", alone},
            {"drives in order of arrival", fcfs},
            {"256 nfsds", many},
-           {"neither marks nor hot spot", no_hot_spot}}};
+           {"without marks and without a hot spot", no_hot_spot}}};
 }
 
 Knees logging_on_raid5() {
@@ -47,7 +47,7 @@ Knees logging_on_raid5() {
   many.nfsds = 256;
   metadata.scheme = "journal-external";
   return {"PK-07, logging",
-          "A log on a drive of its own, RAID-5 without Presto",
+          "A log on a separate drive, RAID-5 without Presto",
           587,
           {{"as it is", usual},
            {"16 nfsds", few},
@@ -68,7 +68,7 @@ Knees sold_on_raid5_presto() {
           {{"as it is", usual},
            {"half the processor", slow},
            {"16 nfsds", few},
-           {"each mark is a write of its own", alone}}};
+           {"each mark is a separate write", alone}}};
 }
 
 /// Varies the share of appends. With the bmap cache, each append beyond 96 KiB also writes an
@@ -81,7 +81,7 @@ Knees bmap_by_appends() {
   ServerChoice with_few = with, without_few = without;
   with_few.append_percent = without_few.append_percent = 20;
   return {"PK-03, causes",
-          "What the bmap cache gives, by the share of appends",
+          "Gain of the bmap cache, by the share of appends",
           {},
           {{"70 % of writes append, fast fsck", without},
            {"70 % of writes append, bmap + fast fsck", with},
@@ -89,7 +89,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// Varies the number of nfsds, and with it the number of requests that share a commit.
+/// Varies the number of nfsds, and thereby the number of requests that share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -215,7 +215,7 @@ ClaimAnswer responses(Context& context) {
       loads.push_back({choice, 600});
     }
     // The processor and driver of a client of 1998 also take time: five milliseconds for 8 KiB.
-    labels.push_back(fmt::format("{}, client and network eight times as slow", with));
+    labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
   const auto outcomes = Session::of(context).loads(context, loads);
@@ -234,7 +234,7 @@ ClaimAnswer recovery_by_log(Context& context) {
   ServerChoice larger = usual;
   larger.log_size = "32M";
   add_recoveries(context, answer, 51.9, 600,
-                 {{"mkfs' default log, 16 MB", usual}, {"a log of 32 MB", larger}});
+                 {{"the default log of 16 MB", usual}, {"a log of 32 MB", larger}});
   return answer;
 }
 

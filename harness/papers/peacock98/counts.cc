@@ -70,7 +70,8 @@ ClaimAnswer raid5_writes(Context& context) {
   row("prewrite log on the drives", "netra-raid5", 6);
   row("Presto Lower over the log", "netra-raid5-presto-lower", 4);
   answer.remarks.push_back(
-      "What Presto Lower writes back when it is idle for a second is not among them: the writes follow each other.");
+      "The counts do not include the write-back of Presto Lower after an idle second, because "
+      "the writes follow each other without a pause.");
   return answer;
 }
 
@@ -137,10 +138,10 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
                both = of(Tuning::bmap_fast_fsck);
   add_rule(answer, "UFS: 2.3 to 3 for each write", {in_unit(ufs, "")},
            [&] { return *ufs >= 2.3 && *ufs <= 3; });
-  add_rule(answer, "the bmap cache saves one for most appends (.4 to .7 of all writes)",
+  add_rule(answer, "the bmap cache saves one write for most appends (.4 to .7 of all writes)",
            {{"UFS", ufs}, {"bmap", bmap}},
            [&] { return *ufs - *bmap >= .4 && *ufs - *bmap <= .7; });
-  add_rule(answer, "fast fsck costs writes, the bmap cache saves more",
+  add_rule(answer, "fast fsck adds writes; the bmap cache saves more than these",
            {{"UFS", ufs}, {"fast fsck", fast}, {"bmap + fast fsck", both}},
            [&] { return *fast > *ufs && *both < *ufs; });
   const Figure logged = kib[static_cast<std::size_t>(Tuning::vxld)];
@@ -176,7 +177,7 @@ std::vector<ClaimAnswer> link_tags(Context& context) {
   }
   const Figure more = removes[0] && removes[1] ? Figure(*removes[1] - *removes[0]) : std::nullopt;
   add_row(answer, "fast fsck over UFS", "writes for a remove", "", 1., more, Cell::kNotBuilt);
-  add_rule(answer, "a remove costs one write more (+-.25)", {in_unit(more, "writes")},
+  add_rule(answer, "a remove costs one additional write (+-.25)", {in_unit(more, "writes")},
            [&] { return std::abs(*more - 1) <= .25; });
   return {answer};
 }

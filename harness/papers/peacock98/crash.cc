@@ -29,9 +29,11 @@ Repair repair_of(Tuning tuning) {
 
 std::vector<Parameter> crash_parameters() {
   auto parameters = load_parameters();
-  parameters.push_back({"crash-seconds", 60, "of load before the power goes; the paper's are 900"});
+  parameters.push_back({"crash-seconds", 60,
+                        "seconds of load before the power cut; 900 in the "
+                        "paper"});
   parameters.push_back(
-      {"most-per-s", 1200, "the highest load of figures 7 and 8; the paper's is beyond 3000"});
+      {"most-per-s", 1200, "the highest load of figures 7 and 8; above 3000 in the paper"});
   return parameters;
 }
 

@@ -10,7 +10,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 /// Reason for a missing ratio. The rows give the details.
-constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not built";
+constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not modelled";
 
 /// A printed point of a curve.
 struct Printed {
@@ -157,7 +157,7 @@ std::vector<ClaimAnswer> raid5(Context& context) {
           kNoKnee);
   const Figure journal_ms = curves.ms_near(Tuning::vxld, 400),
                ufs_ms = curves.ms_near(Tuning::ufs, 400);
-  add_rule(answer, "logging responds as UFS does up to 400 ops/s (+-30 %)",
+  add_rule(answer, "the response time of logging equals that of UFS up to 400 ops/s (+-30 %)",
            {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
            [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
   add_signs(answer, curves);
@@ -186,7 +186,7 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
            [&] { return std::abs(*times - 1.96) <= .4; });
   ClaimAnswer cached{.id = "PK-03",
                      .part = "raid5-presto",
-                     .title = "What the bmap cache gives (section 3.3, figure 4)"};
+                     .title = "Gain of the bmap cache (section 3.3, figure 4)"};
   const Figure gain = part_of(both, curves.knee(Tuning::fast_fsck), 100),
                more = gain ? Figure(*gain - 100) : std::nullopt,
                high = part_of(curves.highest(Tuning::bmap_fast_fsck),
@@ -199,7 +199,7 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
            [&] { return *more >= 15 && *more <= 30; });
   ClaimAnswer signs{.id = "PK-23",
                     .part = "raid5-presto",
-                    .title = "What each tuning does with Presto (section 6.2)"};
+                    .title = "Effect of each tuning with Presto (section 6.2)"};
   const Figure ufs = curves.knee(Tuning::ufs);
   add_row(signs, "fast fsck over UFS", "throughput", "times", {},
           part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
@@ -216,7 +216,7 @@ std::vector<ClaimAnswer> raid0(Context& context) {
       curves,
       {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
       "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
-  add_rule(answer, "a log on a device of its own is better than one inside",
+  add_rule(answer, "a log on a separate device is better than an internal log",
            {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
            [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
   add_signs(answer, curves);
@@ -234,7 +234,7 @@ std::vector<ClaimAnswer> raid0_presto(Context& context) {
   add_rule(answer, "logging has a lower throughput than bmap + fast fsck",
            {named(curves, Tuning::vxld), named(curves, Tuning::bmap_fast_fsck)},
            [&] { return *curves.knee(Tuning::vxld) < *curves.knee(Tuning::bmap_fast_fsck); });
-  add_rule(answer, "a log on a device of its own is better than one inside",
+  add_rule(answer, "a log on a separate device is better than an internal log",
            {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
            [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
   add_signs(answer, curves);
@@ -275,7 +275,7 @@ std::vector<ClaimAnswer> presto(Context& context) {
   ratio("Presto on RAID-0", 4, 3, 3046. / 859);
   ratio("RAID-0 over RAID-5, no Presto", 3, 0, 859. / 303);
   ratio("RAID-0 over RAID-5, Presto", 4, 2, 3046. / 1397);
-  add_rule(upper, "Upper alone lies between none and both",
+  add_rule(upper, "Upper alone is between none and both",
            {{"none", knees[0]}, {"Upper", knees[1]}, {"both", knees[2]}},
            [&] { return *knees[0] < *knees[1] && *knees[1] < *knees[2]; });
   return {answer, upper};

@@ -417,7 +417,7 @@ std::vector<std::string> LaddisLoad::broken_promises() {
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;
     for (const Written& one : file.history)
       if (one.slot == slot && one.replied_at != 0 && one.arrived_at > until)
-        return broken.push_back(fmt::format("{}: slot {} has {} and not {}, which was answered",
+        return broken.push_back(fmt::format("{}: slot {} has {} instead of the acknowledged {}",
                                             file.name, static_cast<std::int64_t>(slot), found,
                                             one.version));
   };
@@ -445,8 +445,8 @@ std::vector<std::string> LaddisLoad::broken_promises() {
     for (const Made& made : made_) {
       const bool there = vfs.stat(tops_[made.top] + "/" + made.name).has_value();
       if (made.there && !made.removing && !there)
-        broken.push_back(made.name + ": its create was answered");
-      if (made.removed && there) broken.push_back(made.name + ": its remove was answered");
+        broken.push_back(made.name + ": its create was acknowledged");
+      if (made.removed && there) broken.push_back(made.name + ": its remove was acknowledged");
     }
   });
   return broken;

@@ -95,7 +95,7 @@ class NfsFront {
   bool submit(NfsRequest request);
   /// Announces that no more requests will come. The nfsds end when the queue is empty.
   void close();
-  /// Like close(), but drops the queued requests.
+  /// Closes like close(), but drops the queued requests.
   void abort();
 
   const NfsCounters& counters() const { return counters_; }

@@ -20,10 +20,11 @@ std::vector<ServerChoice> curves_of(const std::string& part) {
 
 Paper paper() {
   std::vector<Parameter> several = crash_parameters();
-  several.push_back(
-      {"executions", 1, "of each row, with different seeds; the paper's number is not printed"});
+  several.push_back({"executions", 1,
+                     "runs of each row, with different seeds; the paper does not print its "
+                     "number"});
   std::vector<Parameter> repetitions = load_parameters();
-  repetitions.push_back({"executions", 3, "of the load; the paper's are 10"});
+  repetitions.push_back({"executions", 3, "runs of the load; 10 in the paper"});
   return {
       "peacock98",
       "Peacock, Kamaraju and Agrawal 1998, Fast Consistency Checking for the Solaris File System",
@@ -50,11 +51,12 @@ Paper paper() {
        {"small", "5 GB at 600 ops/s (PK-18)", 1, small, crash_parameters()},
        {"repeated", "One load with several seeds (PK-10)", 1, repeated, repetitions},
        {"gathering", "Write gathering (not in the paper)", 1, gathering, load_parameters()},
-       {"causes", "What moves the numbers that are not the paper's (PK-07, PK-08, PK-13)", 1,
-        causes, crash_parameters()},
+       {"causes", "Causes of numbers that differ from the paper's (PK-07, PK-08, PK-13)", 1, causes,
+        crash_parameters()},
        {"beyond", "Soft updates under the same load, a map of busy groups (not in the paper)", 1,
         beyond, crash_parameters()},
-       {"arithmetic", "What its numbers say of each other (PK-20, PK-05, PK-17)", 1, arithmetic}}};
+       {"arithmetic", "Consistency of the paper's own numbers (PK-20, PK-05, PK-17)", 1,
+        arithmetic}}};
 }
 
 }  // namespace headcrash::experiment::peacock98

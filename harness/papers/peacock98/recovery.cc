@@ -80,7 +80,7 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
       broken += one.broken;
       if (first.empty()) first = one.first_broken;
     }
-  add_rule(answer, "after each recovery, what every reply promised is there",
+  add_rule(answer, "after each recovery, all data promised by replies is there",
            {{"cuts", static_cast<double>(cuts)}, {"broken", static_cast<double>(broken)}},
            [&] { return cuts > 0 && broken == 0; });
   if (!first.empty()) answer.remarks.push_back("The first broken promise: " + first);
@@ -135,7 +135,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   const double middle = loads[1];
   const Figure half = of(Tuning::ufs, middle), whole = of(Tuning::ufs, most);
   add_rule(answer,
-           fmt::format("UFS rises in a line: at {:g} it is where a line from 0 to {:g} is (+-10 %)",
+           fmt::format("UFS rises linearly: at {:g} it is on the line from 0 to {:g} (+-10 %)",
                        middle, most),
            {{"0", full, "s"},
             {fmt::format("{:g}", middle), half, "s"},
@@ -157,7 +157,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   add_promises(answer, *all);
   ClaimAnswer share{.id = "PK-17",
                     .part = "recovery",
-                    .title = "Fast fsck beside the original (abstract, section 7)"};
+                    .title = "Fast fsck compared with the original (abstract, section 7)"};
   for (const double load : loads) {
     const Figure part = part_of(of(Tuning::bmap_fast_fsck, load), of(Tuning::ufs, load), 100);
     add_row(share, cell_of("fast fsck over UFS", load), "recovery", "%", {}, part, Cell::kNotBuilt);
@@ -207,7 +207,8 @@ std::vector<ClaimAnswer> flusher(Context& context) {
              {{"30 s", all[0].at(load)}, {"10 s", all[1].at(load)}, {"1 s", all[2].at(load)}}, [&] {
                return *all[0].at(load) > *all[1].at(load) && *all[1].at(load) > *all[2].at(load);
              });
-  add_rule(answer, "40 % of each second is as 10 % (+-10 %)", {{"10 %", often}, {"40 %", longer}},
+  add_rule(answer, "40 % of each second gives the same as 10 % (+-10 %)",
+           {{"10 %", often}, {"40 %", longer}},
            [&] { return std::abs(*longer / *often - 1) <= .1; });
   add_promises(answer, all);
   return {answer};

@@ -14,7 +14,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// This number of requests writes 300 MB of pages: 15 % of requests write, mostly to new pages.
+/// Number of requests that write 300 MB of pages: 15 % of requests write, mostly to new pages.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -26,11 +26,11 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 30, "of load that count, for each point; the paper's are 600"},
+  return {{"seconds", 30, "measured seconds of load for each point; 600 in the paper"},
           {"warm-seconds", 15, "of load before that"},
           {"precision-percent", 8,
-           "between the highest load that is sustained and the lowest that is not"},
-          {"nfsds", 64, "threads of the server; the paper does not print it"}};
+           "between the highest sustained load and the lowest load that is not sustained"},
+          {"nfsds", 64, "threads of the server; the paper does not print the number"}};
 }
 
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
@@ -55,7 +55,7 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
   // If only a part of each drive is used, the next larger file set may leave too little space for
-  // what the load adds.
+  // the data that the load adds.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -142,13 +142,13 @@ std::vector<ClaimAnswer> hits(Context& context) {
     add_row(answer, name(tuning), "hits, all kinds", "%", paper, share,
             outcome.error.empty() ? "no write" : outcome.error);
     if (writes > 0)
-      add_row(answer, name(tuning), "hits of a dirty block, other bytes of it included", "%", {},
+      add_row(answer, name(tuning), "hits of a dirty block, including its other bytes", "%", {},
               100 * static_cast<double>(blocks) / static_cast<double>(writes), {});
     return share;
   };
   const Figure vxld = share_of(0, 7), vxfs = share_of(1, 7), ufs = share_of(2, {}),
                both = share_of(3, 65);
-  add_rule(answer, "VxFS: 15 % at most, with either place of the log",
+  add_rule(answer, "VxFS: at most 15 %, with either location of the log",
            {{"VxLD", vxld, "%"}, {"inside", vxfs, "%"}},
            [&] { return *vxld <= 15 && *vxfs <= 15; });
   add_rule(answer, "UFS and bmap + fast fsck: at least 50 %",
@@ -259,7 +259,7 @@ std::vector<ClaimAnswer> small(Context& context) {
   const CrashOutcome clean =
       crash(context, Session::of(context), presto, 0, context.seed, context.scaled ? 30 : 600);
   context.modelled_s += clean.modelled_s;
-  add_row(answer, "populated, idle when the power goes", "fast fsck", "s", 4.,
+  add_row(answer, "populated, idle at the power cut", "fast fsck", "s", 4.,
           clean.of(clean.elapsed_s), clean.error);
   const Figure ms = none.of(none.mean_ms), presto_ms = with.of(with.mean_ms),
                s = clean.of(clean.elapsed_s);
@@ -276,7 +276,7 @@ std::vector<ClaimAnswer> gathering(Context& context) {
   ClaimAnswer answer{
       .id = "write gathering",
       .part = "gathering",
-      .title = "Write gathering (Juszczak 1994), UFS on RAID-5 without Presto; not the paper's"};
+      .title = "Write gathering (Juszczak 1994), UFS on RAID-5 without Presto; not in the paper"};
   const ServerChoice choice{.raid = Raid::raid5, .tuning = Tuning::ufs};
   const auto outcomes = Session::of(context).loads(
       context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
@@ -290,7 +290,8 @@ std::vector<ClaimAnswer> gathering(Context& context) {
             outcomes[i].of(static_cast<double>(outcomes[i].front.gathered)), outcomes[i].error);
   }
   add_rule(answer,
-           "LADDIS's writes are of files at random: it costs time and gathers next to nothing",
+           "LADDIS writes to files at random, so gathering costs time and combines almost no "
+           "writes",
            {{"gathering", outcomes[1].of(outcomes[1].writes_mean_ms), "ms"},
             {"not", outcomes[0].of(outcomes[0].writes_mean_ms), "ms"}},
            [&] { return outcomes[1].writes_mean_ms > outcomes[0].writes_mean_ms; });

@@ -36,7 +36,7 @@ double normal_quantile(double share) {
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
-  invariant(files > 0, "a load needs files");
+  invariant(files > 0, "a load has files");
   std::vector<double> shape(files);
   for (std::size_t i = 0; i < files; ++i)
     shape[i] = std::exp(options.size_spread * normal_quantile((static_cast<double>(i) + .5) /
@@ -81,7 +81,7 @@ const std::vector<ProductionDisk>& production_disks() {
 
 const ProductionDisk& production_disk(const std::string& name) {
   const auto found = std::ranges::find(production_disks(), name, &ProductionDisk::name);
-  invariant(found != production_disks().end(), "a file system of table 6-2");
+  invariant(found != production_disks().end(), "the file system is in table 6-2");
   return *found;
 }
 
@@ -132,7 +132,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from those of a file
+  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from the draws of a file
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
@@ -239,7 +239,7 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes these draws from those of the file's blocks.
+  // Distinguishes these draws from the draws of the file's blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

@@ -19,7 +19,7 @@ ClaimAnswer sequential_scan() {
            [&] { return scan_s / 60 > 8; });
   add_rule(answer, "480 ms", {in_unit(added_ms, "ms")},
            [&] { return std::abs(added_ms / 480 - 1) <= .1; });
-  answer.remarks.push_back("480 ms are .1 % of the rounded 8 minutes");
+  answer.remarks.push_back("480 ms is .1 % of the rounded 8 minutes");
   return answer;
 }
 
@@ -29,15 +29,15 @@ ClaimAnswer usage_table() {
   const double entries = 1024.0 * 1024 / 512;
   answer.numbers = {{"1 GB, segments of 512 KB", "entries", "", {}, entries, ""},
                     {"48 KB a GB", "an entry", "bytes", 24., 48 * 1024 / entries, ""}};
-  add_rule(answer, "48 KB a GB are whole bytes an entry", {in_unit(48 * 1024 / entries, "bytes")},
-           [&] { return 48 * 1024 / entries == 24; });
+  add_rule(answer, "48 KB per GB gives a whole number of bytes per entry",
+           {in_unit(48 * 1024 / entries, "bytes")}, [&] { return 48 * 1024 / entries == 24; });
   return answer;
 }
 
 ClaimAnswer two_groups() {
   ClaimAnswer answer{.id = "LFS-21",
                      .part = "arithmetic",
-                     .title = "90 % of segments 90 % full, 10 % of them 10 % (5.1)"};
+                     .title = "90 % of the segments 90 % full, 10 % of them 10 % full (5.1)"};
   const double overall = .9 * .9 + .1 * .1;
   answer.numbers = {{"all segments", "utilization", "%", 82., 100 * overall, ""},
                     {"u = .1", "write cost", "", 2.2, write_cost_of(.1), ""},
@@ -68,7 +68,7 @@ constexpr std::array kTable63{
 ClaimAnswer production_costs() {
   ClaimAnswer answer{.id = "LFS-35",
                      .part = "arithmetic",
-                     .title = "Table 6-3 by itself: empty segments, write cost (6.5)"};
+                     .title = "Consistency of table 6-3: empty segments, write cost (6.5)"};
   double half_empty = 0, farthest = 0, lowest = 100, highest = 0;
   for (const ProductionRow& row : kTable63) {
     const double read = 1 - row.empty, live = read * row.u, cost = (1 + read) / (1 - live);
@@ -80,13 +80,13 @@ ClaimAnswer production_costs() {
   }
   answer.numbers.push_back(
       {"more than half of them empty", "file systems", "", 11., half_empty, ""});
-  add_rule(answer, "cost = (1 + read) / (1 - live) of a segment cleaned, +- .005",
+  add_rule(answer, "cost = (1 + read) / (1 - live) for a cleaned segment, +- .005",
            {{"largest difference", farthest}}, [&] { return farthest <= .0055; });
   add_rule(answer, "more than half of the segments cleaned were empty, in each file system",
            {in_unit(half_empty, "of 11 file systems")}, [&] { return half_empty == 11; });
   add_rule(answer, "costs from 1.2 to 1.8", {{"lowest", lowest}, {"highest", highest}},
            [&] { return lowest >= 1.15 && highest < 1.85; });
-  answer.remarks.push_back("not for /local and /swap1; and /local has 1.88");
+  answer.remarks.push_back("not for /local and /swap1; /local has 1.88");
   return answer;
 }
 
@@ -105,8 +105,8 @@ ClaimAnswer amdahl() {
                     {"1000 times", "elapsed", "s", 120.5, time_s(1000), ""},
                     {"100 times", "speedup", "", 3.9, 600 / time_s(100), ""},
                     {"from 100 to 1000 times", "speedup", "", 1.3, time_s(100) / time_s(1000), ""},
-                    {"; what the printed times imply", "processor", "s", cpu_s, implied_cpu_s, ""},
-                    {"; what the printed times imply", "disk", "s", disk_s, implied_disk_s, ""}};
+                    {"; implied by the printed times", "processor", "s", cpu_s, implied_cpu_s, ""},
+                    {"; implied by the printed times", "disk", "s", disk_s, implied_disk_s, ""}};
   add_rule(answer, "154.8 s and 120.5 s follow from the premises (+- 1 %)",
            {{"100", time_s(100)}, {"1000", time_s(1000)}}, [&] {
              return std::abs(time_s(100) / 154.8 - 1) <= .01 &&
@@ -116,8 +116,8 @@ ClaimAnswer amdahl() {
            {{"ratio", time_s(100) / time_s(1000)}},
            [&] { return time_s(100) / time_s(1000) < 1.3; });
   answer.remarks.push_back(
-      "no processor and disk time of a 600 s job gives the printed times: these imply far more "
-      "processor time than 600 s");
+      "no division of a 600 s job into processor and disk time gives the printed times; they "
+      "imply far more processor time than 600 s");
   return answer;
 }
 

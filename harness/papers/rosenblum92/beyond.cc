@@ -91,7 +91,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
     all.push_back(other);
   }
   all.push_back({"cost-benefit, cleaned when idle: all work", base});
-  all.push_back({"cost-benefit, cleaned when idle: what users wait for", base, true});
+  all.push_back({"cost-benefit, cleaned when idle: waits of users", base, true});
   return all;
 }
 
@@ -137,7 +137,7 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern,
 
   Table table{"variants", "Write cost by utilization, with positioning of a Wren IV", {"variant"}};
   Table winners{"winners",
-                "The cheapest of those that could be built, and by how much below cost-benefit",
+                "The cheapest variant that could be built, and its difference to cost-benefit",
                 {"utilization", "variant", "write cost", "cost-benefit", "saved, %"}};
   Plot plot{"by-utilization", "Write cost by utilization", "disk capacity utilization",
             "write cost"};

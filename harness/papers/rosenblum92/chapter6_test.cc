@@ -27,7 +27,7 @@ void expect_answered(const std::string& part, const std::vector<std::string>& id
   EXPECT_EQ(as_text(outcome), as_text(scaled_outcome("rosenblum92/" + part)));
 }
 
-TEST(Rosenblum92Chapter6, TwoFilesAreOneWriteOfALog) {
+TEST(Rosenblum92Chapter6, LfsCreatesTwoFilesWithOneWrite) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/two-files");
   ASSERT_EQ(outcome.answers.size(), 1U);
   EXPECT_EQ(outcome.answers[0].numbers[0].ours, Figure(1));

@@ -114,17 +114,17 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
       selector_(cleaning_options(options)),
       recycling_selector_(recycling_options(options)) {
   invariant(options.utilization > 0 && options.utilization < 1,
-            "the utilization must be between 0 and 1");
+            "the utilization is between 0 and 1");
   invariant(options.files_per_segment > 0 && options.logs > 0,
-            "a segment needs files, and there must be a log");
+            "a segment holds files, and there is a log");
   invariant(options.separation != WriteSeparation::none || options.logs == 1,
-            "several logs need a separation");
+            "several logs have a write separation");
   shift_ = static_cast<std::uint32_t>(std::bit_width(options.files_per_segment - 1));
   const double per_segment = options.files_per_segment;
   const auto segments =
       static_cast<std::uint32_t>(std::ceil(options.files / options.utilization / per_segment));
   const std::uint64_t slots = std::uint64_t{segments} << shift_;
-  invariant(slots < (std::uint64_t{1} << 32), "too many slots");
+  invariant(slots < (std::uint64_t{1} << 32), "there are fewer than 2^32 slots");
   where_.resize(options.files);
   owner_.resize(slots);
   modified_.resize(slots);
@@ -146,7 +146,7 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
   logs_.resize(options.logs + (own_log ? 1 : 0));
   cleaners_log_ = own_log ? options.logs : options.logs - 1;
   invariant(clean_.size() > logs_.size() + options.reserved_segments,
-            "not every log has a free segment");
+            "every log has a free segment");
   keeps_times_ = options.selection != lfs::Selection::greedy ||
                  options.order == lfs::WriteBackOrder::by_age ||
                  options.separation != WriteSeparation::none;
@@ -266,7 +266,7 @@ std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
 void CleaningSimulator::ensure_room(std::uint32_t log) {
   Log& l = logs_[log];
   for (std::uint32_t tries = 0; l.next == l.end; ++tries) {
-    invariant(tries <= 2 * segments(), "cleaning frees no space");
+    invariant(tries <= 2 * segments(), "cleaning frees space");
     if (l.open && l.plugging && next_run(l)) return;
     close(l);
     if (lfs::must_start(selector_.options(), clean_segments()))
@@ -305,17 +305,18 @@ void CleaningSimulator::verify() const {
     for (std::uint32_t i = 0; i < options_.files_per_segment; ++i) {
       const std::uint32_t slot = first_slot(segment) + i;
       if (!is_live(slot)) continue;
-      invariant(where_[owner_[slot]] == slot, "a live slot's file is elsewhere");
+      invariant(where_[owner_[slot]] == slot, "a live slot is its file's place");
       ++live[segment];
       ++all;
     }
-    invariant(live[segment] == usage_[segment].live, "a segment's live count is wrong");
+    invariant(live[segment] == usage_[segment].live, "a segment counts its live slots");
     invariant(usage_[segment].state != State::clean || live[segment] == 0,
-              "a clean segment has live files");
+              "a clean segment has no live files");
   }
-  invariant(all == options_.files, "not every file has one live slot");
+  invariant(all == options_.files, "every file has one live slot");
   for (const std::uint32_t segment : clean_)
-    invariant(usage_[segment].state == State::clean, "the list of clean segments is wrong");
+    invariant(usage_[segment].state == State::clean,
+              "the list of clean segments contains clean segments only");
 }
 
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability) {

@@ -112,7 +112,7 @@ struct SimulatorOptions {
 struct SimulatorCounts {
   std::uint64_t written = 0;           ///< number of files written by users
   std::uint64_t passes = 0;            ///< number of passes of the cleaner
-  std::uint64_t segments_cleaned = 0;  ///< including empty ones
+  std::uint64_t segments_cleaned = 0;  ///< number of cleaned segments, including empty ones
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
   std::uint64_t segments_opened = 0;   ///< clean segments opened for writing
@@ -260,7 +260,7 @@ class CleaningSimulator {
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
   std::deque<std::uint32_t> clean_;
-  std::vector<Log> logs_;  ///< the last one is the cleaner's, if it has a separate log
+  std::vector<Log> logs_;  ///< the last log is the cleaner's, if the cleaner has a separate log
   std::uint32_t cleaners_log_ = 0;
 
   lfs::SegmentSelector selector_, recycling_selector_;

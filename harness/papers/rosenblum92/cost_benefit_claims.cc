@@ -33,9 +33,9 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
     answer.numbers.push_back({reading.name, "cold cleaned at u", "", kColdCliff, cold, ""});
     answer.numbers.push_back({reading.name, "hot cleaned at u", "", kHotCliff, hot, ""});
     answer.numbers.push_back(
-        {reading.name, "most cold ones at u", "", {}, mode(run.cold_cleaned), ""});
+        {reading.name, "u of most cold segments", "", {}, mode(run.cold_cleaned), ""});
     answer.numbers.push_back(
-        {reading.name, "most hot ones at u", "", {}, mode(run.hot_cleaned), ""});
+        {reading.name, "u of most hot segments", "", {}, mode(run.hot_cleaned), ""});
     answer.numbers.push_back({reading.name, "write cost", "", {}, run.cost(), ""});
     add_rule(answer, "cliffs at 75 and 15 % (+- 7 points); " + reading.name,
              {{"cold", cold}, {"hot", hot}}, [&] {
@@ -48,8 +48,7 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
   }
   plot.series.push_back(distribution("Greedy", figures.run(greedy).at_cleaning));
   answer.plots.push_back(plot);
-  answer.remarks.push_back(
-      "a segment counts as hot when most of what was written to it are hot files");
+  answer.remarks.push_back("a segment counts as hot if most of its written files are hot");
   return answer;
 }
 
@@ -103,15 +102,15 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Returns runs at 95 % that vary what the text leaves open, and that thus change the number in
-/// figure 5-7.
+/// Returns runs at 95 % that vary a parameter that the text does not specify, and that thus change
+/// the number in figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())
     all.push_back({", " + reading.name, figures.cost_benefit(kHotCold90To10, reading.age, order)});
   SimulatorOptions options = all[0].options;
   options.cleaned_data = CleanedData::own_log;
-  all.push_back({"; the cleaner writes to a segment of its own", options});
+  all.push_back({"; the cleaner writes to a separate segment", options});
   options = all[0].options;
   options.reserved_segments = 5;
   all.push_back({"; 5 segments kept for the cleaner", options});
@@ -169,7 +168,8 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
   plot.series.push_back({"printed", {{.95, kUnsortedAt95}, {.95, kSortedAt95}}, true});
   answer.plots.push_back(plot);
   answer.remarks.push_back(
-      "a semicolon: the first reading with something else that the text leaves open");
+      "rows with a semicolon: the first interpretation, with another choice for a detail that "
+      "the text does not specify");
   return answer;
 }
 

@@ -10,11 +10,11 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-constexpr std::uint64_t kStripeSectors =
-    4 * 128;  ///< four of the five members hold data, 64 KiB per stripe
+/// Four of the five members hold data, 64 KiB per stripe.
+constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
-constexpr std::uint32_t kUnalignedBytes =
-    64 << 10;  ///< the first segment begins at a multiple of this
+/// The first segment begins at a multiple of this size.
+constexpr std::uint32_t kUnalignedBytes = 64 << 10;
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
 /// Returns the setup with the array as its disk, and segments of 1 MB, four stripes each (section
@@ -105,7 +105,7 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   add(answer, "4 KB", small, 1, 2., 2.);
   add(answer, "a stripe, 256 KB", stripe, 1, 0., 5.);
   add(answer, "four stripes, 1 MB", aligned, 1, 0., {});
-  add(answer, "1 MB that begins 64 KB behind a stripe", off, 1, {}, {});
+  add(answer, "1 MB that begins 64 KB after a stripe boundary", off, 1, {}, {});
   add_rule(answer, "a small write: two reads and two writes",
            {{"reads", small.reads}, {"writes", small.writes}},
            [&] { return *small.reads == 2 && *small.writes == 2; });
@@ -132,7 +132,7 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   add(answer, "a new file of 1 KB, LFS; segments not aligned", small_files(off_log),
       static_cast<double>(files.files), {}, {});
   add(answer, "a new file of 1 KB, SunOS", sun_files, static_cast<double>(files.files), {}, {});
-  add_rule(answer, "small files cost SunOS at least ten times the requests that they cost LFS",
+  add_rule(answer, "small files cost SunOS at least ten times as many requests as LFS",
            {{"LFS", part_of(all_of(log_files), static_cast<double>(files.files))},
             {"SunOS", part_of(all_of(sun_files), static_cast<double>(files.files))}},
            [&] { return *all_of(sun_files) >= 10 * *all_of(log_files); });
@@ -143,15 +143,17 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   add(answer, "a megabyte of a large file, LFS; segments not aligned", off_large, megabytes, {},
       {});
   add(answer, "a megabyte of a large file, SunOS", sun_large, megabytes, {}, {});
-  add_rule(answer, "whole segments are written without reads (less than one a megabyte)",
+  add_rule(answer, "whole segments are written without reads (less than one per megabyte)",
            {{"reads a megabyte", part_of(log_large.reads, megabytes)},
             {"segments not aligned", part_of(off_large.reads, megabytes)}},
            [&] { return *log_large.reads / megabytes < 1; });
   answer.remarks = {
-      "raid5-5: five drives, stripe units of 64 KiB, no cache of stripes, so that the two requests that caching data and "
-      "parity leaves are not shown. Counted at the drives until all is written, checkpoints and inodes included. Segments "
-      "are four stripes, and begin with one, as in section 4.4.1. Counterfactual: the first one begins at a multiple of 64 KB, "
-      "so that each segment has two stripes that it shares; so has the write that is not aligned."};
+      "raid5-5: five drives, stripe units of 64 KiB, no stripe cache, so the case in which "
+      "cached data and parity leave only two requests is not shown. Requests are counted at the "
+      "drives until everything is written, including checkpoints and inodes. A segment consists "
+      "of four stripes and begins at a stripe boundary, as in section 4.4.1. Counterfactual: the "
+      "first segment begins at a multiple of 64 KB, so each segment shares two stripes with its "
+      "neighbours, as does the unaligned write."};
   return {answer};
 }
 
@@ -202,10 +204,9 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
 }  // namespace
 
 std::vector<ClaimAnswer> logging(Context& context) {
-  ClaimAnswer answer{
-      .id = "LFS-43",
-      .part = "logging",
-      .title = "Sequential writing when data is logged before it is written (2.5.3)"};
+  ClaimAnswer answer{.id = "LFS-43",
+                     .part = "logging",
+                     .title = "Sequential writing if data is logged before it is written (2.5.3)"};
   const SequentialWrite without = sequential_write("conventional", context.scaled),
                         metadata = sequential_write("journal", context.scaled),
                         data = sequential_write("journal-data", context.scaled);
@@ -218,7 +219,7 @@ std::vector<ClaimAnswer> logging(Context& context) {
                               result.remark});
     answer.numbers.push_back(
         {cell, "written for each byte", "", {}, result.written_for_each_byte, result.remark});
-    answer.numbers.push_back({cell, "rate over that without a log", "", paper,
+    answer.numbers.push_back({cell, "rate relative to the rate without a log", "", paper,
                               part_of(result.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
                               result.remark});
   };
@@ -229,12 +230,12 @@ std::vector<ClaimAnswer> logging(Context& context) {
                with_metadata = part_of(metadata.kilobytes_per_busy_s, without.kilobytes_per_busy_s);
   add_rule(answer, "logging data halves the rate (.4 to .6)", {{"share of it", with_data}},
            [&] { return *with_data >= .4 && *with_data <= .6; });
-  add_rule(answer, "a log of metadata alone does not (.9 and more)",
+  add_rule(answer, "a log of metadata only does not (.9 and more)",
            {{"share of it", with_metadata}}, [&] { return *with_metadata >= .9; });
   answer.remarks = {
-      "A file of 100 MB on SunOS's file system with clustering, each megabyte durable before the next one; the log is on "
-      "the same disk. Cylinder groups have 32 MB in all three, since a log lies in one. Counted until everything is in its "
-      "place."};
+      "A file of 100 MB on SunOS's file system with clustering; each megabyte is durable before "
+      "the next is written. The log is on the same disk. Cylinder groups have 32 MB in all three "
+      "rows, because a log must fit into one group. Counted until everything is written in place."};
   return {answer};
 }
 

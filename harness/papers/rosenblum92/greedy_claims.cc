@@ -18,10 +18,10 @@ ClaimAnswer figure_5_1() {
   const double today = 1 - 2 / kUnixToday, improved = 1 - 2 / kUnixImproved;
   answer.numbers = {{"as cheap as Unix today", "u", "", .8, today, ""},
                     {"as cheap as Unix improved", "u", "", .5, improved, ""}};
-  add_rule(answer, "below u = .8 cheaper than Unix today, above dearer",
+  add_rule(answer, "below u = .8 cheaper than Unix today, above that more expensive",
            {{"at .79", write_cost_of(.79)}, {"at .81", write_cost_of(.81)}},
            [] { return write_cost_of(.79) < kUnixToday && write_cost_of(.81) > kUnixToday; });
-  add_rule(answer, "below u = .5 cheaper than Unix improved, above dearer",
+  add_rule(answer, "below u = .5 cheaper than Unix improved, above that more expensive",
            {{"at .49", write_cost_of(.49)}, {"at .51", write_cost_of(.51)}},
            [] { return write_cost_of(.49) < kUnixImproved && write_cost_of(.51) > kUnixImproved; });
   std::vector<double> us;
@@ -53,7 +53,7 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
       {"U = .75; no variance", "write cost", "", 8., no_variance_cost(kUsualU), ""},
       {"U = .75; steady state U = (1-u)/-ln u", "u", "", .55, equation, ""},
       {"U = .75; steady state U = (1-u)/-ln u", "write cost", "", 4.4, write_cost_of(equation), ""},
-      {"U = .75; the cleaner writes to a segment of its own", "write cost", "", 4.4,
+      {"U = .75; the cleaner writes to a separate segment", "write cost", "", 4.4,
        figures.run(own_log).cost(), ""},
       {"U = .75; 5 segments kept for the cleaner", "write cost", "", 4.4,
        figures.run(reserve).cost(), ""}};
@@ -85,8 +85,8 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
                     level("Unix improved", kUnixImproved, us),
                     {"printed", {{kUsualU, 4.4}}, true}}}};
   answer.remarks.push_back(
-      "files written in each run: until the means of two quarters of its windows differ by less "
-      "than 0.5 %, the second of them is told");
+      "files written in each run: the run ends when the means of two quarters of its windows "
+      "differ by less than 0.5 %; the second mean is reported");
   return answer;
 }
 
@@ -104,15 +104,18 @@ ClaimAnswer below_20(SimulatorFigures& figures) {
   add_rule(answer, "below 2.0 under 20 %",
            {{"at .15", figures.cost(uniform, .15)}, {"at .1", figures.cost(uniform, .1)}},
            [&] { return figures.cost(uniform, .15) < 2 && figures.cost(uniform, .1) < 2; });
-  add_rule(answer, "live files of a segment drop below one between .20 and .15",
+  add_rule(answer, "the number of live files of a segment drops below one between .20 and .15",
            {{"at .20", live(.2)}, {"at .15", live(.15)}},
            [&] { return live(.2) > 1 && live(.15) < 1; });
   return answer;
 }
 
 ClaimAnswer locality(SimulatorFigures& figures) {
-  ClaimAnswer answer{
-      .id = "LFS-14", .part = "simulator", .title = "Greedy: locality makes it worse (figure 5-3)"};
+  ClaimAnswer answer{.id = "LFS-14",
+                     .part = "simulator",
+                     .title =
+                         "Greedy: locality increases the cost (figure "
+                         "5-3)"};
   const std::vector<Curve> curves{{"Uniform", figures.greedy(kUniform)},
                                   {"Hot-and-cold 90->10", figures.greedy(kHotCold90To10)},
                                   {"Hot-and-cold 90->1", figures.greedy(kHotCold90To1)},
@@ -172,7 +175,9 @@ ClaimAnswer greedy_distribution(SimulatorFigures& figures) {
   for (const auto& [name, each] :
        {std::pair{"uniform", &uniform}, {"90->10", &ten}, {"90->1", &one}})
     answer.numbers.push_back({name, "mean u", "", .75, each->mean(), ""});
-  add_rule(answer, "one cliff: no segment is left far below the one where uniform is cleaned",
+  add_rule(answer,
+           "one cliff: no segment is left far below the utilization at which uniform is "
+           "cleaned",
            {{"uniform below .5", part_between(uniform, 0, .5)}},
            [&] { return part_between(uniform, 0, .5) < .01; });
   add_rule(answer, "locality: fewer segments at 80 to 100 %",

@@ -1,5 +1,5 @@
-// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the one exception
-// (section 6.7).
+// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the only case in
+// which LFS is slower (section 6.7).
 #include <array>
 #include <cmath>
 
@@ -51,20 +51,20 @@ ClaimAnswer five_phases(Cells& cells) {
   const auto written = of_all(all, kLargeFilePhases[kWrite]);
   add_falling(answer, "sequential write: LFS > SunOS > OFS", written);
   // 240 KB/s is one block of 4 KB per revolution of 16.7 ms.
-  add_rule(answer, "OFS writes one block of 4 KB a revolution (240 KB/s, +-15 %)", {written[2]},
+  add_rule(answer, "OFS writes one block of 4 KB per revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
   add_equal(answer, "sequential read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRead]),
             .25);
   const auto random = of_all(all, kLargeFilePhases[kRandomWrite]);
-  add_rule(answer, "random write: LFS at least twice as fast as the others", random, [&] {
+  add_rule(answer, "random write: LFS at least twice as fast as the other systems", random, [&] {
     return *random[0].value >= 2 * *random[1].value && *random[0].value >= 2 * *random[2].value;
   });
   add_equal(answer, "random read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRandomRead]),
             .25);
   const auto again = of_all(all, kLargeFilePhases[kReread]);
   add_rule(
-      answer,
-      "sequential read of what was written at random: LFS is slowest by far (half of SunOS)", again,
+      answer, "sequential read of randomly written data: LFS is by far the slowest (half of SunOS)",
+      again,
       [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
 
   // Adds Sprite LFS with the block size of SunOS, and SunOS without its gap.
@@ -82,10 +82,11 @@ ClaimAnswer five_phases(Cells& cells) {
         on_faster_processor(sprite_ofs(), 4).setup()})
     add_bandwidths(answer, cells.get(faster, kLargeFile));
   answer.remarks.push_back(
-      "Counterfactuals: with blocks of 8 KB, as SunOS, each of LFS's reads brings twice as much for the 4 ms of "
-      "controller overhead; SunOS without a gap reads what the drive has read ahead, and writes a block a "
-      "revolution, as OFS does; and a processor four times as fast, since here it is what LFS's writes wait for: the "
-      "factor that small files calibrate makes copies of long ones as slow.");
+      "Counterfactuals: with blocks of 8 KB, as in SunOS, each read of LFS transfers twice as "
+      "much for the 4 ms of controller overhead. SunOS without a gap reads from the drive's "
+      "read-ahead, and writes one block per revolution, as OFS does. With a processor four times "
+      "as fast, LFS's writes no longer wait for the processor; the factor that is calibrated by "
+      "small files makes copies of long files equally slow.");
   return answer;
 }
 
@@ -135,12 +136,12 @@ ClaimAnswer exceptions(Cells& cells) {
     add_number(answer, lfs.outcome ? other : lfs, asked.phase, "LFS over SunOS", "", {}, ratio);
     (asked.modifies ? modifying : reading).push_back({asked.phase, ratio});
   }
-  add_rule(answer, "faster in all that modify", modifying, [&] {
+  add_rule(answer, "faster in all modifying phases", modifying, [&] {
     return std::all_of(modifying.begin(), modifying.end(),
                        [](const Named& each) { return *each.value > 1; });
   });
   constexpr double kSlack = .1;
-  add_rule(answer, "reads as fast (10 %), but for one: the sequential read after random writes",
+  add_rule(answer, "reads equally fast (10 %), except the sequential read after random writes",
            reading, [&] {
              for (std::size_t i = 0; i < reading.size(); ++i) {
                const bool slower = *reading[i].value < 1 - kSlack;
@@ -149,7 +150,8 @@ ClaimAnswer exceptions(Cells& cells) {
              return true;
            });
   answer.remarks.push_back(
-      "What moves the reads is in LFS-24 and LFS-28: blocks of 8 KB, a block for each file.");
+      "LFS-24 and LFS-28 show the causes for the reads: blocks of 8 KB, and a separate block for "
+      "each file.");
   return answer;
 }
 

@@ -88,7 +88,7 @@ ClaimAnswer segment_size(SimulatorFigures& figures) {
         });
     tell(answer, all.series, "KB");
     plot.series.push_back(all.series);
-    add_rule(answer, curve.name + ": flat (the ends at most 10 % from the middle)",
+    add_rule(answer, curve.name + ": flat (the ends differ by at most 10 % from the middle)",
              {{"lowest", all.lowest}, {"highest", all.highest}},
              [&] { return (all.highest - all.lowest) / (all.highest + all.lowest) <= kFlat; });
     add_rule(

@@ -37,7 +37,8 @@ class Runs {
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
       add(disk, kNarrow, [](ProductionOptions& o) { o.load.lifetime_spread = kNarrowSpread; });
-    add("/swap1", "nothing is written in place", [](ProductionOptions& o) { o.load.in_place = 0; });
+    add("/swap1", "no file is overwritten in place",
+        [](ProductionOptions& o) { o.load.in_place = 0; });
     add(kUser6, kTogether,
         [](ProductionOptions& o) { o.load.files_together = o.load.files_per_folder; });
     add(kUser6, "files of one size", [](ProductionOptions& o) { o.load.size_spread = 0; });
@@ -120,7 +121,7 @@ ClaimAnswer generator(const Runs& runs) {
   ClaimAnswer answer{
       .id = "LFS-33",
       .part = "production",
-      .title = "The production file systems, as the ageing load makes them (table 6-2)"};
+      .title = "The production file systems, as created by the ageing load (table 6-2)"};
   bool close = true;
   Figure worst;
   std::string where;
@@ -145,14 +146,16 @@ ClaimAnswer generator(const Runs& runs) {
         one, "traffic", "MB/hour", one.options.disk.megabytes_per_hour,
         one.run.model_s == 0 ? 0 : one.run.all_bytes_written / one.run.model_s * kHour / kMegabyte);
   }
-  add_rule(answer, "each within a tenth of the table",
+  add_rule(answer, "each within a tenth of the table's value",
            {{where + ", off by", worst ? Figure(percent(*worst)) : worst, "%"}},
            [&] { return close; });
   answer.remarks = {
-      "Given: size, share in use, mean size of a file, megabytes an hour. In use, inodes, indirect blocks and the last "
-      "sectors of files come on top. Traffic is that of all the time; LFS-38 has the measured one's.",
-      "The text says nothing of lifetimes and sizes around their mean, of who writes where and when: ageing.h has what "
-      "was chosen, and from where, before anything was run; rows behind a semicolon vary it."};
+      "Inputs: size, share in use, mean file size, megabytes per hour. Inodes, indirect blocks "
+      "and the last sectors of files add to the space in use. Traffic covers the whole time; "
+      "LFS-38 has the traffic of the measured time.",
+      "The text does not specify the distributions of lifetimes and sizes, nor the users' times "
+      "and places of writes. ageing.h documents our choices and their sources, which were made "
+      "before any run. Rows with a semicolon vary these choices."};
   return answer;
 }
 
@@ -207,12 +210,14 @@ ClaimAnswer cleaning(const Runs& runs) {
   }
   answer.tables.push_back(std::move(halves));
   answer.remarks = {
-      "Segments count when they become clean: those in which nothing was live at a checkpoint, and those that the "
-      "cleaner read. The cost is by the table's columns, (1 + (1 - e)) / (1 - (1 - e) u).",
-      "Behind a semicolon: what the text leaves open. Files of a folder that die together, as a compiler's do; lifetimes "
-      "that differ by a factor of 3 instead of 30; metadata less often in the log. With each file for itself most of the "
-      "disks cost more than printed; with five that die together they come near it; where all of a folder die together "
-      "nothing has to be cleaned."};
+      "A segment counts when it becomes clean, either without live data at a checkpoint or read "
+      "by the cleaner. The cost is computed from the table's columns: (1 + (1 - e)) / (1 - (1 - "
+      "e) u).",
+      "Rows with a semicolon vary details that the text does not specify: files of a folder that "
+      "die together, like a compiler's files; lifetimes that differ by a factor of 3 instead of "
+      "30; metadata that is logged less often. If files die independently, most of the disks "
+      "cost more than printed. If five files die together, the costs are close to the printed "
+      "costs. If all files of a folder die together, no cleaning is necessary."};
   return answer;
 }
 
@@ -251,10 +256,10 @@ ClaimAnswer distribution(const Runs& runs) {
   add_rule(answer,
            "most segments are full or nearly empty: more than half in the first and the last tenth",
            ends, [&] { return low + high > .5; });
-  add_rule(answer, "two modes: no tenth between has as many as either of these", ends,
+  add_rule(answer, "two modes: no tenth between them has as many segments as either mode", ends,
            [&] { return middle < low && middle < high; });
   Table table{.name = "utilization",
-              .title = "Percent of the segments, mean of 20 looks",
+              .title = "Percent of the segments, mean of 20 samples",
               .columns = {"utilization, up to", usual.label(), together.label()}};
   for (std::size_t i = 0; i < usual.run.utilization.size(); ++i)
     table.rows.push_back(
@@ -264,7 +269,7 @@ ClaimAnswer distribution(const Runs& runs) {
          fmt::format("{:.1f}", percent(together.run.utilization.at(i)))});
   answer.tables.push_back(std::move(table));
   answer.plots.push_back({"figure6-6",
-                          "Segments by their utilization, mean of 20 looks",
+                          "Segments by utilization, mean of 20 samples",
                           "utilization",
                           "share of the segments",
                           false,
@@ -324,12 +329,12 @@ ClaimAnswer block_types(const Runs& runs) {
     const ProductionRun& run = runs.get(printed.disk).run;
     const double of_files = part(run.live, BlockType::data) + part(run.live, BlockType::indirect);
     const double counted = sum(run.live) - part(run.live, BlockType::summary);
-    add_rule(
-        answer,
-        fmt::format("{}: over 99 % of what is live are data and indirect blocks", printed.disk),
-        {{"without summaries", figure(run, percent(of_files, counted)), "%"},
-         {"with them", figure(run, percent(of_files, sum(run.live))), "%"}},
-        [&] { return of_files > .99 * counted; });
+    add_rule(answer,
+             fmt::format("{}: over 99 % of the live data is file data and indirect blocks",
+                         printed.disk),
+             {{"without summaries", figure(run, percent(of_files, counted)), "%"},
+              {"with them", figure(run, percent(of_files, sum(run.live))), "%"}},
+             [&] { return of_files > .99 * counted; });
   }
   constexpr double kLeast = 4, kMost = 12;
   for (const Printed& printed : table_6_4()) {
@@ -359,12 +364,14 @@ ClaimAnswer block_types(const Runs& runs) {
       by_interval.push_back(
           {*variant == 0 ? "each minute" : variant, figure(one.run, metadata(one.run)), "%"});
   }
-  add_falling(answer, "a longer checkpoint interval takes of it", by_interval);
+  add_falling(answer, "reduction by a longer checkpoint interval", by_interval);
   answer.remarks = {
-      "A checkpoint writes the blocks of the segment usage table, 10 of 4 KB for /user6, and of the inode map in which "
-      "something has changed. Files that die for themselves lie in as many segments and folders.",
-      "On the disk: by a reader of images at the end. Summaries are counted where anything in their segment is live. The "
-      "printed 1.1 % of inodes on /kernel must be .1: the column would be 101.0."};
+      "A checkpoint writes the changed blocks of the segment usage table (10 of 4 KB for /user6) "
+      "and of the inode map. Files that die independently are in equally many segments and "
+      "folders.",
+      "On the disk: counted by the image reader at the end. A summary is counted if its segment "
+      "has live data. The printed 1.1 % of inodes on /kernel must be .1, because the column "
+      "would otherwise sum to 101.0."};
   return answer;
 }
 
@@ -396,9 +403,8 @@ Usable usable(const Setup& setup, const ProductionOptions& options) {
 }
 
 ClaimAnswer bandwidth(Context& context, const Runs& runs) {
-  ClaimAnswer answer{.id = "LFS-38",
-                     .part = "production",
-                     .title = "The bandwidth that is left for new data (6.5)"};
+  ClaimAnswer answer{
+      .id = "LFS-38", .part = "production", .title = "Bandwidth available for new data (6.5)"};
   double printed = 0, ours = 0;
   bool all = true;
   for (const ProductionDisk& disk : production_disks()) {
@@ -441,7 +447,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
                             lfs.remark});
   add_rule(answer, "Unix uses 5 to 10 % of the disk's bandwidth for new data (at most 10)",
            {in_unit(in_percent(sun.share), "%")}, [&] { return *sun.share <= .1; });
-  add_rule(answer, "LFS uses more of it than SunOS",
+  add_rule(answer, "LFS uses a larger share than SunOS",
            {{"LFS", in_percent(lfs.share)}, {"SunOS", in_percent(sun.share)}},
            [&] { return *lfs.share > *sun.share; });
   Table table{.name = "bandwidth",
@@ -462,9 +468,10 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   }
   answer.tables.push_back(std::move(table));
   answer.remarks = {
-      "The printed costs themselves give 64.7 % on average. "
-      "The share while busy counts all of the disk's time, seeks and what dies in the cache included: users' bytes over "
-      "the time that the disk is busy, over its 1.3 MB a second. At a few megabytes an hour regions are small."};
+      "The printed costs give 64.7 % on average. The share while busy includes all disk time, "
+      "seeks, and data that dies in the cache: it is the users' bytes divided by the busy time "
+      "of the disk, divided by its 1.3 MB per second. At a few megabytes per hour, regions are "
+      "small."};
   return answer;
 }
 

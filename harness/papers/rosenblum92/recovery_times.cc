@@ -95,7 +95,8 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
       .id = "LFS-30",
       .part = "recovery",
       .title = fmt::format(
-          "Recovery after a cut, by what no checkpoint knows (6-1), {} files a directory",
+          "Recovery after a cut, by the data written since the last checkpoint (6-1), {} files "
+          "per directory",
           files_per_folder)};
   std::array<std::array<Figure, 3>, 3> ours;
   for (std::size_t row = 0; row < kTable61.size(); ++row) {
@@ -120,18 +121,18 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
                           *result.seconds >= printed / kFactor;
                  });
       else
-        add_rule(answer, fmt::format("{}: {:g} s at most (a factor of 1.5)", cell, printed),
+        add_rule(answer, fmt::format("{}: at most {:g} s (a factor of 1.5)", cell, printed),
                  {in_unit(result.seconds, "s")},
                  [&] { return *result.seconds <= printed * kFactor; });
     }
   }
   const std::vector<Named> by_files{
       {"1 KB", ours[0][2]}, {"10 KB", ours[1][2]}, {"100 KB", ours[2][2]}};
-  add_falling(answer, "50 MB: the more files, the longer", by_files);
+  add_falling(answer, "50 MB: more files take longer", by_files);
   add_rule(
       answer,
-      "the number of files counts more than their bytes: 50 MB of 100 KB files take less than 10 MB of "
-      "1 KB files",
+      "the number of files matters more than their bytes: 50 MB of 100 KB files take less time "
+      "than 10 MB of 1 KB files",
       {{"50 MB of 100 KB", ours[2][2]}, {"10 MB of 1 KB", ours[0][1]}},
       [&] { return *ours[2][2] < *ours[0][1]; });
   return answer;
@@ -164,16 +165,17 @@ ClaimAnswer few_files_a_directory(Context& context) {
   add(answer, "1 KB files, 50 MB; a file cache of 1 MB", "recovery", 132., small.seconds,
       small.remark);
   answer.remarks.push_back(
-      "\"< 1\" counts as 1. Counterfactuals: directories that are written as usual; checksums, for which all data is "
-      "read; index blocks of new files read although the summaries say what they have; a file cache that keeps little "
-      "of the first pass for the second.");
+      "\"< 1\" counts as 1. Counterfactuals: directories are written as usual; checksums, for "
+      "which all data is read; index blocks of new files are read although the summaries contain "
+      "this information; a file cache that keeps little of the first pass for the second pass.");
   return answer;
 }
 
 ClaimAnswer many_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 1000);
   answer.remarks.push_back(
-      "The other reading: for each name that recovery adds, a longer directory is searched.");
+      "In the other interpretation, recovery searches a longer directory for each name that it "
+      "adds.");
   return answer;
 }
 
@@ -197,21 +199,22 @@ ClaimAnswer interval(Context& context) {
     const double s_per_mb = (*more.seconds - *hour.seconds) / 20;
     interval_s = kHour / kMostMegabytesAnHour / s_per_mb;
   }
-  add(answer, "150 MB an hour: interval for one second more", "interval", 70., interval_s,
+  add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
       more.remark);
   constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, files of 10 KB
-  add(answer, "the same by the printed table 6-1, files of 10 KB", "interval", 70.,
+  add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
-  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)",
+  add_rule(answer, "one additional second for each 70 s of interval (a factor of 1.5)",
            {in_unit(interval_s, "s")},
            [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
   const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
   const Crash many = crash(without_checkpoints(), files_of(10, 23, context.scaled, 100), true);
   const Figure slope =
       few.seconds && many.seconds ? Figure((*many.seconds - *few.seconds) / 20) : std::nullopt;
-  add(answer, "files of 10 KB: a megabyte more", "recovery", {}, slope, many.remark);
+  add(answer, "files of 10 KB: one additional megabyte", "recovery", {}, slope, many.remark);
   answer.remarks.push_back(
-      "Files of 30 KB, the mean of table 6-2; the slope is taken between 3 and 23 MB. Counterfactual: files of 10 KB.");
+      "Files of 30 KB, the mean of table 6-2. The slope is measured between 3 and 23 MB. "
+      "Counterfactual: files of 10 KB.");
   return answer;
 }
 
@@ -219,7 +222,7 @@ ClaimAnswer without_roll_forward(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-42",
       .part = "recovery",
-      .title = "A mount of the checkpoint alone, whatever the log is long (4.5.2.2)"};
+      .title = "A mount of the checkpoint only, for any length of the log (4.5.2.2)"};
   LfsSetup setup = without_checkpoints();
   setup.mount.roll_forward = false;
   const Crash little = crash(setup, files_of(10, 1, context.scaled, 100), false);
@@ -227,7 +230,7 @@ ClaimAnswer without_roll_forward(Context& context) {
   add(answer, "1 MB since the checkpoint", "mount", {}, little.seconds, little.remark);
   add(answer, "50 MB since the checkpoint", "mount", {}, much.seconds, much.remark);
   const std::vector<Named> both{{"1 MB", little.seconds}, {"50 MB", much.seconds}};
-  add_rule(answer, "\"instantaneous\": less than a second more for 50 MB than for 1 MB", both,
+  add_rule(answer, "\"instantaneous\": 50 MB take less than a second longer than 1 MB", both,
            [&] { return *both[1].value - *both[0].value < 1; });
   return answer;
 }
@@ -268,11 +271,12 @@ ClaimAnswer scavenger(Context& context) {
   run("SunOS, 10 files a directory", {}, sunos(), kFewFilesPerFolder);
   UfsSetup dense = sunos();
   dense.bytes_per_inode = 2048;
-  run("SunOS, an inode for each 2 KB", {}, dense, kFilesPerFolder);
+  run("SunOS, one inode per 2 KB", {}, dense, kFilesPerFolder);
   answer.remarks.push_back(
-      "Files of 10 KB, 100 a directory, so that 240 of 300 MB are in use: our choice. Ours goes through inodes and "
-      "maps once, in the order of the disk; the times of the checker's phases are not printed. Counterfactuals: more "
-      "directories, and more inodes to look through.");
+      "It is our choice that files have 10 KB, with 100 files per directory, so that 240 of 300 "
+      "MB are in use. Our checker reads inodes and maps once, in disk order; the dissertation "
+      "does not print the times of the phases. Counterfactuals: more directories, and more "
+      "inodes to check.");
   return answer;
 }
 

@@ -26,7 +26,7 @@ Paper paper() {
        {"production",
         "Months of use: tables 6-2 to 6-4, figure 6-6 (LFS-33, LFS-34, LFS-36 to LFS-38)", 1,
         production},
-       {"beyond", "Later ideas about cleaning on the same simulator: which wins where", 1,
+       {"beyond", "Later ideas about cleaning on the same simulator, and where each is best", 1,
         beyond}}};
 }
 

@@ -26,7 +26,7 @@ class SimulatorRuns {
   explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
       : stability_(stability), interrupted_(std::move(interrupted)) {}
 
-  /// Executes those runs that do not exist yet. An interruption skips the remaining runs.
+  /// Executes the runs in `all` that do not exist yet. An interruption skips the remaining runs.
   void prepare(const std::vector<SimulatorOptions>& all);
   /// Returns a run, and executes it if necessary. The reference is valid while this object exists.
   const SimulatorRun& get(const SimulatorOptions& options);

@@ -31,7 +31,7 @@ SimulatorCounts counts_of_variant(const SimulatorOptions& options) {
   return simulator.counts() - before;
 }
 
-TEST(SimulatorVariants, TwoLogsByKnownHeatBeatOne) {
+TEST(SimulatorVariants, TwoLogsByKnownHeatBeatASingleLog) {
   SimulatorOptions options = hot_cold();
   const double one = write_cost(counts_of_variant(options), 64);
   options.logs = 2;
@@ -87,7 +87,7 @@ TEST(SimulatorVariants, PluggingReadsLessAtACost) {
 
 // Each pass minimises its own cost, which need not minimise the cost in the long term: a segment
 // whose dead slots were plugged has more live data when it is cleaned.
-TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
+TEST(SimulatorVariants, AdaptiveSelectsTheCheaperMethodInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;
   const SimulatorCounts plugged = counts_of_variant(options);

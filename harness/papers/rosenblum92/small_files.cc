@@ -64,13 +64,13 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   compared.add(answer, "create", "files/s", per_second, {160., 1000. / 60, {}});
   const auto rates = compared.values("create", per_second);
   add_ratio(answer,
-            "LFS creates 8 to 12 times as many files a second as SunOS (\"almost ten times\")",
+            "LFS creates 8 to 12 times as many files per second as SunOS (\"almost ten times\")",
             rates[0], rates[1], 8, 12);
   const Figure each_ms = rates[1].value ? Figure(1000 / *rates[1].value) : std::nullopt;
   add_rule(answer, "SunOS creates a file in 60 ms (+-25 %)", {in_unit(each_ms, "ms")},
            [&] { return std::abs(*each_ms / 60 - 1) <= .25; });
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
-  add_rule(answer, "OFS is significantly below LFS (half of it at most)", {rates[0], rates[2]},
+  add_rule(answer, "OFS is significantly below LFS (at most half)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
   // If the last write of a series is asynchronous, the user does not wait for the disk.
   UfsSetup gone = sunos();
@@ -79,8 +79,9 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   const Cell& cell = cells.get(gone.setup(), kSmallFiles);
   add_number(answer, cell, gone.name, "create", "files/s", {}, cell.of("create", per_second));
   answer.remarks.push_back(
-      "LFS's 160 files a second is what the processor was calibrated by (sun4_260.h), so that its own number says "
-      "nothing; SunOS and OFS follow. Counterfactual: SunOS when it need not wait for the directory's block.");
+      "The processor was calibrated to LFS's 160 files per second (sun4_260.h), so LFS's number "
+      "is not a result; the numbers of SunOS and OFS are. Counterfactual: SunOS without the wait "
+      "for the directory's block.");
   return answer;
 }
 
@@ -93,21 +94,22 @@ ClaimAnswer deletion(const Compared& compared, Cells& cells) {
   add_ratio(answer, "LFS deletes over 3 times as fast as OFS", rates[0], rates[2], 3, kAny);
   add_ratio(
       answer,
-      "OFS deletes 1.7 to 2.5 times as fast as SunOS (\"twice\": it waits for the inode alone)",
+      "OFS deletes 1.7 to 2.5 times as fast as SunOS (\"twice\", because it waits only for the "
+      "inode)",
       rates[2], rates[1], 1.7, 2.5);
   UfsSetup free = sprite_ofs();
   free.name += ", waiting for nothing";
   free.scheme.mount.options.removed_inode = ufs::LastWrite::delayed;
   const Cell& cell = cells.get(free.setup(), kSmallFiles);
   add_number(answer, cell, free.name, "delete", "files/s", {}, cell.of("delete", per_second));
-  answer.remarks.push_back("Counterfactual: OFS when it does not wait for the inode either.");
+  answer.remarks.push_back("Counterfactual: OFS without the wait for the inode.");
   return answer;
 }
 
 ClaimAnswer reading(const Compared& compared, Cells& cells) {
   ClaimAnswer answer{.id = "LFS-24",
                      .part = "small-files",
-                     .title = "Reading them in the order of their creation (6-1)"};
+                     .title = "Reading the files in the order of their creation (6-1)"};
   compared.add(answer, "read", "files/s", per_second, {});
   const auto rates = compared.values("read", per_second);
   add_falling(answer, "LFS >= SunOS > OFS", {rates[0], rates[1], rates[2]});
@@ -127,26 +129,27 @@ ClaimAnswer reading(const Compared& compared, Cells& cells) {
                cell.of("read", per_second));
   }
   answer.remarks.push_back(
-      "Files a directory are our choice, 100; the dissertation only says that \"many\" share one. Second reading: "
-      "all in one. Counterfactual: SunOS packs eight files of a directory into a block, and the drive reads ahead; a "
-      "block for each file is the spacing that the text describes.");
+      "100 files per directory are our choice; the dissertation only says that \"many\" share a "
+      "directory. Second interpretation: all files in one directory. Counterfactual: SunOS packs "
+      "eight files of a directory into a block, and the drive reads ahead; a separate block for "
+      "each file gives the spacing that the text describes.");
   return answer;
 }
 
 ClaimAnswer utilization(const Compared& compared) {
   ClaimAnswer answer{
-      .id = "LFS-25", .part = "small-files", .title = "Busy while files are created (6-2)"};
+      .id = "LFS-25", .part = "small-files", .title = "Busy times while files are created (6-2)"};
   compared.add(answer, "create", "% disk", disk_busy_percent, {17., 85., {}});
   compared.add(answer, "create", "% processor", cpu_busy_percent, {100., {}, {}});
   const auto disk = compared.values("create", disk_busy_percent);
   const auto cpu = compared.values("create", cpu_busy_percent);
   add_rule(answer, "LFS: the disk is busy for 17 % (+-5 points)", {disk[0]},
            [&] { return std::abs(*disk[0].value - 17) <= 5; });
-  add_rule(answer, "LFS: the processor is busy all the time (95 % and more)", {cpu[0]},
+  add_rule(answer, "LFS: the processor is always busy (95 % and more)", {cpu[0]},
            [&] { return *cpu[0].value >= 95; });
   add_rule(answer, "SunOS: the disk is busy for 85 % (+-10 points)", {disk[1]},
            [&] { return std::abs(*disk[1].value - 85) <= 10; });
-  answer.remarks.push_back("The text has 15 % for the 17 % of figure 6-2 in one place.");
+  answer.remarks.push_back("In one place, the text has 15 % instead of the 17 % of figure 6-2.");
   return answer;
 }
 
@@ -158,10 +161,11 @@ ClaimAnswer efficiency(const Compared& compared) {
   add_rule(answer, "SunOS gets less than 2 % of the maximum", {share[1]},
            [&] { return *share[1].value < 2; });
   constexpr double kAny = 1e9;
-  add_ratio(answer, "LFS uses the disk 40 times as efficiently or more (\"40 to 60 times\")",
+  add_ratio(answer, "LFS uses the disk at least 40 times as efficiently (\"40 to 60 times\")",
             share[0], share[1], 40, kAny);
   answer.remarks.push_back(
-      "Of files' own bytes. The printed 97 % is 150 KB/s over .15 x 1.3 MB/s = 77 % unless metadata counts.");
+      "Only bytes of files count. The printed 97 % would be 150 KB/s divided by .15 x 1.3 MB/s = "
+      "77 %, unless metadata counts.");
   return answer;
 }
 
@@ -169,7 +173,7 @@ ClaimAnswer faster_processors(Cells& cells) {
   ClaimAnswer answer{
       .id = "LFS-27", .part = "small-files", .title = "Creating files on faster processors (6-3)"};
   Plot plot{.name = "figure6-3",
-            .title = "Files created a second by the processor's speed",
+            .title = "Files created per second, by the processor's speed",
             .x = "processor, times a Sun-4/260",
             .y = "files/s",
             .logarithmic_x = true,
@@ -199,9 +203,9 @@ ClaimAnswer faster_processors(Cells& cells) {
   add_ratio(answer, "LFS: another 4 to 6 times before the disk is saturated (processor x16)",
             lfs[3], lfs[0], 4, 6);
   add_ratio(answer,
-            "SunOS gains little: less than 1.3 times on a processor that is 4 times as fast",
+            "SunOS gains little: less than 1.3 times with a processor that is 4 times as fast",
             sunos_rates[2], sunos_rates[0], .9, 1.3);
-  answer.remarks.push_back("The dissertation's figure is a prediction; this is a run.");
+  answer.remarks.push_back("The dissertation's figure is a prediction; ours is measured in a run.");
   return answer;
 }
 

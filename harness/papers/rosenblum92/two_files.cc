@@ -47,14 +47,14 @@ Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t othe
 std::vector<ClaimAnswer> two_files(Context&) {
   ClaimAnswer answer{.id = "LFS-06",
                      .part = "two-files",
-                     .title = "Writes for dir1/file1 and dir2/file2, of a block each (4-1)"};
+                     .title = "Writes for dir1/file1 and dir2/file2, with one block each (4-1)"};
   LfsSetup log;
   log.mount.checkpoint_interval_ns =
       0;  // for the files only; a checkpoint's share comes every minute
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // The inode of a directory normally shares a block with those of its first files. Other files
-  // move them into different blocks, as in the dissertation.
+  // The inode of a directory normally shares a block with the inodes of its first files. Other
+  // files move these inodes into different blocks, as in the dissertation.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);
@@ -70,9 +70,9 @@ std::vector<ClaimAnswer> two_files(Context&) {
   add_rule(answer, "Unix FFS: ten writes", {{"writes", unix_ffs.requests}},
            [&] { return *unix_ffs.requests == 10; });
   answer.remarks.push_back(
-      "Printed: for each file its data, its inode twice, its directory's data and inode. Ours writes the maps of "
-      "two cylinder groups as well, and inodes that share a block at once: see the rows. A region of LFS is a "
-      "single request.");
+      "Printed: for each file, its data, its inode twice, and its directory's data and inode. "
+      "Ours also writes the maps of two cylinder groups, and writes inodes that share a block "
+      "together: see the rows. A region of LFS is a single request.");
   return {answer};
 }
 

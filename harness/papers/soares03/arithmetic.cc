@@ -27,21 +27,23 @@ void add_sum(ClaimAnswer& answer, std::string cell, std::string unit, Figure tex
 ClaimAnswer own_tables() {
   ClaimAnswer answer{.id = "MS-03",
                      .part = "arithmetic",
-                     .title = "What the text says of tables I and II, by these tables"};
+                     .title =
+                         "Statements of the text about tables I and II, checked against the "
+                         "tables"};
   std::array<double, 5> cost{}, gap{};
   for (std::size_t i = 0; i < cost.size(); ++i) {
     cost[i] = 100 * (kKfs[i] / kSnap[i] - 1);
     gap[i] = 100 * (kExt2[i] / kExt3[i] - 1);
   }
   const double largest = *std::ranges::max_element(cost), best = kSnap[4] / kExt3[4];
-  add_sum(answer, "snapshots' cost, at most (abstract)", "%", 4, largest);
+  add_sum(answer, "maximum cost of snapshots (abstract)", "%", 4, largest);
   add_sum(answer, "snapshots' cost, 32 clients (\"almost 3 %\")", "%", 3, cost[4]);
   add_sum(answer, "ext3 over ext2, 1 client", "% more time", 60, gap[0]);
   add_sum(answer, "ext3 over ext2, 32 clients", "% more time", 152, gap[4]);
   add_sum(answer, "KFS+snap over ext3, 32 clients (\"109 %\")", "%", 109, 100 * (best - 1));
   add_sum(answer, "ext3 over ext2, PostMark", "% more time", 90, 100 * (369. / 192 - 1));
   add_rule(answer, "at most 4 %", {in_unit(largest, "%")}, [&] { return largest <= 4; });
-  add_rule(answer, "the largest cost is that of one client", {{"1", cost[0]}, {"8", cost[2]}},
+  add_rule(answer, "the cost is largest with one client", {{"1", cost[0]}, {"8", cost[2]}},
            [&] { return cost[0] >= largest; });
   add_rule(answer, "60 % more time at one client (+-5)", {in_unit(gap[0], "%")},
            [&] { return std::abs(gap[0] - 60) <= 5; });
@@ -57,7 +59,7 @@ ClaimAnswer own_tables() {
 
 ClaimAnswer quoted() {
   ClaimAnswer answer{
-      .id = "MS-16", .part = "arithmetic", .title = "What it quotes of others (II-B, II-C)"};
+      .id = "MS-16", .part = "arithmetic", .title = "Quotations of other papers (II-B, II-C)"};
   const auto say = [&](std::string cell, std::string unit, double printed, double theirs) {
     answer.numbers.push_back({.cell = std::move(cell),
                               .quantity = "in their own tables",
@@ -77,9 +79,9 @@ ClaimAnswer quoted() {
            "LFS uses 70 % of the bandwidth (+-10 points, by the dissertation's write costs)",
            {in_unit(inverse, "%")}, [&] { return std::abs(inverse - 70) <= 10; });
   answer.remarks.push_back(
-      "Unix's 5 to 10 % and LFS's 70 % are measured in rosenblum92 (LFS-38), soft updates beside an aggressive journal in "
-      "ganger94's table of the future. Soft updates recover without a check where a full fsck takes its time; "
-      "snapshots recover without either: MS-07.");
+      "Unix's 5 to 10 % and LFS's 70 % are measured in rosenblum92 (LFS-38). ganger94, part "
+      "future, compares soft updates with an aggressive journal. Soft updates recover without "
+      "the long time of a full fsck; snapshots recover without any check: MS-07.");
   return answer;
 }
 

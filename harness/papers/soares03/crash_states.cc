@@ -110,30 +110,33 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
   ClaimAnswer consistent{
       .id = "MS-07",
       .part = "crash-states",
-      .title = "States after a power cut: mounted without a check, of one generation, no leak"};
+      .title = "States after a power cut: mounted without a check, one generation, no leaks"};
   for (const char* system : {"snapshots", "data-unordered", "data-copied"})
     judge(consistent, system, usual, budget);
   judge(consistent, "kfs", {{"ace-seq1/0"}}, budget);
   consistent.remarks.push_back(
-      "A sample; the whole is campaign snapfs-schemes (results/reference/snapfs-schemes): 3.7 million states, none of "
-      "which breaks a rule. The driver's order and flushes are kept there. The paper's machine, whose drive has a "
-      "volatile write cache and gets no flush, keeps none of this (tests SnapfsVolatileCache).");
+      "This is a sample. The complete set is campaign snapfs-schemes "
+      "(results/reference/snapfs-schemes): 3.7 million states, none of which breaks a rule. "
+      "These states respect the driver's order and flushes. The paper's machine guarantees "
+      "neither, because its drive has a volatile write cache and receives no flushes (tests "
+      "SnapfsVolatileCache).");
   ClaimAnswer torn{.id = "MS-08",
                    .part = "crash-states",
                    .title = "A superblock that is torn between its sectors"};
   judge(torn, "one-superblock", {{"ace-seq1/0"}}, budget);
   judge(torn, "one-version", {{"ace-seq1/1"}}, budget);
   torn.remarks.push_back(
-      "Controls: one superblock, and a generation's number in the first sector only. Two and a number in each sector "
-      "are what MS-07 has.");
+      "Controls: a single superblock, and a generation number in the first sector only. MS-07 "
+      "has two superblocks and a number in each sector.");
   ClaimAnswer reuse{.id = "MS-09",
                     .part = "crash-states",
-                    .title = "When freed blocks may be used again (III-A)"};
+                    .title = "Time at which freed blocks may be reused (III-A)"};
   judge(reuse, "kfs-reuse", {{"ace-seq2/3302"}}, budget);
   judge(reuse, "reuse-at-once", {{"ace-seq2/3302"}}, budget);
   reuse.remarks.push_back(
-      "KFS's rule as printed (newer generations' writes wait) is not safe: it says nothing of a block that one "
-      "generation frees and uses again. After the commit, the first of the text's two solutions, is what MS-07 has.");
+      "The printed rule of KFS (writes of newer generations wait) is not safe, because it does "
+      "not cover a block that one generation frees and reuses. MS-07 uses the first of the "
+      "text's two solutions: reuse after the commit.");
   ClaimAnswer transactions{
       .id = "MS-14", .part = "crash-states", .title = "Transactions of several operations (V-A)"};
   const std::vector<Workload> several{{"transactions/0", "tiny", 1}, {"transactions/1", "tiny", 2}};
@@ -141,18 +144,19 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
     judge(transactions, system, several, budget);
   judge(transactions, "transactions-split", {{"transactions/0", "tiny", 1}}, budget);
   transactions.remarks.push_back(
-      "The text announces them and measures nothing. Here no generation is spawned while a user is within one, so that "
-      "a cut leaves all of it or nothing; the control spawns there.");
-  ClaimAnswer versions{.id = "MS-15",
-                       .part = "crash-states",
-                       .title = "Versions: older generations that are kept (V-B)"};
+      "The text announces transactions without measurements. Here no generation is spawned while "
+      "a user is inside a transaction, so after a cut a transaction is either complete or "
+      "absent. The control spawns generations inside transactions.");
+  ClaimAnswer versions{
+      .id = "MS-15", .part = "crash-states", .title = "Versions: kept older generations (V-B)"};
   for (const char* system : {"kept-snapshots", "kept-snapshots-often"})
     judge(versions, system, usual, budget);
   judge(versions, "snapshot-reuse", {{"ace-seq1/0"}}, budget);
   judge(versions, "snapshot-in-place", {{"ace-seq1/8"}}, budget);
   versions.remarks.push_back(
-      "Announced, too. In each state every kept snapshot's tree is compared with the one that was kept; of the "
-      "controls one uses its blocks again, and one writes data over in place.");
+      "The text also only announces versions. In each state, the tree of every kept snapshot is "
+      "compared with the tree at its creation. One control reuses blocks of snapshots, and "
+      "another overwrites data in place.");
   return {consistent, torn, reuse, transactions, versions};
 }
 

@@ -65,11 +65,12 @@ ClaimAnswer table2(Context& context, Rates& rates) {
   add_rule(answer, "ext3 falls with clients (32 below 1)",
            {{"1", rates[1][0]}, {"32", rates[1][4]}}, [&] { return *rates[1][4] < *rates[1][0]; });
   answer.remarks.push_back(fmt::format(
-      "KFS with one client is what the processor was calibrated by (pentium4.h). {} % of the load's operations for each client; "
-      "bytes read and written are counted, as dbench 2 does; dbench 1 counted 132 MB a client, by which KFS's client "
-      "takes .45 s instead of 1.17 s. All rates here are processor time of 2003 as far as the disk is not busy. Files "
-      "here have 2 MB at most, and a client's live ones fewer than the original's 22.5 MB, so that 32 clients do not "
-      "exceed 628 MiB.",
+      "The processor was calibrated to KFS with one client (pentium4.h). Each client runs {} % "
+      "of the load's operations. The rate counts bytes read and written, as in dbench 2. dbench "
+      "1 counted 132 MB per client, which would give KFS's client .45 s instead of 1.17 s. While "
+      "the disk is not busy, all rates are determined by processor time of 2003. Files here have "
+      "at most 2 MB, and a client's live files have fewer bytes than the original's 22.5 MB, so "
+      "that 32 clients do not exceed 628 MiB.",
       percent));
   return answer;
 }
@@ -93,8 +94,8 @@ ClaimAnswer times_the_journal(const Rates& rates) {
   add_rule(answer, "at 32 clients snapshots are at least 1.5 times as fast as the journal",
            {{"ratio", across}}, [&] { return *across >= 1.5; });
   answer.remarks.push_back(
-      "KFS and ext3 are two formats; ext2 over ext3 has the journal alone. The counterfactual rows of MS-05 say what "
-      "moves it.");
+      "KFS and ext3 differ in format; ext2 compared with ext3 differs only in the journal. The "
+      "counterfactual rows of MS-05 show the causes.");
   return answer;
 }
 
@@ -138,10 +139,11 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
   for (const WriteCache cache : kOtherWriteCaches)
     for (const System system : kPrintedSystems) (void)rate(system, {.write_cache = cache});
   answer.remarks.push_back(
-      "Text and table contradict each other at one client (60 and 29 %), and 186 MB/s at 4 and 204 at 8 clients are no "
-      "exponential growth: both readings are rows. A client is over in a second, before any system has to write by "
-      "time. What ext3 waits for here is commits of transactions that are full, each after its new files' data "
-      "(ordered). Counterfactual: all write each 5 s; a journal of 16 MiB, whose transactions are shorter; the drive's "
+      "Text and table contradict each other for one client (60 and 29 %), and 186 MB/s at 4 "
+      "clients and 204 at 8 are not exponential growth, so both readings have rows. A client "
+      "ends within a second, before any system must write by time. Here ext3 waits for commits "
+      "of full transactions, each after the data of its new files (ordered). Counterfactuals: "
+      "all systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's "
       "write cache off, and on with flushes.");
   return answer;
 }
@@ -163,9 +165,10 @@ ClaimAnswer where_snapshots_cost(const Rates& rates) {
         costs, [](const Named& each) { return *each.value >= 3 && *each.value <= 5; });
   });
   answer.remarks.push_back(
-      "The text has the largest cost at one process and \"almost 3 %\" at most clients; table II has 4.47 % at 8 and "
-      "3.44 % at 32. A copy costs the processor here what memory costs; KFS's objects, locks and lists are not in the "
-      "table of costs, so that less than 3 % is a miss by processor time, not by disk.");
+      "In the text, the cost is largest with one process, and \"almost 3 %\" with most numbers "
+      "of clients. Table II has 4.47 % at 8 and 3.44 % at 32. Here the processor cost of a copy "
+      "is that of the memory transfer. KFS's objects, locks and lists are not in the table of "
+      "costs, so a result below 3 % is due to processor time, not to the disk.");
   return answer;
 }
 

@@ -46,11 +46,13 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   for (const WriteCache cache : kOtherWriteCaches)
     for (const System system : kPrintedSystems) (void)run(system, {.write_cache = cache});
   answer.remarks.push_back(
-      "Figure 2 has no numbers; 3.6 and 9 % are the text's. With 64 MiB all of KFS's metadata fit (8 MB of inodes and "
-      "directories), and what is printed for KFS here is processor time: it ends before the first kupdate. In Linux, "
-      "inodes and names in core (some 64 MB) take that memory; they are not charged here. Counterfactual: a processor "
-      "of a tenth, so that generations end by time; 8 MiB for files, so that they end because a third of the memory "
-      "is dirty (III-B), which KFS does not do.");
+      "Figure 2 has no numbers; 3.6 and 9 % are from the text. With 64 MiB, all of KFS's "
+      "metadata fits into memory (8 MB of inodes and directories). Our time for KFS is processor "
+      "time only, because the run ends before the first kupdate. In Linux, in-core inodes and "
+      "names (about 64 MB) use this memory; they are not charged here. Counterfactuals: a "
+      "processor with a tenth of the speed, so that generations end by time; 8 MiB for files, so "
+      "that generations end because a third of the memory is dirty (III-B), which KFS does not "
+      "do.");
   return {answer};
 }
 

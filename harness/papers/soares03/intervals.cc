@@ -49,7 +49,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
       if (system == System::snap) {
         const Figure held =
             seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt;
-        add_row(answer, setup.name, "held back for the committed generation, at worst",
+        add_row(answer, setup.name, "maximum held back for the committed generation",
                 "% of blocks in use", {}, held, seen.error);
         add_row(answer, setup.name, "blocks copied", "/operation", {},
                 seen.per_operation(seen.blocks_copied), seen.error);
@@ -70,30 +70,32 @@ std::vector<ClaimAnswer> intervals(Context& context) {
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);
   context.modelled_s += seconds_of(with_data.warm_ns + with_data.measured_ns);
-  add_row(answer, usual.name + ", files of 8 KiB",
-          "held back for the committed generation, at worst", "% of blocks in use", {},
+  add_row(answer, usual.name + ", files of 8 KiB", "maximum held back for the committed generation",
+          "% of blocks in use", {},
           seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt,
           seen.error);
-  add_rule(answer, "each 10 s: less is written than with the journal",
+  add_rule(answer, "every 10 s: less is written than with the journal",
            {{"KFS+snap", of_snap}, {"ext3", of_journal}}, [&] { return *of_snap < *of_journal; });
-  add_rule(answer, "each 10 s: no more is written than with everything in place (10 %)",
+  add_rule(answer, "every 10 s: not more is written than with everything in place (10 %)",
            {{"KFS+snap", of_snap}, {"KFS", of_kfs}, {"ext2", of_ordered_updates}},
            [&] { return *of_snap <= *of_kfs * 1.1; });
-  add_falling(answer, "the longer the interval, the less", falling);
+  add_falling(answer, "longer intervals write less", falling);
   add_rule(answer, "the committed generation holds back less than a tenth of the blocks in use",
            {in_unit(amplification, "%")}, [&] { return *amplification < 10; });
   answer.remarks.push_back(
-      "Four users make 50 empty files a second in 50 directories, and remove each a minute later. All systems with "
-      "equal intervals. A change copies its block and all above it, once in a generation: how many operations share "
-      "a generation decides. A file system of metadata alone holds back more of itself than one with data, whose blocks "
-      "wait, too, when files are removed: a row with files of 8 KiB.");
+      "Four users create 50 empty files per second in 50 directories, and remove each file a "
+      "minute later. All systems have equal intervals. A change copies its block and all blocks "
+      "above it, once per generation, so the number of operations that share a generation "
+      "determines the cost. A file system that contains only metadata holds back a larger share "
+      "than a file system with data. Blocks of removed data also wait: see the row with files of "
+      "8 KiB.");
   return {answer};
 }
 
 std::vector<ClaimAnswer> short_lives(Context& context) {
   ClaimAnswer answer{.id = "MS-12",
                      .part = "short-lives",
-                     .title = "Files removed soon after they were made (III-C)"};
+                     .title = "Files removed soon after their creation (III-C)"};
   Figure shortest, longest, in_flight;
   for (const double lifetime_s : {1., 5., 15., 60.}) {
     for (const System system : {System::kfs, System::snap_ordered}) {
@@ -111,21 +113,22 @@ std::vector<ClaimAnswer> short_lives(Context& context) {
       const double touched = seen.kib_written / kKibPerBlock + seen.never_written;
       const Figure saved =
           touched > 0 ? seen.of(100 * seen.freed_in_flight / touched) : std::nullopt;
-      add_row(answer, cell, "removed while their generation was on its way", "% of dirty blocks",
+      add_row(answer, cell, "removed while their generation was being written", "% of dirty blocks",
               {}, saved, seen.error);
       if (lifetime_s == 1) shortest = writes, in_flight = saved;
       if (lifetime_s == 60) longest = writes;
     }
   }
   add_rule(answer,
-           "files that live for 1 s cost less than half the writes of those that live for 60 s",
+           "files that live for 1 s cost less than half the writes of files that live for 60 s",
            {{"1 s", shortest}, {"60 s", longest}}, [&] { return *shortest < *longest / 2; });
-  add_rule(answer, "removal from older generations (III-C) would save 5 % of the writes or more",
+  add_rule(answer, "removal from older generations (III-C) would save at least 5 % of the writes",
            {in_unit(in_flight, "%")}, [&] { return *in_flight >= 5; });
   answer.remarks.push_back(
-      "What is made and removed in one generation is never written. Removal from an older, uncommitted generation is "
-      "not built: the last rule says what it could save at most, with files of 8 KiB that live for 1 s. A generation "
-      "is on its way here for some tenths of a second, and not for the 30 s that kupdate may take in the paper.");
+      "Files that are created and removed in one generation are never written. Removal from an "
+      "older, uncommitted generation is not implemented. The last rule shows its maximum saving, "
+      "with files of 8 KiB that live for 1 s. Writing a generation takes some tenths of a second "
+      "here, not the 30 s that kupdate may take in the paper.");
   return {answer};
 }
 

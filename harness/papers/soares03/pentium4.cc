@@ -53,7 +53,7 @@ std::string full_name(std::string name, const MachineChoice& choice) {
 Setup ufs_setup(System system, const MachineChoice& choice) {
   const bool journalled = system == System::ext3;
   auto variant = ufs::find_scheme_variant(journalled ? "journal" : "no-order");
-  invariant(variant.has_value(), "a scheme that ext2 and ext3 are made from is missing from ufs");
+  invariant(variant.has_value(), "the schemes of ext2 and ext3 exist in ufs");
   variant->block_copy = true;
   variant->mount.options.journal.interval_ns = interval_ns(choice, kExt3S);
   Setup made{.name = full_name(name(system), choice), .machine = machine_of(choice)};

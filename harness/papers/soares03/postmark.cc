@@ -49,7 +49,7 @@ std::vector<ClaimAnswer> postmark(Context& context) {
            [&] { return std::abs(*snap_part - 1) <= .02; });
   add_rule(answer, "ext3 takes at least 1.3 times as long as ext2", {{"ratio", journal_times}},
            [&] { return *journal_times >= 1.3; });
-  add_rule(answer, "creations in a second within 25 % of the printed ones, all four",
+  add_rule(answer, "creations per second within 25 % of the printed numbers, for all four systems",
            {{"ext2", ext2}, {"ext3", ext3}, {"KFS", kfs}, {"KFS+snap", snap}}, [&] {
              for (std::size_t i = 0; i < std::size(kPaper); ++i)
                if (std::abs(*rates[i] / 2 / kPaper[i] - 1) > .25) return false;
@@ -70,10 +70,11 @@ std::vector<ClaimAnswer> postmark(Context& context) {
     }
   }
   answer.remarks.push_back(
-      "Table I's rates are by kind of operation. Read as PostMark's \"mixed with transactions\", a kind is half of the "
-      "transactions, and KFS takes 80 s; if they are rates of transactions it takes 160 s. Here the pool fits the "
-      "memory, and the transactions are processor time and what the journal makes of it. What Linux waited for in "
-      "80 s is not in the text.");
+      "The rates of table I are per kind of operation. In the sense of PostMark's \"mixed with "
+      "transactions\", each kind is half of the transactions, and KFS takes 80 s. If they are "
+      "rates of transactions, KFS takes 160 s. Here the pool fits into memory, and the "
+      "transactions take processor time and the waits for the journal. The text does not say "
+      "what Linux waited for during 80 s.");
   return {answer};
 }
 

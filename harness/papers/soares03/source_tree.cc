@@ -27,8 +27,9 @@ std::vector<ClaimAnswer> source_tree(Context& context) {
   add_rule(answer, "the journal costs at least as much as snapshots do",
            {{"journal", journal}, {"snapshots", snap}}, [&] { return *journal >= *snap; });
   answer.remarks.push_back(
-      "linux-2.4.16: 11 131 files in 768 directories, 156 MB. It fits 628 MiB: until the first kupdate, and until "
-      "generations end, nobody waits for the disk; what the disk does until quiet is a row.");
+      "linux-2.4.16: 11 131 files in 768 directories, 156 MB. The tree fits into 628 MiB, so no "
+      "process waits for the disk until the first kupdate or the end of a generation. A separate "
+      "row has the disk's work until it is idle.");
   return {answer};
 }
 

@@ -25,7 +25,7 @@ std::vector<ClaimAnswer> stalls(Context& context) {
                     .part = "stalls",
                     .title = "Responses of 8 users while a generation is spawned and written"};
   ClaimAnswer syncs{
-      .id = "MS-10", .part = "stalls", .title = "fsync of a block beside them, each second"};
+      .id = "MS-10", .part = "stalls", .title = "fsync of a block in addition, every second"};
   SteadyLoad load = busy_load(context);
   const auto run = [&](const Setup& setup) {
     SteadyOutcome seen = run_steady(setup, load, context.seed);
@@ -38,8 +38,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   Figure p99_during, worst_during, worst_forked, worst_barrier;
   for (const Setup& setup :
        {with("KFS+snap, ordered", snapfs::Spawn::concurrent),
-        with("a barrier until those under way have ended", snapfs::Spawn::barrier),
-        with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
+        with("a barrier until running operations have ended", snapfs::Spawn::barrier),
+        with("a barrier until the generation is committed", snapfs::Spawn::barrier_until_committed),
         setup_of(System::snap_ordered, {.processor = 10})}) {
     const SteadyOutcome seen = run(setup);
     add_row(waits, setup.name, "generations committed", "", {}, seen.of(seen.commits), seen.error);
@@ -54,29 +54,31 @@ std::vector<ClaimAnswer> stalls(Context& context) {
     if (setup.name == "KFS+snap, ordered") {
       worst_during = worst_of(seen.during_ms);
       p99_during = quantile_of(seen.during_ms, .99);
-    } else if (setup.name == "a barrier until it is committed") {
+    } else if (setup.name == "a barrier until the generation is committed") {
       worst_barrier = worst_of(seen.during_ms);
-    } else if (setup.name == "a barrier until those under way have ended") {
+    } else if (setup.name == "a barrier until running operations have ended") {
       worst_forked = worst_of(seen.during_ms);
     }
   }
-  add_rule(waits, "99 of 100 operations beside a commit within 5 ms", {in_unit(p99_during, "ms")},
+  add_rule(waits, "99 of 100 operations during a commit within 5 ms", {in_unit(p99_during, "ms")},
            [&] { return *p99_during <= 5; });
-  add_rule(waits, "no operation waits for a commit: the worst within 50 ms",
+  add_rule(waits, "no operation waits for a commit: the maximum is within 50 ms",
            {in_unit(worst_during, "ms")}, [&] { return *worst_during <= 50; });
-  add_rule(waits, "a barrier until the commit stalls for at least 5 times as long",
+  add_rule(waits, "a barrier until the commit stalls at least 5 times as long",
            {{"barrier", worst_barrier}, {"KFS+snap", worst_during}},
            [&] { return *worst_barrier >= 5 * *worst_during; });
-  add_rule(
-      waits,
-      "a barrier until those under way have ended performs \"as slow as\" one until the commit (within 2 times)",
-      {{"forked", worst_forked}, {"committed", worst_barrier}},
-      [&] { return *worst_forked * 2 >= *worst_barrier; });
+  add_rule(waits,
+           "a barrier until running operations have ended is \"as slow as\" a barrier until the "
+           "commit (within a factor of 2)",
+           {{"forked", worst_forked}, {"committed", worst_barrier}},
+           [&] { return *worst_forked * 2 >= *worst_barrier; });
   waits.remarks.push_back(
-      "8 users make 400 files of 8 KiB a second and remove each 20 s later. The paper says that a synchronization "
-      "barrier \"would perform as slow as synchronous file systems\" (III-B), although it is to last until the fork "
-      "alone: both barriers are rows. What waits beside a commit waits for the processor, in slices of 10 ms, while the "
-      "commit moves inodes and copies blocks: with ten times the processor (counterfactual) that goes.");
+      "8 users create 400 files of 8 KiB per second and remove each file 20 s later. The paper "
+      "says that a synchronization barrier \"would perform as slow as synchronous file systems\" "
+      "(III-B), although the barrier lasts only until the fork. Both barriers have rows. "
+      "Operations during a commit wait for the processor, in slices of 10 ms, while the commit "
+      "moves inodes and copies blocks. With a processor ten times as fast (counterfactual), "
+      "these waits disappear.");
 
   load.fsync_every_ns = model::kSecondNs;
   Figure mean_snap, mean_journal;
@@ -88,19 +90,23 @@ std::vector<ClaimAnswer> stalls(Context& context) {
     if (system == System::snap) mean_snap = quantile_of(seen.fsync_ms, .5);
     if (system == System::ext3) mean_journal = quantile_of(seen.fsync_ms, .5);
   }
-  add_rule(syncs, "an fsync takes longer than the journal's, since it commits the whole generation",
+  add_rule(syncs,
+           "an fsync takes longer than with the journal, because it commits the whole "
+           "generation",
            {{"KFS+snap", mean_snap}, {"ext3", mean_journal}},
            [&] { return *mean_snap > *mean_journal; });
   load.files_per_s = 1;
   for (const System system : {System::snap, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, fmt::format("{}; one file a second beside it", name(system)),
+    add_row(syncs, fmt::format("{}; only one other file per second", name(system)),
             "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
   }
   syncs.remarks.push_back(
-      "Counterfactual: nearly nobody else changes anything. ext2's format has inodes, maps and directories of 50 directories "
-      "in as many cylinder groups, and the journal has all of them; snapfs packs them. The other triggers (a third of the cache dirty, 10 s, sync) are tested in fs-adapters/snapfs. A journal of "
-      "metadata in groups, too, commits all that the transaction has.");
+      "Counterfactual: almost no other changes. In ext2's format, the inodes, maps and blocks of "
+      "50 directories are in 50 cylinder groups, and the journal contains all of them; snapfs "
+      "packs them. The other triggers (a third of the cache dirty, 10 s, sync) are tested in "
+      "fs-adapters/snapfs. A metadata journal with group commit also commits the whole "
+      "transaction.");
   return {syncs, waits};
 }
 

@@ -53,7 +53,7 @@ class Steady {
   bool good() const { return outcome_.error.empty(); }
   void ok(const VfsResult<void>& done) {
     if (!done && good())
-      outcome_.error = fmt::format("the file system refused: errno {}", done.error().value);
+      outcome_.error = fmt::format("an operation failed: errno {}", done.error().value);
   }
   void spawn(std::string who, std::function<void()> body) {
     accounts_.push_back({.name = std::move(who)});

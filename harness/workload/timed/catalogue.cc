@@ -66,7 +66,8 @@ void Tally::add(const Tally& other) {
 
 std::uint64_t argument(const Arguments& arguments, std::string_view name) {
   const auto at = arguments.find(name);
-  invariant(at != arguments.end() && at->second >= 0, "unknown parameter of a timed workload");
+  invariant(at != arguments.end() && at->second >= 0,
+            "the parameter is known to the timed workload, and its value is not negative");
   return static_cast<std::uint64_t>(at->second);
 }
 

@@ -80,7 +80,7 @@ struct User {
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
   std::uint64_t seed = 0;  ///< seed of the workload; the same for all users and phases
-  /// Set to true when another user has failed. This user then stops, too.
+  /// set to true when another user has failed; this user then also stops
   const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };
@@ -121,7 +121,7 @@ std::span<const TimedWorkload> timed_workloads();
 /// Finds a workload by name. Errors suggest the nearest known name.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the arguments of the exact or scaled variant, with those in `replaced` overridden.
+/// Returns the arguments of the exact or scaled variant, overridden by the arguments in `replaced`.
 /// Errors name the parameter, and its limits or the nearest known name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);

@@ -33,7 +33,7 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
   if (p.level != RaidLevel::raid1 &&
       (p.stripe_unit_sectors == 0 || p.stripe_unit_sectors > kStripeUnitSectorsMax))
     return fail(p.name + ": stripe unit",
-                fmt::format("{} sectors are invalid", p.stripe_unit_sectors),
+                fmt::format("{} sectors is invalid", p.stripe_unit_sectors),
                 fmt::format("use 1 to {} sectors", kStripeUnitSectorsMax));
   if (p.level != RaidLevel::raid1 && p.stripe_unit_sectors % physical != 0)
     return fail(p.name + ": stripe unit", "is not a multiple of the members' physical sector",
@@ -42,25 +42,25 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
     return fail(
         p.name + ": members",
         fmt::format(
-            "have physical sectors of {} bytes, so a cut could destroy both superblocks of one",
+            "have {}-byte physical sectors, so a cut could destroy both superblocks of a member",
             physical * kSectorBytes),
         fmt::format("use drives with physical sectors of at most {} bytes",
                     kSuperblockSectors * kSectorBytes));
   const bool parity = p.level != RaidLevel::raid0 && p.level != RaidLevel::raid1;
   if (p.recovery == ArrayRecovery::prewrite) {
     if (!parity)
-      return fail(p.name + ": recovery", "a prewrite log needs a level with parity",
+      return fail(p.name + ": recovery", "a prewrite log requires a level with parity",
                   "choose another recovery");
     if (p.prewrite_sectors > kPrewriteSectorsMax ||
         PrewriteLog::payload_max(p.prewrite_sectors, physical) < p.stripe_unit_sectors)
       return fail(p.name + ": prewrite area",
-                  fmt::format("{} sectors are invalid", p.prewrite_sectors),
+                  fmt::format("{} sectors is invalid", p.prewrite_sectors),
                   fmt::format("use at least four stripe units and headers, at most {}",
                               kPrewriteSectorsMax));
   }
   if (p.recovery == ArrayRecovery::dirty_regions &&
       (p.region_sectors == 0 || p.level == RaidLevel::raid0))
-    return fail(p.name + ": recovery", "dirty regions need a region size and redundancy",
+    return fail(p.name + ": recovery", "dirty regions require a region size and redundancy",
                 "set the region size, or choose another recovery");
   if (p.region_idle_ns < kMillisecondNs)
     return fail(p.name + ": region idle time", "is too short", "use at least one millisecond");
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
     const Characteristics& c = member->characteristics();
     physical = std::max(physical, c.physical_sector_sectors);
     if (c.sectors != options.members.front()->characteristics().sectors)
-      return fail(p.name, "the members differ in size", "use drives of one size");
+      return fail(p.name, "the members differ in size", "use drives of equal size");
   }
   TRY(check_profile(p, physical));
   const auto layout = RaidLayout::of(p, options.members.front()->characteristics().sectors);
@@ -91,7 +91,7 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
     return fail(p.name, "the members are too small for one stripe and the array's own areas",
                 "use larger drives or a smaller prewrite area");
   if (layout.bitmap_sectors > kBitmapSectorsMax)
-    return fail(p.name + ": region size", "gives too many regions", "choose larger regions");
+    return fail(p.name + ": region size", "results in too many regions", "choose larger regions");
   auto controller = std::make_unique<ArrayController>(std::move(options), layout);
   TRY(controller->assemble_now());
   return std::unique_ptr<Array>(new Array(std::move(controller)));

@@ -56,14 +56,14 @@ void ArrayController::background_ended(const std::string& text) {
 Result<void> ArrayController::rebuild(std::size_t index) {
   if (index >= members.size())
     return fail(member_name(index), "no such member", "members are numbered from 0");
-  if (layout.parity == 0) return fail(profile.name, "has nothing to rebuild from");
+  if (layout.parity == 0) return fail(profile.name, "has no redundancy to rebuild a member from");
   if (states_[index] != MemberState::failed)
-    return fail(member_name(index), "has not failed", "fail it first, then replace it");
+    return fail(member_name(index), "has not failed", "fail the member before you replace it");
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already", "wait until it ends");
-  if (broken()) return fail(profile.name, "has lost too many members to rebuild one");
+    return fail(profile.name, "already runs a " + status().background, "wait until it ends");
+  if (broken()) return fail(profile.name, "has lost too many members for a rebuild");
   states_[index] = MemberState::rebuilding;
   noted_stripes_ = 0;
   incident(fmt::format("rebuild of member {} begins", index));
@@ -77,8 +77,8 @@ Result<void> ArrayController::scrub(bool repair_it) {
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already", "wait until it ends");
-  if (any_lost()) return fail(profile.name, "is degraded", "rebuild the lost member first");
+    return fail(profile.name, "already runs a " + status().background, "wait until it ends");
+  if (any_lost()) return fail(profile.name, "is degraded", "rebuild the failed member first");
   incident(repair_it ? "scrub with repair begins" : "scrub begins");
   check_stripes(Background::scrub, repair_it);
   runner_.drain_later();
@@ -144,7 +144,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     co_return;
   }
   invariant(rebuilt_stripes_ == layout.stripes && lost_members_ > 0,
-            "array: a member becomes active only when all its stripes are rebuilt");
+            "array: a member becomes active after all its stripes are rebuilt");
   states_[member] = MemberState::active;
   --lost_members_;
   cache_.clear();

@@ -89,7 +89,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    r.b.run_for(5 * kMillisecondNs);  // long enough for the superblocks to record it, too
+    r.b.run_for(5 * kMillisecondNs);  // long enough for the superblocks to also record the progress
     r.b.array->power_cut();
     r.b.run_for(0);
     r.b.array->power_on();
@@ -100,7 +100,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
 }
 
 /// Flushed data must also be on the new mirror. After a cut, the rebuild resumes, and the copies
-/// are compared without knowing which one is older.
+/// are compared without information about which copy is older.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);

@@ -277,9 +277,10 @@ Result<void> ArrayController::fail_member(std::size_t index) {
   if (states_[index] == MemberState::failed) return fail(member_name(index), "has already failed");
   const std::uint32_t lost_then = lost_members_ + (states_[index] == MemberState::active ? 1 : 0);
   if (lost_then > layout.parity)
-    return fail(member_name(index), "the array cannot work without it",
+    return fail(member_name(index), "the array cannot lose this member",
                 "rebuild the lost members first");
-  if (!intake_.powered()) return fail(profile.name, "the power is off", "power it on first");
+  if (!intake_.powered())
+    return fail(profile.name, "the power is off", "power the machine on first");
   members_failed(1ULL << index);
   runner_.drain_later();
   return {};

@@ -95,7 +95,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   invariant(s.rebuilding == 0 || noted_stripes_ <= rebuilt_stripes_,
-            "array: superblocks record no more than what has been rebuilt");
+            "array: superblocks record at most the rebuilt stripes");
   if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
@@ -153,7 +153,7 @@ void ArrayController::begin_update() {
 }
 
 void ArrayController::end_update() {
-  invariant(updates_inside_ > 0, "array: an update ends as often as it began");
+  invariant(updates_inside_ > 0, "array: each end of an update matches a begin");
   --updates_inside_;
   last_update_at_ = simulation_.now();
   if (!idle_scheduled_ && updates_inside_ == 0) consider_idle();
@@ -299,7 +299,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
       if (newest.settled == 0) continue;  // stopped during creation
-      return Error{member_name(m), "is blank, but the others expect it to be active",
+      return Error{member_name(m), "is blank, but the other members record it as active",
                    "restore the member's store, or fail the member before replacing it"};
     }
     if (found[m]->array_id != newest.array_id)
@@ -309,7 +309,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
       return Error{member_name(m), fmt::format("is member {} of this array", found[m]->member),
                    "list the members in their order"};
     if (found[m]->events < newest.settled)
-      return Error{member_name(m), "is older than the others: it is an old copy",
+      return Error{member_name(m), "is older than the other members, so it is an old copy",
                    "restore the member's own store, or fail the member before replacing it"};
   }
   return std::nullopt;
@@ -319,7 +319,7 @@ void ArrayController::make_new(std::uint64_t dead) {
   array_id_ = new_array_id(seed_, device_, layout);
   if (dead != 0) {
     assembly_error_ =
-        Error{profile.name, "a new array needs all its members, and one does not answer",
+        Error{profile.name, "a new array requires all members, but a member does not respond",
               "clear its fault, or choose another drive"};
   }
   write_metadata_soon();
@@ -373,7 +373,7 @@ Task ArrayController::assemble() {
   std::uint64_t dead = 0;
   const Status status = co_await read_superblocks(found, dead);
   if (status == Status::store_error) {
-    assembly_error_ = Error{profile.name, "the host's storage failed", {}};
+    assembly_error_ = Error{profile.name, "the host's storage has failed", {}};
     co_return status;
   }
   const auto common = common_array(found);
@@ -407,7 +407,7 @@ Task ArrayController::recover() {
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(
-          "dirty and degraded: data of the lost member may be wrong where writes were under way");
+          "dirty and degraded: data of the lost member may be wrong where writes were in flight");
       co_return Status::ok;
     }
     incident("dirty degraded start accepted: data of lost members may be wrong");

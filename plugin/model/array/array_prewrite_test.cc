@@ -24,7 +24,7 @@ ArrayProfile with_log_on_members() {
   return p;
 }
 
-TEST(PrewriteRoom, IsReusedOnlyAfterATailBeyondItIsOnTheMedium) {
+TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
   // Each record takes 5 sectors with its header, so four records fit.
@@ -51,7 +51,7 @@ TEST(PrewriteRoom, IsReusedOnlyAfterATailBeyondItIsOnTheMedium) {
 
 /// Two sectors of an old record at the front are free, and the next record does not fit at the end
 /// of the ring. The new record must not overlap records still in use.
-TEST(PrewriteRoom, SkipsTheEndOfTheRingAndCountsIt) {
+TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
   std::vector<std::uint64_t> sequences;

@@ -23,19 +23,19 @@ struct ArrayProfile {
   RaidLevel level = RaidLevel::raid5;
   std::uint32_t members = 0;
   std::uint32_t stripe_unit_sectors = 0;  ///< ignored for raid1
-  bool synchronised_spindles =
-      false;                    ///< false: each member's start angle is derived from the seed
+  /// false: each member's start angle is derived from the seed.
+  bool synchronised_spindles = false;
   TimeNs command_ns = 0;        ///< controller time per host request
   TimeNs parity_sector_ns = 0;  ///< time to compute one sector of parity from one sector of data
-  std::uint32_t stripe_cache_stripes =
-      0;  ///< number of stripes whose old data and parity are cached; 0: none
+  /// Number of stripes whose old data and parity are cached; 0: none.
+  std::uint32_t stripe_cache_stripes = 0;
   std::uint32_t prewrite_sectors = 0;  ///< log area on each member; 0: none
   ArrayRecovery recovery = ArrayRecovery::none;
   std::uint32_t region_sectors = 0;  ///< dirty_regions: data covered by one bit
-  TimeNs region_idle_ns =
-      5 * kSecondNs;  ///< a bit is cleared this long after the last write (md: 5 s)
-  bool accept_dirty_degraded =
-      false;  ///< starts even if parity may be inconsistent and a member is missing
+  /// A bit is cleared this long after the last write (md: 5 s).
+  TimeNs region_idle_ns = 5 * kSecondNs;
+  /// Starts even if parity may be inconsistent and a member is missing.
+  bool accept_dirty_degraded = false;
   std::uint64_t rebuild_bytes_per_second = 0;  ///< limit for rebuild, resync and scrub; 0: no limit
   bool volatile_cache =
       /// false: member caches are off, as in real arrays; true: flushes go to the members

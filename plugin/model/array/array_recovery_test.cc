@@ -39,7 +39,7 @@ void expect_every_byte_is_checked(const Record& record) {
   }
 }
 
-TEST(ArrayRecords, AnyChangedByteInvalidatesThem) {
+TEST(ArrayRecords, AnyChangedByteInvalidatesARecord) {
   Superblock superblock;
   superblock.array_id = 7;
   superblock.members = 5;
@@ -70,7 +70,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
     std::vector<std::byte> changed(kSectorBytes);
     newest->encode(changed);
     std::copy_n(changed.begin(), 200,
-                torn.begin());  // the checksum at the end is still the old one
+                torn.begin());  // the checksum at the end is still the old checksum
     ASSERT_TRUE(b.stores[m]->write(at, torn));
   }
   const auto opened = b.open();
@@ -92,7 +92,8 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
   *b.stores[1] = copy;
   const auto opened = b.open();
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().message().find("member 1: is older than the others"), std::string::npos);
+  EXPECT_NE(opened.error().message().find("member 1: is older than the other members"),
+            std::string::npos);
 }
 
 // ---- a member that missed a write
@@ -167,7 +168,8 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// Otherwise, the sector would be unreadable again after a cut, when another member may be lost.
+/// If the repaired sector were only in the cache, it would be unreadable again after a cut, when
+/// another member may be lost.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -266,7 +268,7 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
   EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so no neighbour can be written";
 }
 
-TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
+TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
     ArrayFixture b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
                    {.physical_sectors = physical});
@@ -334,7 +336,7 @@ TEST(Locks, AreGrantedInOrderAmongOverlappingRequests) {
 TEST(LocksDeath, ReleasingAnUnheldLockAborts) {
   StripeLocks locks;
   ASSERT_TRUE(locks.try_lock(2, 5));
-  EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}), "a stripe lock that is held");
+  EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}), "a released stripe lock was held");
 }
 
 }  // namespace

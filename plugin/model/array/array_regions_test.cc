@@ -99,7 +99,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to record it, too
+    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to also record the change
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();
@@ -185,7 +185,7 @@ TEST(DirtyRegionsDeath, EndingAWriteThatDidNotBeginAborts) {
   regions.open(8, 16);
   EXPECT_TRUE(regions.begin(0, 31));
   regions.end(0, 31, 1);
-  EXPECT_DEATH(regions.end(0, 31, 2), "a write in the region ends");
+  EXPECT_DEATH(regions.end(0, 31, 2), "each end of a write matches a begin");
 }
 
 }  // namespace

@@ -197,8 +197,7 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, an array counts requests whatever their outcome, except requests lost to a power
-/// cut.
+/// Like a drive, an array counts requests with any outcome, except requests lost to a power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -422,8 +421,8 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
   }
 }
 
-TEST(WriteHole, PrewriteLogClosesIt) {
-  // Only home writes may stall. If the log record of the stalled member stalled, too, the cut would
+TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
+  // Only home writes may stall. If the log record of the stalled member also stalled, the cut would
   // come before the update is logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);

@@ -161,7 +161,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
-    // Makes the array dirty without an interrupted update: the written bytes equal the old ones.
+    // Makes the array dirty without an interrupted update: the written bytes equal the old bytes.
     ASSERT_EQ(
         a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
         Status::ok);

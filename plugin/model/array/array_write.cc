@@ -49,7 +49,7 @@ void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
                 regions_.written(request.lba, request.lba + request.sectors - 1),
-            "array: the regions are marked before a stripe is written");
+            "array: a region is marked before its stripes are written");
 }
 
 /// Returns the host's status for a set of member writes, after failed members have been recorded in

@@ -54,7 +54,7 @@ class DirtyRegions {
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
-      invariant(use.inside > 0, "a write in the region ends");
+      invariant(use.inside > 0, "each end of a write matches a begin");
       --use.inside;
       use.ended_at = now;
     }

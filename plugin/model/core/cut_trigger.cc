@@ -26,9 +26,10 @@ Result<std::uint64_t> parse_count(std::string_view whole, std::string_view text)
 Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view text) {
   const std::size_t plus = text.rfind('+');
   if (plus == std::string_view::npos || plus == 0) {
-    return fail(cut_subject(whole),
-                plus == 0 ? "the mark's text is missing" : "the '+' before the time is missing",
-                "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
+    return fail(
+        cut_subject(whole),
+        plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
+        "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
   }
   TRY(const auto delay_ns, parse_milliseconds(cut_subject(whole), text.substr(plus + 1)));
   CutTrigger trigger;

@@ -40,8 +40,8 @@
 namespace headcrash::model {
 
 using DeviceId = std::uint16_t;  ///< index in the machine's device list, which includes members
-using RequestId =
-    std::uint64_t;  ///< unique in a machine, ascending in submission order; 0 if unset
+/// Unique in a machine, ascending in submission order; 0 if unset.
+using RequestId = std::uint64_t;
 
 enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 
@@ -107,8 +107,8 @@ struct MediaWrite {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
-  std::span<const std::byte>
-      bytes;  ///< contents of the medium; empty for zeroes, or if only times matter
+  /// Contents of the medium; empty for zeroes, or if only times matter.
+  std::span<const std::byte> bytes;
 };
 
 /// Receives all events in the order of model time. The calls come from submit(), events and power
@@ -135,8 +135,8 @@ struct Characteristics {
   bool volatile_cache = false;                ///< a flush is needed for durability
   bool trim = false;                          ///< trimmed sectors read as zeroes
   bool fast_zero = false;                     ///< write_zeroes is cheaper than an equal write
-  std::uint32_t optimal_sectors =
-      0;  ///< preferred length and alignment (a full stripe, a flash page); 0 if none
+  /// Preferred length and alignment (a full stripe, a flash page); 0 if none.
+  std::uint32_t optimal_sectors = 0;
   bool rotational = true;
   std::uint32_t queue_depth = 1;  ///< maximum number of commands scheduled together
 };

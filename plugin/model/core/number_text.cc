@@ -42,15 +42,15 @@ Result<TimeNs> parse_milliseconds(const std::string& subject, std::string_view t
   const std::string_view fraction = point == std::string_view::npos ? "0" : text.substr(point + 1);
   if (!is_digits(millis) || !is_digits(fraction)) {
     return fail(subject, fmt::format("the time '{}' is not a decimal number of milliseconds", text),
-                "write for example 12.5");
+                "for example, use 12.5");
   }
   if (fraction.size() > kNsDigits) {
     return fail(subject, fmt::format("the time '{}' has a resolution below one nanosecond", text),
-                "use at most six digits after the point");
+                "use at most six decimal places");
   }
   if (digits_value(millis) > kDelayMsMax) {
     return fail(subject, fmt::format("the time '{}' exceeds {} ms", text, kDelayMsMax),
-                "give a shorter time");
+                "use a shorter time");
   }
   std::uint64_t fraction_ns = digits_value(fraction);
   for (std::size_t i = fraction.size(); i < kNsDigits; ++i) fraction_ns *= 10;

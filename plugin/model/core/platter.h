@@ -23,8 +23,8 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  DeviceFaults* faults =
-      nullptr;  ///< null: no faults, and an interrupted sector tears instead of becoming unreadable
+  /// null: no faults, and an interrupted sector tears instead of becoming unreadable.
+  DeviceFaults* faults = nullptr;
   Tear tear = Tear::silent;
 };
 

@@ -285,7 +285,7 @@ TEST(Tearing, UnreadablePhysicalSectorIncludesItsNeighbours) {
   EXPECT_TRUE(b.reported(" 12+4 outcome2"));
 }
 
-TEST(Trim, ZeroesWhereTheProfileSupportsIt) {
+TEST(Trim, TrimReadsAsZeroesIfTheProfileSupportsIt) {
   for (const bool cache : {false, true}) {
     DiskProfile p = bench::small_profile();
     p.trim = true;

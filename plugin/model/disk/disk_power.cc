@@ -34,8 +34,9 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// Writes the sectors that the head has passed and tears the one under it. A zero-latency write has
-/// two transfers per track, the rear of the track first, so each transfer is handled separately.
+/// Writes the sectors that the head has passed and tears the sector under the head. A zero-latency
+/// write has two transfers per track, the rear of the track first, so each transfer is handled
+/// separately.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);

@@ -17,10 +17,10 @@ struct ZoneProfile {
   std::uint32_t cylinders = 0;      ///< cylinders with data; 0: all cylinders up to the next zone
   std::uint32_t track_sectors = 0;  ///< sectors on one track
   std::uint32_t track_skew_sectors = 0;  ///< skew from one head to the next in a cylinder
-  std::uint32_t cylinder_skew_sectors =
-      0;  ///< skew from the last head of a cylinder to the first of the next
-  std::uint32_t start_offset_sectors =
-      0;  ///< angle of the zone's first sector, from the index mark
+  /// Skew from the last head of a cylinder to the first of the next.
+  std::uint32_t cylinder_skew_sectors = 0;
+  /// Angle of the zone's first sector, from the index mark.
+  std::uint32_t start_offset_sectors = 0;
   std::uint32_t front_unused_sectors = 0;  ///< at the start of the zone, without an LBN
   std::uint32_t spare_tracks = 0;          ///< tracks without an LBN unless a track is slipped
   std::vector<std::uint32_t>
@@ -52,8 +52,8 @@ struct SeekProfile {
   TimeNs linear_base_ns = 0;  ///< linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
   TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
-  TimeNs write_settle_ns =
-      0;  ///< added to a seek or head switch before a write; extracted values may be negative
+  /// Added to a seek or head switch before a write; extracted values may be negative.
+  TimeNs write_settle_ns = 0;
 };
 
 /// A cost that depends on the type of the preceding command.
@@ -67,25 +67,25 @@ struct ByPrevious {
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< from arrival until the arm may move
   ByPrevious read_hit_command;   ///< from arrival until the buffer is searched
-  TimeNs read_positioning_min_ns =
-      0;  ///< earliest time at which the arm is ready for reading, even without a seek
+  /// Earliest time at which the arm is ready for reading, even without a seek.
+  TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< reconnecting to the bus after a miss
   TimeNs read_completion_ns = 0;
   ByPrevious write_command;       ///< from arrival until the arm may move
   ByPrevious write_near_command;  ///< the same, for a write to the arm's current cylinder
-  TimeNs write_data_start_ns =
-      0;  ///< from arrival until the first data sector may start on the bus
-  TimeNs write_positioning_min_ns =
-      0;  ///< earliest time at which the arm is ready for writing, even without a seek
+  /// From arrival until the first data sector may start on the bus.
+  TimeNs write_data_start_ns = 0;
+  /// Earliest time at which the arm is ready for writing, even without a seek.
+  TimeNs write_positioning_min_ns = 0;
   TimeNs write_reselect_ns = 0;
   TimeNs write_completion_ns = 0;
   TimeNs bus_read_sector_ns = 0;
   TimeNs bus_write_sector_ns = 0;
-  std::uint32_t read_watermark_permille =
-      0;  ///< share of a request in the buffer before the bus is requested
-  std::uint32_t read_tail_sectors =
-      0;  ///< the last N sectors are sent only when all of them have been read
+  /// Share of a request in the buffer before the bus is requested.
+  std::uint32_t read_watermark_permille = 0;
+  /// The last N sectors are sent only when all of them have been read.
+  std::uint32_t read_tail_sectors = 0;
 };
 
 /// Additional condition that ends read-ahead, besides the limits in sectors.
@@ -100,16 +100,16 @@ struct ReadBufferProfile {
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   bool keeps_requested = true;    ///< sent data stays readable; false: only read-ahead data does
   bool writes_take_over = false;  ///< a write uses the whole buffer and discards read data
-  bool after_sequential =
-      false;  ///< read-ahead only after a read that begins where the preceding one ended
+  /// Read-ahead only after a read that begins where the preceding one ended.
+  bool after_sequential = false;
   /// Read-ahead begins when the head arrives at the track and lasts one revolution, so the sectors
   /// before the request are buffered, too.
   bool whole_track = false;
   /// A read joins the read-ahead if it begins with the sector that is arriving under the head. If
   /// false, such a read is a miss: it stops the read-ahead and waits for a revolution.
   bool joins_at_head = false;
-  bool resumes_on_hit =
-      true;  ///< after a hit, the arm returns and resumes an interrupted read-ahead
+  /// After a hit, the arm returns and resumes an interrupted read-ahead.
+  bool resumes_on_hit = true;
 };
 
 /// The drive's scheduling policy.
@@ -126,8 +126,8 @@ struct QueueProfile {
 /// The write cache, used only if the device is configured with write-cache=on.
 struct WriteCacheProfile {
   std::uint32_t capacity_sectors = 0;
-  std::uint32_t high_water_sectors =
-      0;  ///< destage at once above this level, even if the host is busy
+  /// Destage at once above this level, even if the host is busy.
+  std::uint32_t high_water_sectors = 0;
   std::uint32_t destage_sectors_max = 0;  ///< limit for a media write that joins neighbours
   TimeNs idle_delay_ns = 0;               ///< destage after this time without a command
   bool on_by_default = false;             ///< factory setting; DiskOptions::write_cache decides
@@ -142,8 +142,8 @@ struct DiskProfile {
   std::uint32_t physical_sector_sectors = 1;
   std::uint64_t tail_unused_sectors = 0;  ///< at the end of the last zone, without an LBN
   std::int64_t revolution_ps = 0;
-  std::int64_t sector_lag_ps =
-      0;  ///< how far the platters fall behind with each sector under a head
+  /// How far the platters fall behind with each sector under a head.
+  std::int64_t sector_lag_ps = 0;
   Sparing sparing = Sparing::zone;
   std::uint32_t sparing_cylinders = 1;  ///< for Sparing::cylinder_range
   HeadOrder head_order = HeadOrder::rising;

@@ -13,8 +13,8 @@ struct TrackRun {
   std::uint32_t cylinder = 0;
   std::uint32_t head = 0;
   std::uint32_t slot = 0;  ///< angular position: slot/track_sectors revolutions from the index mark
-  std::uint32_t sectors =
-      0;  ///< consecutive LBNs in consecutive slots, at least 1; more of the track may follow
+  /// Consecutive LBNs in consecutive slots, at least 1; more of the track may follow.
+  std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
 };
 

@@ -43,7 +43,7 @@ Mechanism::Mechanism(const DiskProfile& profile)
       write_settle_ns_(profile.seek.write_settle_ns),
       zero_latency_(profile.zero_latency),
       physical_sectors_(profile.physical_sector_sectors) {
-  invariant(profile.revolution_ps > 0, "the platters turn");
+  invariant(profile.revolution_ps > 0, "the revolution time is above 0");
 }
 
 OffsetPs Mechanism::positioning_ps(ArmPosition from, ArmPosition to, Access access) const {

@@ -93,8 +93,8 @@ struct MediaAccess {
   };
   /// REQUIRES: the transfers are in LBN order
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
-  bool in_order =
-      true;  ///< LBN order; false if zero-latency access begins in the middle of a track
+  /// LBN order; false if zero-latency access begins in the middle of a track.
+  bool in_order = true;
 };
 
 /// Data that arrives over a bus during a media write. Sector i is available at first_ps + i *

@@ -75,7 +75,7 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
-  // A request that fills a segment leaves its own data in it.
+  // A request that fills a segment leaves its own data in the segment.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
                                  keeps + profile_.segment_sectors, geometry.sectors()});
@@ -119,7 +119,7 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All of it was read long ago; with a new base, picoseconds stay within 64 bits.
+    // All sectors were read long ago. A new base keeps picoseconds within 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -149,7 +149,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // True for the next read of a stream if the bus is faster than the medium.
+  // true for the next read of a stream if the bus is faster than the medium
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -175,7 +175,7 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
     // The bus may have to wait for the first sector of this read. If the bus is faster than the
-    // medium, it waits for the last one instead. All other sectors then follow without a wait.
+    // medium, it waits for the last sector instead. All other sectors then follow without a wait.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;

@@ -72,8 +72,8 @@ class ReadAhead {
   std::uint64_t planned_ = 0;   ///< end of the planned reads
   std::uint64_t goal_ = 0;      ///< reading stops here
   std::uint64_t asked_to_ = 0;  ///< end of the last read
-  std::uint64_t reported_ =
-      0;                  ///< sectors before it are reported by halt() or belong to the request
+  /// Sectors before this LBN are reported by halt() or belong to the request.
+  std::uint64_t reported_ = 0;
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
   ArmPosition arm_;       ///< arm position at the end of the planned reads
   bool running_ = false;  ///< read-ahead still has the mechanism

@@ -83,7 +83,8 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       return e.lba <= lba && lba < e.end();
     });
     if (going == in_flight_.end()) return false;
-    // A newer extent may begin inside this one; here it only matters that every sector is covered.
+    // A newer extent may begin inside this extent; here it only matters that every sector is
+    // covered.
     lba = going->end();
   }
   return true;
@@ -110,7 +111,7 @@ std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t co
 
 std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
   invariant(in_flight_.empty() && !dirty_.empty(),
-            "there is one destage at a time, and it is not empty");
+            "one destage runs at a time, and has dirty sectors");
   auto it = dirty_.lower_bound(lba);
   if (it == dirty_.end()) it = dirty_.begin();
   while (it != dirty_.end()) {

@@ -20,8 +20,8 @@ struct Extent {
   bool zeroes = false;
   TimeNs since = 0;                  ///< when it was acknowledged
   std::span<const std::byte> bytes;  ///< empty for zeroes, or if only times matter
-  std::shared_ptr<const std::vector<std::byte>>
-      keeps;  ///< owner of `bytes`, if the cache owns them
+  /// Owner of `bytes`, if the cache owns them.
+  std::shared_ptr<const std::vector<std::byte>> keeps;
 
   std::uint64_t end() const { return lba + sectors; }
   Extent slice(std::uint64_t from, std::uint64_t to) const;
@@ -37,7 +37,7 @@ class WriteCache {
 
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
   /// Overlays cached data on bytes from the medium: first the extents in flight, then the dirty
-  /// ones.
+  /// extents.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   /// Returns up to `count` dirty extents upwards from `lba`, wrapping around. Valid until the next

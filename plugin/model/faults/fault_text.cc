@@ -171,7 +171,7 @@ Result<FaultSpec> parse_fault(std::string_view text) {
   const std::string subject = fault_subject(text);
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)
-    return fail(subject, "the ':' between kind and device is missing",
+    return fail(subject, "the ':' between the kind and the device is missing",
                 "write KIND:DEVICE, for example lost-write:hd0,lba=4096; " + kind_list());
   const std::string_view kind = text.substr(0, colon);
   const auto* const row = std::find_if(kKinds.begin(), kKinds.end(),

@@ -74,8 +74,8 @@ struct DeviceFaults::State {
   State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
-  static constexpr std::uint64_t kStream =
-      0x6661756c74730000;  ///< separates these numbers from the platter's
+  /// Separates these numbers from the platter's.
+  static constexpr std::uint64_t kStream = 0x6661756c74730000;
 
   /// Counts a matching operation; returns true if the fault fires.
   bool fires(ActiveFault& fault) const {

@@ -41,8 +41,8 @@ class FlashBuffer {
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
-  std::uint64_t oldest_dirty()
-      const;  ///< lowest sequence number; the highest number if nothing is dirty
+  /// Lowest sequence number; the highest number if nothing is dirty.
+  std::uint64_t oldest_dirty() const;
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
   std::uint64_t held_sectors() const { return dirty_sectors_ + in_flight_sectors_; }
   /// Returns all dirty extents, oldest first.

@@ -71,7 +71,7 @@ bool Flash::State::program_wanted() const {
   });
 }
 
-/// Returns the next idle LUN in turn. If no LUN is idle, returns the next one without a pending
+/// Returns the next idle LUN in turn. If no LUN is idle, returns the next LUN without a pending
 /// program.
 std::optional<std::uint32_t> Flash::State::lun_for_program() {
   std::optional<std::uint32_t> found;
@@ -106,9 +106,9 @@ void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
   while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
-    if (program.extents.empty()) break;  // all of it has an older version in flight
+    if (program.extents.empty()) break;  // an older version of each unit is in flight
     const auto index = lun_for_program();
-    invariant(index.has_value(), "a LUN is free while there are fewer programs than LUNs");
+    invariant(index.has_value(), "a LUN is free while fewer programs than LUNs run");
     Lun& lun = luns[*index];
     lun.program = std::move(program);
     lun.program_begins = kNever;

@@ -21,8 +21,8 @@ struct FlashProfile {
   std::uint32_t queue_depth = 32;
   std::uint32_t channels = 1;
   std::uint32_t luns_per_channel = 1;
-  std::uint32_t page_sectors =
-      8;  ///< unit of programming, across all planes of a LUN; whole physical sectors
+  /// Unit of programming, across all planes of a LUN; whole physical sectors.
+  std::uint32_t page_sectors = 8;
   std::uint32_t pages_per_block = 0;  ///< unit of erasing, in such pages; 0: erasing costs nothing
   TimeNs read_ns = 0;                 ///< NAND to register, up to one page
   TimeNs program_ns = 0;              ///< for one page
@@ -33,8 +33,8 @@ struct FlashProfile {
   std::uint32_t buffer_sectors = 0;   ///< write buffer, at least one page
   TimeNs buffer_write_ns = 0;         ///< firmware time of a write
   TimeNs buffer_sector_ns = 0;        ///< additional firmware time for each sector of a write
-  TimeNs buffer_idle_ns =
-      0;  ///< a partial page is programmed after this time without another write; 0: at once
+  /// A partial page is programmed after this time without another write; 0: at once.
+  TimeNs buffer_idle_ns = 0;
   TimeNs flush_ns = 0;  ///< time of a flush, in addition to programming buffered data
   TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
   /// the buffer survives a power cut, so no flush is needed for durability

@@ -113,7 +113,7 @@ struct Flash::State final : EventTarget {
   std::uint32_t next_lun = 0;  ///< programs are distributed round robin
   std::uint32_t programs = 0;  ///< running or queued on LUNs
 
-  bool quiet = false;            ///< no recent write: program partial pages, too
+  bool quiet = false;            ///< no recent write: also program partial pages
   std::uint64_t idle_epoch = 0;  ///< increases with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
   BusyTime busy;

@@ -70,18 +70,18 @@ enum class NvramState : std::uint8_t { up, down, error };
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< blocks written in the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were present
-  std::uint64_t dirty_hits =
-      0;  ///< writes to blocks in which a written sector was dirty: each saves one write below
+  /// Writes to blocks in which a written sector was dirty: each saves one write below.
+  std::uint64_t dirty_hits = 0;
   std::uint64_t read_hits = 0;  ///< requests served without the device below
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
-  std::uint64_t write_throughs =
-      0;                         ///< battery not ok, longer than the cache, or not inside the range
-  std::uint64_t room_waits = 0;  ///< writes that had to wait for free blocks
+  /// Battery not ok, longer than the cache, or not inside the range.
+  std::uint64_t write_throughs = 0;
+  std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
   std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
-  std::uint64_t dirty_sectors = 0;     ///< current number, including those in flight below
+  std::uint64_t dirty_sectors = 0;     ///< current number, including sectors in flight below
 };
 
 /// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (for

@@ -165,7 +165,7 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean goes to the newest end of the list. It was written later than
+    // A block that becomes clean goes to the newest end of the list. It was written later than all
     // other clean blocks, even if those have been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);

@@ -20,13 +20,13 @@ struct NvramProfile {
   std::uint64_t range_sectors = 0;     ///< 0: from range_lba to the end
   TimeNs command_ns = 0;               ///< time for one request
   TimeNs sector_ns = 0;                ///< time to copy one sector
-  std::uint32_t high_water_permille =
-      0;  ///< dirty share of the blocks at which write-back begins; 0: always
+  /// Dirty share of the blocks at which write-back begins; 0: always.
+  std::uint32_t high_water_permille = 0;
   std::uint32_t low_water_permille = 0;  ///< dirty share at which it ends
-  TimeNs idle_delay_ns =
-      0;  ///< write-back begins after this time without a request; 0: never for this reason
-  std::uint32_t destage_sectors_max =
-      0;                            ///< limit for a write that joins neighbours; at least one block
+  /// Write-back begins after this time without a request; 0: never for this reason.
+  TimeNs idle_delay_ns = 0;
+  /// Limit for a write that joins neighbours; at least one block.
+  std::uint32_t destage_sectors_max = 0;
   std::uint32_t destage_depth = 1;  ///< write-backs in flight together
   TimeNs battery_hold_ns = 0;       ///< contents survive a power-off this long
 };

@@ -98,8 +98,8 @@ class HistoryCheck final : public Initiator {
  private:
   using Instant = std::uint64_t;  ///< counts submissions and answers
   static constexpr Instant kNotYet = ~Instant{0};
-  static constexpr int kEventsMax =
-      500'000;  ///< for a whole history, which needs some tens of thousands
+  /// For a whole history, which needs some tens of thousands.
+  static constexpr int kEventsMax = 500'000;
 
   struct Version {
     Instant submitted = 0;

@@ -5,8 +5,8 @@
 namespace headcrash::emulation {
 namespace {
 
-constexpr WallNs kFarthest =
-    model::kNever / 4;  ///< limit of instants: practically never, and sums do not overflow
+/// Limit of instants: practically never, and sums do not overflow.
+constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace
 

@@ -53,7 +53,7 @@ Result<Command> parse_power(const json& object) {
   if (verb == "disarm") return Disarm{};
   if (verb == "on") return PowerOn{};
   if (verb == "status") return QueryPower{};
-  return fail("power", fmt::format("\"{}\" unknown power command", verb.substr(0, 64)), kHint);
+  return fail("power", fmt::format("unknown power command \"{}\"", verb.substr(0, 64)), kHint);
 }
 
 Result<Command> parse_mark(const json& object) {
@@ -78,7 +78,7 @@ Result<Command> parse_statistics(const json& object) {
   TRY(auto verb, text_of(object, "stats", kHint));
   if (verb == "read") return QueryStatistics{Emulation::Interval::continues};
   if (verb == "take") return QueryStatistics{Emulation::Interval::restarts};
-  return fail("stats", fmt::format("\"{}\" unknown statistics command", verb.substr(0, 64)), kHint);
+  return fail("stats", fmt::format("unknown statistics command \"{}\"", verb.substr(0, 64)), kHint);
 }
 
 std::optional<model::FaultKind> kind_of(std::string_view name) {
@@ -132,7 +132,7 @@ Result<Command> parse_array_command(const json& object) {
   const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                          [&](const auto& v) { return verb == v.first; });
   if (named == std::end(kVerbs))
-    return fail("array", fmt::format("\"{}\" unknown array command", verb.substr(0, 64)), kHint);
+    return fail("array", fmt::format("unknown array command \"{}\"", verb.substr(0, 64)), kHint);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
@@ -166,7 +166,8 @@ Result<Command> parse_command(std::string_view line) {
   if (object.contains("fault")) return parse_fault_command(object);
   if (object.contains("array")) return parse_array_command(object);
   if (object.contains("state"))
-    return fail("state", "is for a server of crash states, but this one emulates hardware",
+    return fail("state",
+                "is supported only by a server of crash states, but this server emulates hardware",
                 "start a server with states=N");
   return fail("request", "has no command", "use power, clock, mark, stats, fault or array");
 }

@@ -147,7 +147,7 @@ void Emulation::note_written(std::size_t device_index, const model::Request& req
 
 Result<void> Emulation::set_clock(const Clock& clock) {
   if (pacer_->clock().kind == Clock::Kind::virtual_time)
-    return fail("clock", "the machine follows its guest's virtual time, which cannot be set");
+    return fail("clock", "cannot be set in virtual time, where the guest controls the clock");
   pacer_->set_clock(clock);
   return {};
 }

@@ -47,7 +47,7 @@ Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& de
     }
     if (!found)
       return fail("device", fmt::format("no device '{}'", device->substr(0, 64)),
-                  "use stats to list the devices");
+                  "list the devices with {\"stats\":\"read\"}");
     const std::size_t before = faults_.size();
     std::erase_if(faults_, [&](const AddedFault& fault) {
       return (!device || fault.spec.device == *device) && (!kind || fault.spec.kind == *kind);
@@ -74,9 +74,9 @@ Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& 
     return fail("array", "the machine has no array", "serve a profile of kind array");
   if (!found)
     return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)),
-                "use stats to list the devices");
+                "list the devices with {\"stats\":\"read\"}");
   if (!device && arrays > 1)
-    return fail("device", "is missing, but there are several arrays", "name one of them");
+    return fail("device", "is missing, but there are several arrays", "name an array");
   return *found;
 }
 
@@ -110,7 +110,7 @@ Result<Emulation::ArrayAnswer> Emulation::order(const ArrayOrder& order) {
     TRY(auto id, find_array(order.device));
     model::Array& array = *built_.all[id].array;
     if (order.verb != ArrayOrder::Verb::status && machine.power() == model::PowerState::off)
-      return fail("array", "has no power", "power it on first");
+      return fail("array", "the power is off", "power the machine on first");
     TRY(obey(array, order));
     return ArrayAnswer{plan_.all[id].name, array.status()};
   });

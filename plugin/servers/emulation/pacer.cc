@@ -12,8 +12,8 @@ namespace {
 constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
 constexpr WallNs kSpinMaxNs = 500 * model::kMicrosecondNs;
 constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
-constexpr WallNs kBackgroundStepNs =
-    model::kMillisecondNs;  ///< minimum interval of background runs
+/// Minimum interval of background runs.
+constexpr WallNs kBackgroundStepNs = model::kMillisecondNs;
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
 constexpr int kTicksToPark = 100;
 constexpr WallNs kLongWaitNs = 50 * model::kMillisecondNs;

@@ -152,7 +152,7 @@ class Pacer {
 
   bool paced() const { return clock_.kind == Clock::Kind::real; }
   void catch_up();        ///< runs the due events
-  void run_ahead();       ///< ... and those that the leader may prepare
+  void run_ahead();       ///< also runs the events that the leader may prepare
   void run_one();         ///< runs the next event; REQUIRES: there is one
   void finish_waiting();  ///< runs events until no request waits
   void after_change();    ///< the machine was changed other than by a request

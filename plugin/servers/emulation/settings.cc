@@ -156,7 +156,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
     return {};
   }
   if (value.empty())
-    return fail("profile", "is empty", "name one; nbdkit headcrash --dump-plugin lists them");
+    return fail("profile", "is empty",
+                "use the name of a profile; nbdkit headcrash --dump-plugin lists them");
   profile = value;
   return {};
 }
@@ -169,11 +170,11 @@ Result<void> Settings::check_states() const {
     const bool of_states =
         key == "states" || key == "recording" || key == "overlay-max" || key == "virtual-time";
     if (states && !of_states && key != "control")
-      return fail(key, "is for emulated hardware, but states= serves crash states",
+      return fail(key, "applies to emulated hardware, but states= serves crash states",
                   key == "record" ? R"(omit it; a load with "record" makes a recording)"
                                   : "omit one of them");
     if (!states && of_states)
-      return fail(key, "is for a server of crash states",
+      return fail(key, "applies only to a server of crash states",
                   key == "recording" ? "add states=N, or use record=FILE to make a recording"
                                      : "add states=N");
   }

@@ -35,8 +35,8 @@ struct Settings {
   std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
-  std::optional<std::filesystem::path>
-      virtual_time;  ///< sockets for guests in virtual time, one stage each
+  /// Sockets for guests in virtual time, one stage each.
+  std::optional<std::filesystem::path> virtual_time;
 
   /// Sets one parameter. Errors name the key and suggest a valid value. Each key except `fault` may
   /// be set only once.

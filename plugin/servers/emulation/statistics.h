@@ -52,8 +52,8 @@ struct Statistics {
   WallNs interval_wall_ns = 0;
   unsigned threads = 0;           ///< nbdkit threads per connection; 0: unknown
   std::size_t in_flight_max = 0;  ///< maximum number of requests waiting together in the interval
-  std::optional<model::TimeNs>
-      quiet_since;  ///< latest idle time of all devices; nullopt if one is busy
+  /// Latest idle time of all devices; nullopt if one is busy.
+  std::optional<model::TimeNs> quiet_since;
   std::optional<std::string> recording_error;
   std::vector<DeviceStatistics> devices;  ///< by id: a device before its members
 };

@@ -25,11 +25,12 @@ namespace {
 
 constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
-constexpr int kPatienceMs =
-    200;  ///< timeout for one answer; a slower machine is too busy to measure
-constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;  ///< the server falls into deep sleep
-constexpr WallNs kServiceNs =
-    8 * model::kMillisecondNs;  ///< likewise for the client: a drive takes about as long
+/// Timeout for one answer; a slower machine is too busy to measure.
+constexpr int kPatienceMs = 200;
+/// Long enough for the server to sleep deeply.
+constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
+/// Long enough for the client to sleep deeply; a drive takes about as long.
+constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
 constexpr std::size_t kRequestBytes = 28;

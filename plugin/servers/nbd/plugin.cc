@@ -135,8 +135,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in our threads and in those that they start, so that nbdkit's threads receive
-/// them.
+/// Blocks signals in our threads and in all threads that they start, so that nbdkit's threads
+/// receive the signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -208,10 +208,10 @@ constexpr const char* kHelp =
     "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
     "machine=FILE             Several devices that share clock, recording and power, instead of one "
     "profile.\n"
-    "size=SIZE                Serve only this much of it (default: full capacity).\n"
+    "size=SIZE                Serve only the first SIZE bytes (default: full capacity).\n"
     "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
-    "clock=real|real:K|off    Requests take their modelled time, K times that, or none (default: real).\n"
-    "lead=auto|US             Answers leave this long before their instant (default: their travel time).\n"
+    "clock=real|real:K|off    Requests take their modelled time, K times that time, or no time (default: real).\n"
+    "lead=auto|US             Replies are sent this long before the modelled instant (default: their transit time).\n"
     "write-cache=on|off       Volatile write cache of the drives (default: the profile's setting).\n"
     "tear=silent|any|unreadable  State of the sector under the head after a power cut (default: "
     "the profile's).\n"
@@ -219,7 +219,7 @@ constexpr const char* kHelp =
     "control=SOCKET           Listen for commands: power, clock, marks, statistics, faults, arrays.\n"
     "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, "
     "after-mark:TEXT+X.\n"
-    "fault=KIND:DEVICE,...    Something that goes wrong, for example dead:hd0.2,after-ms=5000; may be "
+    "fault=KIND:DEVICE,...    Fault to inject, for example dead:hd0.2,after-ms=5000; may be "
     "repeated.\n"
     "seed=N                   Seed of all random choices (default: 1).\n"
     "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"

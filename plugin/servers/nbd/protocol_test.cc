@@ -91,7 +91,7 @@ TEST(Protocol, ReadOnlyAndWritableConnectionsSeeOneDevice) {
   EXPECT_EQ(read_block(writer, 5), block('m'));
 }
 
-TEST(Protocol, TrimReachesADeviceThatSupportsIt) {
+TEST(Protocol, TrimReachesADeviceWithTrimSupport) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFlash);
   Client client(disk);
@@ -109,7 +109,7 @@ TEST(Protocol, TrimReachesADeviceThatSupportsIt) {
   EXPECT_EQ(read_block(client, 64, 32), block('\0', 32));
 }
 
-TEST(Protocol, ZeroesByTrimmingIfTheClientAllowsIt) {
+TEST(Protocol, ZeroesByTrimmingIfTheClientPermitsHoles) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFlash);
   Client client(disk);
@@ -126,7 +126,7 @@ TEST(Protocol, ZeroesByTrimmingIfTheClientAllowsIt) {
   EXPECT_EQ(read_block(client, 0, 64), expected);
 }
 
-TEST(Protocol, FastZeroFailsAtOnceIfItIsNotFast) {
+TEST(Protocol, FastZeroFailsAtOnceOnADeviceWithoutFastZeroes) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=off"});
   Client client(disk);

@@ -190,7 +190,7 @@ TEST(States, ListsStagesAndRejectsOtherExports) {
   nbd_set_export_name(handle, "");
   EXPECT_EQ(nbd_opt_go(handle), 0) << "the first stage: " << nbd_get_error();
   nbd_close(handle);
-  EXPECT_NE(server.log_text().find("stage 1: has no content yet; load a state first"),
+  EXPECT_NE(server.log_text().find("stage 1: has no state yet; load a state first"),
             std::string::npos)
       << server.log_text();
 }
@@ -287,17 +287,17 @@ TEST(States, ConflictingParametersAreRejected) {
       {{"states=0"}, "states: \"0\" is not a valid number of stages; use 1 to 64"},
       {{"states=65"}, "use 1 to 64"},
       {{"states=x"}, "is not a valid number of stages"},
-      {{"states=1", "hp-c2447"}, "profile: is for emulated hardware"},
-      {{"states=1", "machine=m.toml"}, "machine: is for emulated hardware"},
-      {{"states=1", "size=1G"}, "size: is for emulated hardware"},
-      {{"states=1", "clock=off"}, "clock: is for emulated hardware"},
+      {{"states=1", "hp-c2447"}, "profile: applies to emulated hardware"},
+      {{"states=1", "machine=m.toml"}, "machine: applies to emulated hardware"},
+      {{"states=1", "size=1G"}, "size: applies to emulated hardware"},
+      {{"states=1", "clock=off"}, "clock: applies to emulated hardware"},
       {{"states=1", "record=x"}, "a load with \"record\" makes a recording"},
       {{"states=1", "overlay-max=0"}, "overlay-max: "},
       {{"states=1", "overlay-max=lots"}, "overlay-max: \"lots\" is not a size"},
       {{"hp-c2447", "recording=x"},
-       "recording: is for a server of crash states; add states=N, or use record=FILE"},
-      {{"hp-c2447", "overlay-max=1M"}, "overlay-max: is for a server of crash states"},
-      {{"hp-c2447", "virtual-time=x"}, "virtual-time: is for a server of crash states"},
+       "recording: applies only to a server of crash states; add states=N, or use record=FILE"},
+      {{"hp-c2447", "overlay-max=1M"}, "overlay-max: applies only to a server of crash states"},
+      {{"hp-c2447", "virtual-time=x"}, "virtual-time: applies only to a server of crash states"},
       {{"states=1", "virtual-time="}, "virtual-time: the path is empty"},
       {{"states=1", "virtual-time=" + (folder / "none/x")}, "No such file or directory"},
   };

@@ -29,8 +29,8 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep cou
 /// Longest time that a guest runs without contact. For a timer further in the future, the guest
 /// asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// The same limit for a guest whose processor time is charged. The limit is short because the guest
-/// must report when it sleeps. The guest may still read its clock a thousand times.
+/// The horizon of a guest whose processor time is charged. It is short because the guest must
+/// report when it sleeps. The guest may still read its clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -64,7 +64,7 @@ Calendar::~Calendar() {
 
 Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
   invariant(sockets_.size() == hardware.disk_count() + 2,
-            "a socket for each disk, for marks and the agent");
+            "there is a socket for each disk, for marks and for the agent");
   hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
@@ -221,7 +221,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request inside has a future event");
+    invariant(next.has_value(), "a request in the device has a future event");
     hardware_->step(*next);
   }
 }
@@ -237,8 +237,9 @@ void Calendar::give_up(const Error& why) {
 /// that nests such messages too deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
-    return give_up(
-        {"guest", "it submits requests without end while it is answered", "check its console"});
+    return give_up({"guest",
+                    "it submits an endless sequence of requests while its requests complete",
+                    "check its console"});
   ++waiting_within_;
   take_input();
   --waiting_within_;
@@ -361,14 +362,14 @@ void Calendar::on_message(const Message& message) {
   switch (message.op) {
     case Op::ack:
       if (unanswered_ == 0 || message.sequence != sequence_ - unanswered_ + 1)
-        return give_up({"guest", "it acknowledges a message that was not sent", ""});
+        return give_up({"guest", "it acknowledged a message that was not sent", ""});
       --unanswered_;
       return;
     case Op::request:
       requested_ = beyond ? model::kNever : static_cast<TimeNs>(message.time);
       break;
     case Op::wait:
-      if (waiting_) return give_up({"guest", "it waits twice", ""});
+      if (waiting_) return give_up({"guest", "it waited twice", ""});
       charge();
       waiting_ = true;
       break;

@@ -80,7 +80,7 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which must have those disks and outlive this object. Fails if no thread can
+  /// Serves `hardware`, which must have these disks and outlive this object. Fails if no thread can
   /// be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// Disconnects the guest; its requests complete in the machine. Removes the socket files.
@@ -130,8 +130,8 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  std::vector<base::ListeningSocket>
-      sockets_;  ///< sockets of disks, marks and port; used until start()
+  /// Sockets of disks, marks and port; used until start().
+  std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
   Hardware* hardware_ = nullptr;

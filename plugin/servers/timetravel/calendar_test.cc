@@ -433,7 +433,8 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// The same read while the guest computes for 30 ms: the guest gets the completion after computing.
+/// The same read while the guest computes for 30 ms. The guest receives the completion when it
+/// stops computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
@@ -533,8 +534,8 @@ TEST(TimeTravelCalendar, InvalidMessagesEndOnlyTheGuest) {
     EXPECT_TRUE(clock.is_closed()) << words;
   };
   wrong("operation 9", [](Clock& clock) { clock.send({static_cast<Op>(9), 1, 0}); });
-  wrong("acknowledges", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
-  wrong("waits twice", [](Clock& clock) {
+  wrong("acknowledged", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
+  wrong("waited twice", [](Clock& clock) {
     clock.wait();
     clock.send({Op::wait, 99, 0});
   });

@@ -10,8 +10,8 @@ using vhost::Ring;
 
 namespace {
 
-constexpr std::uint32_t kExaminesRing =
-    1;  ///< flag in a kick's number; the other bits are the time
+/// Flag in a kick's number; the other bits are the time.
+constexpr std::uint32_t kExaminesRing = 1;
 
 }  // namespace
 
@@ -67,7 +67,8 @@ Result<void> GuestDisk::take_chains() {
   for (Ring& ring : backend_->rings()) {
     if (!ring.runs() || !ring.look) continue;
     ring.look = false;
-    if (!backend_->memory()) return fail("vhost-user", "a ring is kicked before memory was shared");
+    if (!backend_->memory())
+      return fail("vhost-user", "the client kicked a ring before it shared memory");
     while (true) {
       TRY(auto chain, backend_->take(ring));
       if (!chain) break;

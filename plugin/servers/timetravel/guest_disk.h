@@ -45,8 +45,8 @@ class GuestDisk {
   /// last reported its time. Such a guest examines its ring after the kick has been acknowledged.
   struct Kick {
     std::function<void(std::uint32_t untold_ns)> reported;  ///< before the ring is examined
-    std::function<void(GuestDisk&)>
-        submitted;  ///< the commands are submitted; the kick is not yet acknowledged
+    /// The commands are submitted; the kick is not yet acknowledged.
+    std::function<void(GuestDisk&)> submitted;
   };
   /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
@@ -137,8 +137,8 @@ class GuestDisk {
   std::optional<vhost::Backend> backend_;
   std::list<PendingRequest> inside_;
   mutable std::mutex completed_mutex_;
-  std::vector<PendingRequest*>
-      completed_;  ///< commands whose request has completed, or that have ended
+  /// Commands whose request has completed, or that have ended.
+  std::vector<PendingRequest*> completed_;
 };
 
 }  // namespace headcrash::timetravel

@@ -58,7 +58,7 @@ TEST(ServedStages, RejectsAClientOfAnEmptyStage) {
   const base::Descriptor early = connect(served.socket("1"));
   std::byte byte{};
   EXPECT_EQ(::recv(early.get(), &byte, 1, 0), 0);
-  EXPECT_TRUE(served.logged("stage 1: stage 1: has no content yet"));
+  EXPECT_TRUE(served.logged("stage 1: stage 1: has no state yet"));
 }
 
 TEST(ServedStages, EachStageHasSeparateDisks) {

@@ -81,7 +81,7 @@ TEST(StageHardware, ADiskExistsOnceAStateIsLoaded) {
   Fixture fixture;
   const auto refused = fixture.hardware.disk(0)();
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("has no content yet"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("has no state yet"), std::string::npos);
   load(*fixture.server, {.sectors = kSectors});
   EXPECT_EQ((*fixture.hardware.disk(0)()).shape.sectors, kSectors);
   EXPECT_TRUE((*fixture.hardware.disk(0)()).shape.trim);

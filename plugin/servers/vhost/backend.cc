@@ -65,7 +65,8 @@ Result<void> Backend::obey(Received& received) {
       return set_features(std::get<NumberPayload>(received.payload).value);
     case Verb::set_protocol_features:
       protocol_ = std::get<NumberPayload>(received.payload).value;
-      if ((protocol_ & ~kSupported) != 0) return fail("vhost-user", "a feature was not offered");
+      if ((protocol_ & ~kSupported) != 0)
+        return fail("vhost-user", "the client set a feature that was not offered");
       return {};
     case Verb::set_mem_table: {
       TRY(auto memory,
@@ -284,7 +285,8 @@ Result<void> Backend::take_ack() {
   if (ack_bytes_ < ack_.size()) return {};
   ack_bytes_ = 0;
   TRY(parse_ring_call_ack(ack_));
-  if (acks_due_ == 0) return fail("vhost-user", "the client answered a request that was not sent");
+  if (acks_due_ == 0)
+    return fail("vhost-user", "the client replied to a request that was not sent");
   --acks_due_;
   return {};
 }

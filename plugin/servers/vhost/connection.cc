@@ -58,7 +58,7 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
       return fail("vhost-user message", "has too many descriptors");
     if (bytes <= 0) {
       if (got == 0) return Bytes::none;
-      return fail("vhost-user message", "the connection ended in the middle of it");
+      return fail("vhost-user message", "the connection ended in the middle of a message");
     }
     got += static_cast<std::size_t>(bytes);
   }

@@ -92,8 +92,7 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
       return fail(subject, "overlaps another region");
   struct stat status = {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-    return fail(subject, "its descriptor is not a regular file",
-                "share the guest's memory as a memfd");
+    return fail(subject, "is not backed by a regular file", "share the guest's memory as a memfd");
   if (region.file_offset + region.bytes > static_cast<std::uint64_t>(status.st_size))
     return fail(subject, "exceeds its file");
   return {};
@@ -104,11 +103,11 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
 Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(
     std::span<const MemoryRegion> regions, std::span<const base::Descriptor> files) {
   if (regions.size() > kRegionsMax)
-    return fail("memory table",
-                fmt::format("has {} regions of at most {}", regions.size(), kRegionsMax));
+    return fail("memory table", fmt::format("has {} regions, but at most {} are supported",
+                                            regions.size(), kRegionsMax));
   if (regions.size() != files.size())
-    return fail("memory table",
-                fmt::format("has {} regions and {} files", regions.size(), files.size()));
+    return fail("memory table", fmt::format("has {} regions, but {} file descriptors",
+                                            regions.size(), files.size()));
   install_handler();
   const std::shared_ptr<GuestMemory> memory(new GuestMemory());
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

@@ -64,8 +64,8 @@ Result<Payload> parse_table(const Known& known, std::span<const std::byte> bytes
   if (bytes.size() < 8) return wrong_length(known, bytes.size());
   const auto count = at<std::uint32_t>(bytes, 0);
   if (count > kRegionsMax)
-    return fail("vhost-user message",
-                fmt::format("{} has {} regions of at most {}", known.name, count, kRegionsMax));
+    return fail("vhost-user message", fmt::format("{} has {} regions, but at most {} are supported",
+                                                  known.name, count, kRegionsMax));
   if (bytes.size() < 8 + count * kRegionBytes) return wrong_length(known, bytes.size());
   std::vector<MemoryRegion> regions;
   for (std::size_t i = 0; i < count; ++i) {

@@ -107,7 +107,8 @@ class Session {
     TRY(Backend::take_kick(ring));
     if (!ring.look) return {};
     ring.look = false;
-    if (!backend_.memory()) return fail("vhost-user", "a ring is kicked before memory was shared");
+    if (!backend_.memory())
+      return fail("vhost-user", "the client kicked a ring before it shared memory");
     return disk_.answers_at_once && disk_.answers_at_once() ? serve_here(ring) : hand_out(index);
   }
 

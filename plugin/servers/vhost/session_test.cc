@@ -113,8 +113,8 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring continues where it stopped: that chain is the second one, and so is its entry in
-  // `used`.
+  // The ring continues at the position where it stopped: that chain is the second chain, and so is
+  // its entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -221,7 +221,7 @@ TEST(VhostSession, ARingEnabledBeforeItsSetupWaits) {
   EXPECT_EQ(disk.flushes, 2);
 }
 
-TEST(VhostSession, NotifiesByMessagesIfTheClientWantsThem) {
+TEST(VhostSession, NotifiesByMessagesIfTheClientNegotiatedThem) {
   for (const bool at_once : {false, true}) {
     TestDisk memory;
     Disk disk = memory.disk();
@@ -256,7 +256,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
   TestClient client(disk.disk());
   const base::Descriptor channel = client.set_up_in_band();
   acknowledge(channel.get());
-  EXPECT_NE(client.error().find("answered a request that was not sent"), std::string::npos);
+  EXPECT_NE(client.error().find("replied to a request that was not sent"), std::string::npos);
 }
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
@@ -358,7 +358,7 @@ const Harm kHarms[] = {
        c.describe(0, 1, {C::kGuest, 16, 0, 0});
        c.offer(0, 0);
      },
-     "a descriptor to read from follows"},
+     "a readable descriptor follows"},
     {"NestedTable",
      [](C& c) {
        const TestDescriptor inner{C::kGuest + C::kData, 16, C::kIndirect, 0};
@@ -366,7 +366,7 @@ const Harm kHarms[] = {
        c.describe(0, 0, {C::kGuest + C::kData, 16, C::kIndirect, 0});
        c.offer(0, 0);
      },
-     "inside another one"},
+     "contains another"},
     {"TableLoops",
      [](C& c) {
        const TestDescriptor inner{C::kGuest, 1, C::kNext, 0};
@@ -413,7 +413,7 @@ const Harm kHarms[] = {
      "exceeds the address space"},
     {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},
     {"NoFile", [](C& c) { c.send64(Verb::set_mem_table, 1, C::kGuest, C::kBytes, C::kUser, 0); },
-     "1 regions and 0 files"},
+     "1 regions, but 0 file descriptors"},
     {"KickedByAMessageUnasked",
      [](C& c) {
        c.send64(Verb::set_protocol_features, 1U << 3);

@@ -31,7 +31,7 @@ bool SplitRing::is_size(std::uint64_t size) {
 
 Result<void> SplitRing::place(const RingPlace& place) {
   if (place.descriptors % 16 != 0 || place.available % 2 != 0 || place.used % 4 != 0)
-    return fail("ring", "its parts are not aligned");
+    return fail("ring", "the parts of the ring are not aligned");
   place_ = place;
   return {};
 }
@@ -49,21 +49,21 @@ Result<void> SplitRing::append(const GuestMemory& memory, const Descriptor& desc
     return {};
   }
   if (!chain.writable.empty())
-    return fail("ring", "a descriptor to read from follows one to write to");
+    return fail("ring", "a readable descriptor follows a writable descriptor");
   chain.readable.push_back({descriptor.address, descriptor.bytes});
   return {};
 }
 
 Result<void> SplitRing::follow(const GuestMemory& memory, const Descriptor& descriptor,
                                Chain& chain) const {
-  if (!indirect_) return fail("ring", "a table of descriptors was not negotiated");
+  if (!indirect_) return fail("ring", "an indirect table was used, but was not negotiated");
   if ((descriptor.flags & kNext) != 0)
-    return fail("ring", "a descriptor follows a table of descriptors");
+    return fail("ring", "a descriptor follows an indirect table");
   if (descriptor.bytes == 0 || descriptor.bytes % kDescriptorBytes != 0 ||
       descriptor.bytes / kDescriptorBytes > kRingSizeMax)
-    return fail("ring", fmt::format("a table of descriptors has {} bytes", descriptor.bytes));
+    return fail("ring", fmt::format("an indirect table has {} bytes", descriptor.bytes));
   const std::byte* table = memory.at_guest(descriptor.address, descriptor.bytes);
-  if (table == nullptr) return fail("ring", "a table of descriptors is outside the shared memory");
+  if (table == nullptr) return fail("ring", "an indirect table is outside the shared memory");
   return walk(memory, table, descriptor.bytes / kDescriptorBytes, 0, chain, true);
 }
 
@@ -72,12 +72,12 @@ Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table,
                              bool inside_indirect) const {
   std::uint32_t index = first;
   while (true) {
-    if (index >= entries) return fail("ring", fmt::format("no descriptor {}", index));
+    if (index >= entries) return fail("ring", fmt::format("there is no descriptor {}", index));
     Descriptor descriptor = {};
     static_assert(sizeof descriptor == kDescriptorBytes);
     std::memcpy(&descriptor, table + std::size_t{index} * kDescriptorBytes, sizeof descriptor);
     if ((descriptor.flags & kIndirect) != 0) {
-      if (inside_indirect) return fail("ring", "a table of descriptors is inside another one");
+      if (inside_indirect) return fail("ring", "an indirect table contains another indirect table");
       return follow(memory, descriptor, chain);
     }
     TRY(append(memory, descriptor, chain));
@@ -88,7 +88,7 @@ Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table,
 
 Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const {
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
-  if (used == nullptr) return fail("ring", "is outside the shared memory");
+  if (used == nullptr) return fail("ring", "the ring is outside the shared memory");
   store(used, wanted ? 0 : kNoKick, std::memory_order_relaxed);
   // The flag must be visible before the driver's index is read, because the driver writes its index
   // and then reads the flag.
@@ -99,7 +99,8 @@ Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const
 Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   const std::byte* table = memory.at_user(place_.descriptors, kDescriptorBytes * place_.size);
   std::byte* available = memory.at_user(place_.available, kFlagsAndIndexBytes + 2 * place_.size);
-  if (table == nullptr || available == nullptr) return fail("ring", "is outside the shared memory");
+  if (table == nullptr || available == nullptr)
+    return fail("ring", "the ring is outside the shared memory");
   const std::uint16_t index = load(available + 2, std::memory_order_acquire);
   const auto waiting = static_cast<std::uint16_t>(index - next_available_);
   TRY(memory.intact());  // the index may come from a truncated file instead of the driver
@@ -123,7 +124,8 @@ Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
                                   std::uint32_t written) {
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
   std::byte* available = memory.at_user(place_.available, kFlagsAndIndexBytes + 2 * place_.size);
-  if (used == nullptr || available == nullptr) return fail("ring", "is outside the shared memory");
+  if (used == nullptr || available == nullptr)
+    return fail("ring", "the ring is outside the shared memory");
   const std::uint32_t element[2] = {head, written};
   std::memcpy(used + kFlagsAndIndexBytes + kUsedBytes * (next_used_ % place_.size), element,
               sizeof element);

@@ -246,8 +246,8 @@ class RandomRun {
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
-  std::map<model::RequestId, std::uint64_t>
-      acked_;  ///< the first event that acknowledges a request with success
+  /// The first event that acknowledges a request with success.
+  std::map<model::RequestId, std::uint64_t> acked_;
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;

@@ -75,7 +75,7 @@ void judge_times(ComparedCell& cell) {
   change.regression = change.change == Change::worse;
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
-  change.reason = few ? "fewer than three repetitions on a side"
+  change.reason = few ? "one of the runs has fewer than three repetitions"
                       : "too much spread for such a small difference";
 }
 
@@ -99,7 +99,7 @@ ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant&
     cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
     cell.change.regression = now.failed > 0;
   } else if (then->standing.by_operation != now.standing.by_operation) {
-    cell.change.reason = "only one of the runs knows that the job's time is fixed";
+    cell.change.reason = "only one of the runs records that the job's time is fixed";
   } else {
     compare_times(cell, tolerance);
   }
@@ -124,8 +124,9 @@ void judge(ComparedCell& cell) {
   if (cell.compared) {
     judge_times(cell);
     if (cell.now->failed > 0 && cell.then->failed == 0) {
-      cell.change.reason = fmt::format("{} of {} trials failed, none did then", cell.now->failed,
-                                       cell.now->measurements.size() + cell.now->failed);
+      cell.change.reason =
+          fmt::format("{} of {} trials failed, but none in the baseline", cell.now->failed,
+                      cell.now->measurements.size() + cell.now->failed);
       cell.change.regression = true;
     }
   }
@@ -145,14 +146,17 @@ void add_differences(const std::string& then_text, const std::string& now_text,
   for (const auto& [name, value] : now.items()) {
     const auto before = then.find(name);
     if (before == then.end()) {
-      out.push_back(fmt::format("{}: {} now, not recorded then", name, plain(value)));
+      out.push_back(
+          fmt::format("{}: {} in this run, not recorded in the baseline", name, plain(value)));
     } else if (*before != value) {
-      out.push_back(fmt::format("{}: {} then, {} now", name, plain(*before), plain(value)));
+      out.push_back(fmt::format("{}: {} in the baseline, {} in this run", name, plain(*before),
+                                plain(value)));
     }
   }
   for (const auto& [name, value] : then.items())
     if (!now.contains(name))
-      out.push_back(fmt::format("{}: {} then, not recorded now", name, plain(value)));
+      out.push_back(
+          fmt::format("{}: {} in the baseline, not recorded in this run", name, plain(value)));
 }
 
 }  // namespace
@@ -207,8 +211,8 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
   add_differences(was.host, is.host, comparison.differences);
   add_differences(was.versions, is.versions, comparison.differences);
   if (was.accelerator != is.accelerator)
-    comparison.differences.push_back(
-        fmt::format("accelerator: {} then, {} now", was.accelerator, is.accelerator));
+    comparison.differences.push_back(fmt::format("accelerator: {} in the baseline, {} in this run",
+                                                 was.accelerator, is.accelerator));
   return comparison;
 }
 

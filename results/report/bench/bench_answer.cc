@@ -22,11 +22,12 @@ constexpr std::size_t kNamesMost = 3;
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
 constexpr const char* kVirtualTime =
-    "virtual time: processor time is zero; times are those of the device and of the guest's timers, on any host";
+    "virtual time: processor time is zero; times consist of device time and the guest's timers, "
+    "and are the same on any host";
 
 constexpr const char* kCharged =
-    "virtual time with processor time, {} times as much as this host's processor took: not deterministic, and another "
-    "host gives other times";
+    "virtual time with processor time, {} times the time that this host's processor took: not "
+    "deterministic, and different on another host";
 
 /// Joins names: "a, b, c, 3 more".
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
@@ -124,15 +125,18 @@ class Notes {
       add("failed trials: {} of {} (listed with their reasons)", bench_.failed(),
           bench_.trials.size());
     if (std::ranges::any_of(bench_.contests, [](const Contest& c) { return c.scale == "scaled"; }))
-      add("scaled: the workload is smaller than its source defines it");
+      add("scaled: the workload is smaller than defined by its source");
     if (std::ranges::any_of(bench_.contests, &Contest::has_own_sizes))
-      add("custom: the workload has sizes of this benchmark; \"headcrash list timed\" lists those of the source");
+      add("custom: this benchmark sets the sizes of the workload; \"headcrash list timed\" lists "
+          "the sizes of the source");
     if (const auto mixed = mixed_versions(run); !mixed.empty())
       add("versions that differ between shards: {}", named(mixed));
     if (run.accelerator == "tcg")
-      add("accelerator tcg: guests ran under software emulation; their CPU times are not those of a real machine");
+      add("accelerator tcg: guests ran under software emulation; their CPU times do not apply to "
+          "a real machine");
     for (const auto& [device, clock] : slowed_devices())
-      add("{}, clock={}: times are scaled back to the drive's speed, which makes the guest's CPU faster",
+      add("{}, clock={}: times are scaled back to the drive's speed, so the guest's CPU appears "
+          "faster",
           device, clock);
   }
 
@@ -180,9 +184,11 @@ class Notes {
       add("CPU-bound cells: {} (not ranked: the device was busy less than half of the time)",
           by_processor);
     if (idle > 0)
-      add("idle cells: {} (not ranked: mostly a timer or a write-back delay was measured)", idle);
+      add("idle cells: {} (not ranked: the time is mostly that of a timer or a write-back delay)",
+          idle);
     if (!few.empty()) add("fewer than three repetitions, no interval: {}", named(few));
-    if (!wide.empty()) add("spread above 5 % (standard deviation by mean): {}", named(wide));
+    if (!wide.empty())
+      add("spread above 5 % (standard deviation divided by mean): {}", named(wide));
     if (outliers > 0)
       add("outliers: {} (more than 1.5 interquartile ranges from the quartiles; shown, not dropped)",
           outliers);

@@ -14,8 +14,8 @@ struct BenchAnswer {
   /// Describes how the guests' clock affects the numbers; empty for real time.
   std::string clock;
   std::string status;  ///< "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
-  std::vector<std::string>
-      notes;  ///< limitations of the numbers: failed or late trials, idle cells, ...
+  /// Limitations of the numbers: failed or late trials, idle cells, ...
+  std::vector<std::string> notes;
 };
 
 BenchAnswer answer_of(const Benchmark& bench);

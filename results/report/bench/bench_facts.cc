@@ -185,8 +185,8 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial for every phase of its workload. The phases are those of the successful
-  /// trials.
+  /// Counts a failed trial for every phase of its workload, since it has no phases itself. The
+  /// phases are taken from the successful trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {
@@ -361,15 +361,15 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
     TRY(const auto newest, database.newest_run("bench"));
     if (!newest)
       return fail(
-          database.path().string(), "holds no benchmark yet",
-          "run one first: headcrash bench FILE.toml; --baseline and --csv are for benchmarks");
+          database.path().string(), "contains no benchmark",
+          "run headcrash bench FILE.toml first; --baseline and --csv apply only to benchmarks");
     run = newest;
   }
   TRY(auto facts, gather_outline(database, *run));
   if (facts.run.kind != "bench") {
     return fail(database.path().string(),
                 fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "use --run with a run of headcrash bench");
+                "select a run of headcrash bench with --run");
   }
   Benchmark bench;
   bench.facts = std::move(facts);

@@ -42,8 +42,8 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  double elapsed_ms =
-      0;  ///< per operation in a contest of jobs with a fixed time (Contest::by_operation)
+  /// Per operation in a contest of jobs with a fixed time (Contest::by_operation).
+  double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
   bool fixed_time = false;     ///< its job determines the duration
@@ -62,16 +62,16 @@ struct Measurement {
 /// The result of an entrant's repeated measurements (ranking.h).
 struct Standing {
   /// Kinds of results. `cpu_bound` and `idle` results have numbers but no rank. For `cpu_bound`, a
-  /// processor was busy for most of the device's idle time. For `idle`, the processor was idle,
-  /// too: the time then measures a timer, or the delay of a cache's write-back.
+  /// processor was busy for most of the device's idle time. For `idle`, the processor was also
+  /// idle: the time then measures a timer, or the delay of a cache's write-back.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) {
     return kind == Kind::cpu_bound || kind == Kind::idle;
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< rank from 1; indistinguishable entrants share a rank
-  statistics::Summary
-      ranking;  ///< milliseconds: to quiescence, or elapsed if the contest uses that
+  /// In milliseconds: the time to quiescence, or the elapsed time if the contest uses it.
+  statistics::Summary ranking;
   statistics::Summary elapsed;    ///< milliseconds
   double busy_share = 0;          ///< median busy share over the ranked time
   double elapsed_busy_share = 0;  ///< median busy share until the last call returned

@@ -40,9 +40,12 @@ Section recovery_plots_section(const Benchmark& bench, const std::vector<Plot>& 
       .title = "Recovery against size",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-          "<p class=\"note\">Time of each step after a power cut (replay, then a check, then the mount of what is "
-          "clean; or all up to a mounted file system, then a check) against one parameter while the others stay: the "
-          "size of the disk, files on it, files since the last sync, bytes of each. Dashed where the processor was waited for, not the device.</p>\n" +
+          "<p class=\"note\">Time of each step after a power cut against one parameter, with all "
+          "other parameters constant. The steps are replay, check and mount of the clean file "
+          "system, or everything up to the mount, and then a check. The parameters are the size "
+          "of the disk, the files on the disk, the files since the last sync, and the bytes of "
+          "each file. A line is dashed if the processor and not the device determined the "
+          "time.</p>\n" +
           query_note("bench_measures", bench.facts.run.id)};
 }
 
@@ -53,23 +56,24 @@ Section ageing_section(const Benchmark& bench, const std::vector<Plot>& plots) {
       .title = "Over the years of the file system",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-          "<p class=\"note\">Each measured phase by the days that the file system had been in use: its time "
-          "until all writes reached the device, and the layout score of the files that it read, the share of "
-          "their blocks that lie right behind the block before (1: no file is in pieces).</p>\n" +
+          "<p class=\"note\">Each measured phase by the number of days that the file system had "
+          "been in use: the time until all writes reached the device, and the layout score of "
+          "the files that the phase read. The score is the share of blocks that directly follow "
+          "the previous block of their file (1: no file is fragmented).</p>\n" +
           query_note("bench_measures", bench.facts.run.id) +
           query_note("bench_metrics", bench.facts.run.id)};
 }
 
 Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
-  return {
-      .id = "throughput",
-      .title = "Response time against throughput",
-      .html =
-          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-          "<p class=\"note\">One point for each number of users, which is written beside it. Each user waits for an operation before "
-          "the next one, so its mean response time is the number of users divided by the throughput.</p>\n" +
-          query_note("bench_measures", bench.facts.run.id)};
+  return {.id = "throughput",
+          .title = "Response time against throughput",
+          .html = Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+                  "<p class=\"note\">One point for each number of users; the number is next to the "
+                  "point. Each user waits for an operation to complete before starting the next "
+                  "operation, so the mean response time is the number of users divided by the "
+                  "throughput.</p>\n" +
+                  query_note("bench_measures", bench.facts.run.id)};
 }
 
 std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
@@ -115,30 +119,31 @@ Section response_section(const Benchmark& bench, const BenchPlots& plots) {
     html += folded_plots(
         plots.latency, "reads and writes",
         legend + plot_grid(plots.latency) +
-            "<p class=\"note\">Share of the device&#39;s reads and writes that took at most the time below, over all "
-            "measured phases and repetitions, by the model.</p>\n" +
+            "<p class=\"note\">Share of the device&#39;s reads and writes whose modelled "
+            "response time was at most the time on the axis, over all measured phases and "
+            "repetitions.</p>\n" +
             query_note("bench_latency", bench.facts.run.id));
   if (!plots.flushes.empty())
     html += folded_plots(
         plots.flushes, "flushes",
         legend + plot_grid(plots.flushes) + flush_table(bench.flushes) +
-            "<p class=\"note\">The same of flushes, in numbers to the next bound of the histogram. A file system that sends none is not in it.</p>\n" +
+            "<p class=\"note\">Response times of flushes, rounded up to the next bound of the "
+            "histogram. A file system that sends no flushes is not listed.</p>\n" +
             query_note("bench_flushes", bench.facts.run.id));
   return {.id = "latency", .title = "Response times of requests", .html = html};
 }
 
 Section load_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
-  return {
-      .id = "load",
-      .title = "Load over time",
-      .html = folded_plots(
-          plots, "throughput and requests in the device",
-          Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
-              "<p class=\"note\">The first repetition of each file system, over the model time of a phase. Bytes "
-              "are spread over the time since the request before was completed; requests in the device are a mean "
-              "over each stretch.</p>\n" +
-              query_note("bench_load", bench.facts.run.id))};
+  return {.id = "load",
+          .title = "Load over time",
+          .html = folded_plots(
+              plots, "throughput and requests in the device",
+              Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
+                  "<p class=\"note\">The first repetition of each file system, over the model time "
+                  "of a phase. The bytes of a request are spread over the time since the previous "
+                  "completion. Requests in the device are a mean over each interval.</p>\n" +
+                  query_note("bench_load", bench.facts.run.id))};
 }
 
 Section requests_section(const Benchmark& bench) {

@@ -34,7 +34,7 @@ TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
 }
 
 /// The fixed duration applies to one file system only.
-TEST(FixedTime, AppliesWhenOneMeasurementIsFixed) {
+TEST(FixedTime, AppliesIfOneOfTwoMeasurementsIsFixed) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
   rank(contest);
@@ -52,7 +52,7 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
 
 /// The baseline is from before the introduction of fixed times. Its unit is milliseconds instead of
 /// milliseconds per operation.
-TEST(FixedTime, RejectsABaselineThatLacksIt) {
+TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;
   for (auto& [bench, fixed] :
        {std::pair<Benchmark&, bool>(then, false), std::pair<Benchmark&, bool>(now, true)}) {

@@ -120,8 +120,8 @@ std::string values_table(const Contest& contest) {
 std::string more_note(std::size_t all, std::size_t shown, const char* what) {
   if (all <= shown) return {};
   return fmt::format(
-      "<p class=\"note\">{} more {} are in CSV and JSON (<code>--csv</code>, <code>--json</code>) and in the "
-      "database.</p>\n",
+      "<p class=\"note\">{} more {} are in the CSV and JSON output (<code>--csv</code>, "
+      "<code>--json</code>) and in the database.</p>\n",
       all - shown, what);
 }
 
@@ -183,9 +183,11 @@ Section measures_section(const Benchmark& bench) {
       .html = folded(
           {.summary = fmt::format("Every repetition and every counter of {} comparisons", measured),
            .html =
-               "<p class=\"note\">Write amplification is what the guest&#39;s disk was given by what the "
-               "application wrote; at the media, what reached the platters or cells behind arrays and caches. "
-               "The guest&#39;s figures are its /proc/diskstats; the device&#39;s own counters stand beside them, with the deviation.</p>\n" +
+               "<p class=\"note\">Write amplification is the number of bytes written to the "
+               "guest&#39;s disk, divided by the bytes that the application wrote. At the media, "
+               "it counts the bytes written to platters or flash cells below arrays and caches. "
+               "The guest&#39;s figures are from its /proc/diskstats; next to them are the "
+               "device&#39;s own counters, with the deviation.</p>\n" +
                tables + more_note(measured, shown, "comparisons") +
                query_note("bench_measures", bench.facts.run.id) +
                query_note("bench_metrics", bench.facts.run.id)})};
@@ -195,7 +197,7 @@ Section bench_trials_section(const Benchmark& bench) {
   return {.id = "trials",
           .title = "Trials",
           .html = failed_trials(bench) +
-                  details("All trials: seeds, clocks, when",
+                  details("All trials: seeds, clocks, start times",
                           trial_table(bench) + query_note("bench_trials", bench.facts.run.id))};
 }
 

@@ -21,14 +21,17 @@ using Kind = Column::Kind;
 /// If there are more rankings than this, they are grouped by device and collapsed.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
-    "<p class=\"note\">In virtual time the guest&#39;s clock stands still while it computes and moves on when it waits for "
-    "the device or a timer. What a file system costs the processor is not in these times, so that their order can differ "
-    "from that of a machine whose processor is slow. A repetition has a seed of its own; the same seed gives the same "
-    "time to the nanosecond, so that intervals show what the seeds change, and no noise.</p>\n";
+    "<p class=\"note\">In virtual time the guest&#39;s clock stops while it computes, and "
+    "advances when it waits for the device or a timer. These times do not include the processor "
+    "time of a file system, so the ranking can differ from the ranking on a machine with a slow "
+    "processor. Each repetition has a different seed. Equal seeds give equal times to the "
+    "nanosecond, so intervals show only the effect of the seeds, without noise.</p>\n";
 constexpr const char* kChargedNote =
-    "<p class=\"note\">The guest&#39;s time has what it took of the host&#39;s processor, times the charge. That processor runs "
-    "user-mode Linux, whose system calls cost many times what they cost a machine: what computes more is slower here, by how "
-    "much says little. Intervals show the host&#39;s noise and what the seeds change.</p>\n";
+    "<p class=\"note\">The guest&#39;s time includes the host&#39;s processor time that it used, "
+    "multiplied by the charge. The guest is user-mode Linux, whose system calls cost many times "
+    "more than on a real machine. A file system that computes more is slower here, but the size "
+    "of the difference means little. Intervals show the host&#39;s noise and the effect of the "
+    "seeds.</p>\n";
 constexpr const char* kNothing = "<span class=\"muted\">&ndash;</span>";
 
 struct EntrantColumn {
@@ -80,7 +83,7 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
 /// Returns geometric means over the contests in which all of these entrants were ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
-              .group = "all comparisons in which every one was ranked",
+              .group = "all comparisons in which every file system was ranked",
               .cells = {}};
   std::vector<double> sums(entrants.size(), 0);
   std::size_t contests = 0;
@@ -254,16 +257,17 @@ Section bench_overview(const Benchmark& bench) {
       .html =
           heat_map("workload", columns, rows) +
           fmt::format(
-              "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other is significantly faster: by more than {1:.0f}&nbsp;%, "
-              "in a t test of equal repetitions at {0:.0f}&nbsp;% confidence, corrected for all pairs of the row (Holm)"
-              "</span> <span>times the best: {2}</span> {3}<span>idle: a timer or a write-back "
-              "delay was measured</span></p>\n",
+              "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other file system is "
+              "significantly faster: by more than {1:.0f}&nbsp;%, in a t test of equal "
+              "repetitions at {0:.0f}&nbsp;% confidence, corrected for all pairs of the row "
+              "(Holm)</span> <span>multiple of the best time: {2}</span> {3}<span>idle: the time "
+              "is that of a timer or a write-back delay</span></p>\n",
               statistics::kConfidence * 100, kTie * 100, shade_scale(),
               bench.clock() == "virtual" ? "<span>virtual time: processor time is zero</span> "
               : bench.in_virtual_time()
                   ? "<span>virtual time with processor time: not deterministic</span> "
-                  : "<span>CPU: the device was busy less than half of the time, so that the processor was "
-                    "measured</span> ") +
+                  : "<span>CPU: the device was busy for less than half of the time, so the time "
+                    "is that of the processor</span> ") +
           query_note("bench_cells", bench.facts.run.id)};
 }
 
@@ -300,12 +304,14 @@ Section ranking_section(const Benchmark& bench) {
       std::string(bench.clock() == "virtual" ? kVirtualTimeNote
                   : bench.in_virtual_time()  ? kChargedNote
                                              : "") +
-          "<p class=\"note\">To quiescence: until the last call returned and all writes reached the device. Elapsed: until "
-          "the last call returned. Of the best: time as a share of the best one&#39;s, over equal repetitions. Spread: "
-          "standard deviation by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider for few "
-          "repetitions); every repetition is under &quot;All measures&quot;. A rank is one plus the number of entrants that are significantly "
-          "faster: all pairs of a table are compared over equal repetitions and corrected for their number (Holm). The "
-          "intervals of single ratios are not corrected.</p>\n" +
+          "<p class=\"note\">To quiescence: the time until the last call returned and all writes "
+          "reached the device. Elapsed: the time until the last call returned. Of the best: the "
+          "time divided by the best time, over equal repetitions. Spread: standard deviation "
+          "divided by mean. Bars are means, lines their bootstrap intervals (95&nbsp;%, wider "
+          "for few repetitions). Every repetition is listed under &quot;All measures&quot;. A "
+          "rank is one plus the number of entrants that are significantly faster. All pairs of a "
+          "table are compared over equal repetitions, with a correction for the number of pairs "
+          "(Holm). The intervals of single ratios are not corrected.</p>\n" +
           query_note("bench_measures", bench.facts.run.id));
   return section;
 }

@@ -84,7 +84,8 @@ std::string unclocked_note(const Facts& facts) {
   }
   if (text.empty()) return {};
   return fmt::format(
-      "<p class=\"note\">Phases without a real-time clock, which cannot be late: {}</p>\n{}",
+      "<p class=\"note\">Phases without a real-time clock, in which no request can be late: "
+      "{}</p>\n{}",
       escape(text), query_note("clocks", facts.run.id));
 }
 
@@ -136,8 +137,8 @@ Section recovery_section(const Facts& facts) {
       (facts.recovery.size() <= kRecoveriesInTheOpen
            ? tables
            : details(fmt::format("{} cells by step", facts.recovery.size()), tables)) +
-      "<p class=\"note\">Model time, as the emulated drive counts it: median (bar) and range (line) over the trials "
-      "of a cell. Wall time includes the guest&#39;s processor and the host.</p>\n" +
+      "<p class=\"note\">Model time of the emulated drive: median (bar) and range (line) over "
+      "the trials of a cell. Wall time includes the guest&#39;s processor and the host.</p>\n" +
       query_note("recovery", facts.run.id);
   return section;
 }
@@ -156,14 +157,15 @@ Section latency_section(const Facts& facts, const std::vector<Plot>& plots) {
     out += Dashes(named).legend();
     out += plot_grid(plots);
     out +=
-        "<p class=\"note\">Share of reads and writes that took at most the time below, as the client saw it; the table has what the model said, too.</p>\n";
+        "<p class=\"note\">Share of reads and writes that took at most the time on the axis, as "
+        "measured by the client. The table also has the modelled times.</p>\n";
     out += details("In numbers", latency_table(facts)) + query_note("latency", facts.run.id);
   }
   if (!facts.responses.empty()) {
     const bool flushes =
         std::ranges::any_of(facts.responses, [](const Responses& r) { return r.op == "flush"; });
     out += folded({.summary = flushes ? "Reads, writes and flushes separately"
-                                      : "Reads and writes separately; no flush was sampled",
+                                      : "Reads and writes separately; no flushes were sampled",
                    .html = response_table(facts) + query_note("responses", facts.run.id),
                    .id = "responses"});
   }
@@ -204,18 +206,18 @@ Section io_section(const Facts& facts) {
 }
 
 Section lateness_section(const Facts& facts) {
-  Section section{.id = "lateness", .title = "Was the drive's latency delivered?", .html = {}};
+  Section section{.id = "lateness", .title = "Was the drive's latency met?", .html = {}};
   if (facts.lateness.empty() && !facts.unclocked.empty() &&
       std::ranges::all_of(facts.unclocked,
                           [](const Unclocked& u) { return u.clock == "virtual"; })) {
     section.html =
-        "<p><span class=\"verdict good\">Yes.</span> In virtual time guest and device have one clock, which waits for "
-        "the host: no request can be late.</p>\n" +
+        "<p><span class=\"verdict good\">Yes.</span> In virtual time guest and device share a "
+        "clock, which waits for the host, so no request can be late.</p>\n" +
         query_note("clocks", facts.run.id);
     return section;
   }
   if (facts.lateness.empty()) {
-    section.html = nothing("No phase was served under a real-time clock.") + unclocked_note(facts);
+    section.html = nothing("No phase had a real-time clock.") + unclocked_note(facts);
     return section;
   }
   const double most = std::ranges::max(facts.lateness, {}, &Lateness::share).share;
@@ -256,9 +258,10 @@ Section lateness_section(const Facts& facts) {
   }
   out += details(
       fmt::format("{} phases in numbers", facts.lateness.size()),
-      "<p class=\"note\">Lateness is achieved minus target time of a request. p50 is the median over the trials "
-      "of the cell, p99 and worst are the largest of any trial; the share is mean lateness by mean target. A trial is late "
-      "whose mean lateness is over 5&nbsp;% of the mean service time.</p>\n" +
+      "<p class=\"note\">The lateness of a request is its achieved time minus its target time. "
+      "p50 is the median over the trials of the cell; p99 and worst are the maximum over the "
+      "trials. The share is mean lateness divided by mean target. A trial is late if its mean "
+      "lateness exceeds 5&nbsp;% of the mean service time.</p>\n" +
           html_table(columns, rows, "cards") + query_note("lateness", facts.run.id) +
           unclocked_note(facts));
   return section;

@@ -21,8 +21,8 @@ struct Instance {
   std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings
   std::string command;     ///< reproduces it; may be empty
-  std::string
-      page;  ///< file name of its page in the report's folder, even if the page does not exist
+  /// File name of its page in the report's folder, even if the page does not exist.
+  std::string page;
   std::string disagreement;
   const Trial* trial = nullptr;  ///< the trial, if it has a single cut
 };
@@ -33,14 +33,14 @@ struct Bug {
   enum class Kind : std::uint8_t { found, not_reproduced, unpromised, wanted };
   Kind kind = Kind::found;
   std::string filesystem, variant, verdict, tier;
-  std::vector<Instance> instances;  ///< the one with the fewest operations first
+  std::vector<Instance> instances;  ///< instances, the instance with the fewest operations first
   std::size_t trials = 0;           ///< number of trials that show the bug
 };
 
 /// Maximum number of instances shown on a card.
 inline constexpr std::size_t kInstancesMost = 200;
 
-/// Returns the bugs: `found` ones first, and among them those shown by more trials.
+/// Returns the bugs: the `found` ones first, and among those, bugs shown by more trials first.
 std::vector<Bug> bugs_of(const Facts& facts);
 
 /// Returns the last changing operation and the promise after it, such as "rename, then fsyncdir";

@@ -178,8 +178,9 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   });
   const std::size_t all = rows.size();
   rows.resize(std::min(all, kOperationRowsMost));
-  return "<p class=\"note\">Trials with a failing state, by the last operation that changes something and the promise "
-         "after it, in the minimised workload. Filled: a promise was broken; outlined: a negative control lost, as expected.</p>\n" +
+  return "<p class=\"note\">Trials with a failing state, by the last changing operation of the "
+         "minimised workload and the promise that follows it. Filled: a promise was broken. "
+         "Outlined: a negative control lost data, as expected.</p>\n" +
          heat_map("operation", columns, rows) +
          (all > rows.size()
               ? fmt::format("<p class=\"note\">{} more operations.</p>\n", all - rows.size())
@@ -204,8 +205,8 @@ Section bugs_section(const Facts& facts) {
   section.html += found.empty() ? "<p>No promise was broken.</p>\n" : found;
   if (const std::string again = of(Bug::Kind::not_reproduced); !again.empty())
     section.html += fmt::format(
-        "<h3>Not reproduced on a fresh guest</h3>\n<p class=\"note\">Errors of the laboratory, not of "
-        "a file system.</p>\n{}",
+        "<h3>Not reproduced on a fresh guest</h3>\n<p class=\"note\">These are errors of "
+        "headcrash, not of a file system.</p>\n{}",
         again);
   const auto folded_away = [&](Bug::Kind kind, const char* words, const char* id) {
     if (count(kind) == 0) return;
@@ -218,7 +219,7 @@ Section bugs_section(const Facts& facts) {
   folded_away(Bug::Kind::unpromised, "Losses where nothing was promised", "unpromised");
   const auto shown = static_cast<std::int64_t>(facts.failures.size());
   if (facts.failures_in_all > shown)
-    section.html += fmt::format("<p class=\"note\">And {} more failures in the database.</p>\n",
+    section.html += fmt::format("<p class=\"note\">The database has {} more failures.</p>\n",
                                 facts.failures_in_all - shown);
   if (!facts.failures.empty()) section.html += query_note("failures", facts.run.id);
   return section;

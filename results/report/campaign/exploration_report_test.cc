@@ -90,7 +90,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
   EXPECT_LT(controls, trials);
   EXPECT_LT(html.find("ext4-nobarrier", controls), trials);
   EXPECT_EQ(html.find("This report is invalid"), std::string::npos);
-  EXPECT_NE(html.find("1 of 2 file systems kept what they promise; btrfs lost synced data"),
+  EXPECT_NE(html.find("1 of 2 file systems kept their promises; btrfs lost synced data"),
             std::string::npos)
       << "without controls";
   const auto bug = html.find("<div class=\"card bug\" id=\"bug.btrfs..silent-loss.posix\">"),

@@ -168,8 +168,9 @@ std::string strips(const Facts& facts) {
          fmt::format(
              "<div class=\"axis\"><span>cut after {} events</span><span>{}</span></div>\n</div>\n",
              first, last) +
-         "<p class=\"legend\"><span><i class=\"box replayed\"></i>all promises kept</span> <span><i class=\"box lost\"></i>some state "
-         "of these cuts lost data: from the top, at least half of the height</span> <span><i class=\"box other\"></i>other</span></p>\n";
+         "<p class=\"legend\"><span><i class=\"box replayed\"></i>all promises kept</span> "
+         "<span><i class=\"box lost\"></i>a state of these cuts lost data (drawn from the top, "
+         "at least half of the height)</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
 /// Draws one bar per file system. The longest steps have different shades; all other steps together

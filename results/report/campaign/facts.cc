@@ -268,7 +268,7 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
   TRY(const auto newest, run_query(database, "newest_run", 0));
   const auto id = newest.row(0).maybe_integer("id");
   if (!id)
-    return fail(database.path().string(), "holds no run yet",
+    return fail(database.path().string(), "contains no run",
                 "run a campaign first: headcrash campaign FILE.toml");
   return *id;
 }
@@ -280,7 +280,7 @@ Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) 
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {
     return fail(database.path().string(), fmt::format("has no run {}", run),
-                "leave --run out for the newest");
+                "omit --run for the newest run");
   }
   reader.each("filesystems",
               [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });

@@ -75,7 +75,7 @@ std::vector<std::string> invalidities(const std::vector<IoErrorRow>& rows) {
     if (control && !row.surprise.empty())
       said.push_back(fmt::format("control {}: {}", row.key, row.surprise));
     if (!control && row.requests_failed == 0)
-      said.push_back(fmt::format("{}: the fault never fired", row.key));
+      said.push_back(fmt::format("{}: the fault never occurred", row.key));
     if (!row.lasting || row.failed != "data-overwrite") continue;
     lasting_data = true;
     reported |= row.first == "EIO" || row.second == "EIO" || row.after_sync == "EIO";

@@ -217,13 +217,12 @@ Section outcomes_section(const Facts& facts) {
     }
     rows.push_back(std::move(row));
   }
-  return {
-      .id = "outcomes",
-      .title = "Outcomes",
-      .html =
-          "<p class=\"note\">Trials by workload and file system. Filled or striped red: a promise was broken; outlined: a "
-          "negative control lost, as expected.</p>\n" +
-          heat_map("workload", columns, rows) + query_note("cells", facts.run.id)};
+  return {.id = "outcomes",
+          .title = "Outcomes",
+          .html =
+              "<p class=\"note\">Trials by workload and file system. Filled or striped red: a "
+              "promise was broken. Outlined: a negative control lost data, as expected.</p>\n" +
+              heat_map("workload", columns, rows) + query_note("cells", facts.run.id)};
 }
 
 Section trials_section(const Facts& facts) {

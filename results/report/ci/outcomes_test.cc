@@ -38,7 +38,7 @@ TEST(CiOutcomes, JUnitCountsAndEscapes) {
   EXPECT_NE(text.find("<skipped message=\"interrupted\"/>"), std::string::npos);
 }
 
-TEST(CiOutcomes, SarifHasWhatFailed) {
+TEST(CiOutcomes, SarifListsTheFailures) {
   const auto sarif = nlohmann::json::parse(as_sarif(kCases, "1.2"));
   EXPECT_EQ(sarif["version"], "2.1.0");
   const auto& run = sarif["runs"][0];
@@ -56,14 +56,14 @@ TEST(CiOutcomes, SarifHasWhatFailed) {
   }
 }
 
-TEST(CiOutcomes, AnnotationsEscapeWhatEndsThem) {
+TEST(CiOutcomes, AnnotationsEscapeTheirDelimiters) {
   EXPECT_EQ(as_annotations(kCases),
             "::error file=src/a%2Cb.c,line=1,title=check xfs::after line 2, \"a<b & 50%25\"%0A"
             "first%0Asecond\x01%0Ax/crash.html\n"
             "::error title=check f|2fs::no guest\n");
 }
 
-TEST(CiOutcomes, MarkdownIsOneRowACase) {
+TEST(CiOutcomes, MarkdownHasOneRowPerCase) {
   const std::string text = as_markdown("mytest", kCases);
   EXPECT_NE(text.find("1 passed, 1 failed, 1 without a verdict, 1 skipped"), std::string::npos);
   EXPECT_NE(text.find("| check f\\|2fs | error | 0.0 | no guest |\n"), std::string::npos) << text;

@@ -370,10 +370,10 @@
       if (r.me[i] >= 0 && r.me[i] < cut) ++onMedium;
     }
     const one = risks.length === 1;
-    let text = `At ${timeText(timeOf(cut))}, after ${cut} events: ${risks.length} ${one ? 'write' : 'writes'} (${bytesText(amount)}) had no completed flush behind ${one ? 'it' : 'them'}`;
+    let text = `At ${timeText(timeOf(cut))}, after ${cut} events: ${risks.length} ${one ? 'write' : 'writes'} (${bytesText(amount)}) ${one ? 'was' : 'were'} not covered by a completed flush`;
     if (inFlight > 0) text += `, ${inFlight} of them in flight`;
     if (data.media.length > 0 && risks.length > 0 && !data.states.some((s) => s.members)) text += `; ${onMedium} had reached the medium all the same`;
-    if (state >= 0 && data.states[state].members) text += `; ${data.states[state].undone.length} media writes of members that had stopped are missing in state ${data.states[state].name}`;
+    if (state >= 0 && data.states[state].members) text += `; ${data.states[state].undone.length} media writes to stopped members are missing in state ${data.states[state].name}`;
     else if (state >= 0 && risks.length > 0) text += `; ${data.states[state].lost.length} lost, ${data.states[state].torn.length} torn in state ${data.states[state].name}`;
     byId('at-cut').textContent = text + '.' + lastPromise();
   }

@@ -244,7 +244,7 @@ std::string legend(const CrashPage& page) {
                        text);
   };
   entry("<path class=\"k-write\" d=\"M2 6h14\"/><path class=\"k-tail\" d=\"M16 6h16\"/>",
-        "write in flight, then not flushed");
+        "write in flight, then unflushed");
   const TimelineState* state = shown_state(page);
   if (state != nullptr && !state->by_members) {
     entry("<path class=\"k-kept-tail\" d=\"M6 6h26\"/><path class=\"k-kept\" d=\"M6 6h0\"/>",
@@ -262,12 +262,12 @@ std::string legend(const CrashPage& page) {
       "at risk, either is possible");
   if (!page.flushes.empty())
     entry("<path class=\"k-flush\" d=\"M4 6h20\"/><path class=\"k-flush-line\" d=\"M24 0v12\"/>",
-          "flush, and what it completes");
+          "flush, and the writes that it covers");
   if (!page.media.empty())
     entry("<path class=\"k-media\" d=\"M8 3v6M14 3v6M20 3v6\"/>", "reached the medium");
   if (state != nullptr && !state->undone.empty())
     entry("<path class=\"k-lost\" d=\"M13.5 2.5l7 7m0-7l-7 7\"/>",
-          "did not: its member had stopped");
+          "not on the medium: its member had stopped");
   entry("<path class=\"k-cut\" d=\"M17 0v12\"/>", "power cut");
   if (page.states.size() > 1) {
     entry("<path class=\"k-state-kept\" d=\"M17 6h0\"/>", "promises kept");
@@ -279,12 +279,12 @@ std::string legend(const CrashPage& page) {
 std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
   const Risk risk = risk_of(page);
   std::string out = fmt::format(
-      "At {}, after {} events: {} {} ({}) had no completed flush behind {}", time_text(plan.cut_ns),
-      page.cut, risk.writes, risk.writes == 1 ? "write" : "writes",
-      bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "it" : "them");
+      "At {}, after {} events: {} {} ({}) {} not covered by a completed flush",
+      time_text(plan.cut_ns), page.cut, risk.writes, risk.writes == 1 ? "write" : "writes",
+      bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "was" : "were");
   if (risk.in_flight > 0) out += fmt::format(", {} of them in flight", risk.in_flight);
   if (const TimelineState* state = shown_state(page); state != nullptr && state->by_members) {
-    out += fmt::format("; {} media writes of members that had stopped are missing in state {}",
+    out += fmt::format("; {} media writes to stopped members are missing in state {}",
                        state->undone.size(), state->name);
   } else if (state != nullptr && risk.writes > 0) {
     out += fmt::format("; {} lost, {} torn in state {}", state->lost.size(), state->torn.size(),
@@ -403,12 +403,15 @@ std::string operations(const CrashPage& page) {
     list += fmt::format(
         "<li class=\"{}{}\" value=\"{}\"><code>{}</code>{}</li>\n",
         operation.promises ? "promise" : "", after ? " after" : "", i, escape(operation.text),
-        persisted == i ? " <b>the last that is known to have returned before the cut</b>" : "");
+        persisted == i ? " <b>the last operation that is known to have returned before the "
+                         "cut</b>"
+                       : "");
   }
   return "<section id=\"operations\">\n<h2>Operations</h2>\n" +
          details(
              fmt::format(
-                 "{} operations; bold ones promise persistence, grey ones may have begun or not",
+                 "{} operations; bold operations promise persistence, and grey operations may or "
+                 "may not have begun",
                  page.operations.size()),
              "<ol class=\"operations\">\n" + list + "</ol>\n", "", page.operations.size() <= 24) +
          "</section>\n";
@@ -427,8 +430,8 @@ std::string states(const CrashPage& page) {
                     escape(state.strategy), escape(state.verdict), escape(state.summary)});
   }
   std::string out = fmt::format(
-      "<section id=\"states\">\n<h2>Other cuts</h2>\n<p>{} crash states of this recording were checked, {} broke a "
-      "promise.</p>\n",
+      "<section id=\"states\">\n<h2>Other cuts</h2>\n<p>{} crash states of this recording were "
+      "checked; {} of them broke a promise.</p>\n",
       page.states.size(), failed);
   if (!rows.empty())
     out += details("those that did",
@@ -452,14 +455,15 @@ std::string foot(const CrashPage& page) {
     out += "</code></pre>\n</section>\n";
   }
   out +=
-      "<section id=\"reading\">\n<h2>How to read the picture</h2>\n"
-      "<p>A bar is a request from submission to completion; the thin line behind it lasts until a flush that was submitted "
-      "later has completed. Where bar or line crosses the cut, the write is at risk: the drive may have it, or not, or in "
-      "part. A row is a kind of block, and a line in it one place on the disk. Quiet stretches of time are "
-      "drawn shorter; a grey piece above them says how long they were.</p>\n"
-      "<p class=\"script-only\" hidden>Move the cut with the slider or by dragging along the axis of time. With the picture in "
-      "focus: left and right go from request to request, up and down through those at risk, + and &minus; zoom, 0 shows "
-      "all.</p>\n</section>\n";
+      "<section id=\"reading\">\n<h2>How to read the picture</h2>\n<p>A bar is a request from "
+      "submission to completion. The thin line after the bar ends when a later flush has "
+      "completed. If the bar or the line crosses the cut, the write is at risk: the drive may "
+      "have stored it completely, partly or not at all. A row is a kind of block, and a line in "
+      "the row is one place on the disk. Idle intervals are drawn shorter; a grey mark above "
+      "them shows their length.</p>\n<p class=\"script-only\" hidden>Move the cut with the "
+      "slider or by dragging along the time axis. If the picture has the focus, left and right "
+      "move from request to request, up and down through the requests at risk, + and &minus; "
+      "zoom, and 0 shows everything.</p>\n</section>\n";
   return out;
 }
 

@@ -59,8 +59,8 @@ struct TimelineRequest {
   /// The ACK after which no cut can remove the write: the write's own ACK (FUA), or that of the
   /// first flush submitted after the write's ACK.
   std::optional<Moment> durable;
-  std::optional<std::uint64_t>
-      on_medium;  ///< the event after which the complete write is on the medium, if recorded
+  /// The event after which the complete write is on the medium, if recorded.
+  std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
   BlockClass block = BlockClass::other;
   std::string what;   ///< meaning of the block: "journal commit block of transaction 7"
@@ -112,12 +112,12 @@ struct TimelineState {
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// True for an array, where only the members show the fate of the host's writes.
+  /// true for an array, where only the members show the fate of the host's writes
   bool by_members = false;
-  std::vector<std::size_t>
-      undone;  ///< indices into media: writes that stopped members omitted before the cut
-  std::vector<std::pair<std::size_t, Moment>>
-      stopped;  ///< members of an array that stopped before the others
+  /// Indices into media: writes that stopped members omitted before the cut.
+  std::vector<std::size_t> undone;
+  /// Members of an array that stopped before the others.
+  std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
 /// A recorded quantity of a device over time.
@@ -159,8 +159,8 @@ struct CrashPage {
   std::vector<std::string> reproduce;  ///< commands
   std::vector<std::string> left_out;   ///< sentences about omissions due to the page's size limits
   std::vector<TimelineSeries> series;
-  std::vector<std::string>
-      series_notes;  ///< sentences about the source of the values and about missing values
+  /// Sentences about the source of the values and about missing values.
+  std::vector<std::string> series_notes;
 };
 
 /// The fate of a write that is at risk.

@@ -73,7 +73,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
   EXPECT_NE(row_of(html, "write number 4").find("there</span>"), std::string::npos);
   EXPECT_EQ(row_of(html, "write number 1"), "") << "it was flushed";
   EXPECT_NE(
-      html.find("3 writes (12.0\xc2\xa0KiB) had no completed flush behind them; 1 lost, 1 torn"),
+      html.find("3 writes (12.0\xc2\xa0KiB) were not covered by a completed flush; 1 lost, 1 torn"),
       std::string::npos);
 }
 

@@ -103,7 +103,7 @@ class Picture {
     for (const TimelineRequest& request : page_.requests)
       count += at_risk(request, page_.cut) ? 1 : 0;
     return fmt::format(
-        "Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
+        "Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk at the cut",
         page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), count);
   }
 
@@ -360,7 +360,7 @@ class Picture {
       const double length =
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
-        // Labels of events before the cut end there, too.
+        // Labels of events before the cut also end at the cut.
         const double cut = x(plan_.cut_ns),
                      end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));

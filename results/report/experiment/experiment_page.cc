@@ -182,8 +182,8 @@ std::string own_heat_map(const OwnTable& table) {
   }
   return fmt::format("<h3>{}</h3>\n", escape(table.title)) +
          heat_map(table.columns[1], columns, rows) +
-         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> beaten by none</span> <span>"
-         "times the best: " +
+         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> not beaten by any other</span> "
+         "<span>multiple of the best time: " +
          shade_scale() + "</span></p>\n";
 }
 
@@ -475,7 +475,7 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// Returns the indices of the rules, failed ones first.
+/// Returns the indices of the rules, failed rules first.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -555,8 +555,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   }
   std::string out = rows.empty()
                         ? ""
-                        : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
-                                     "cards claims");
+                        : html_table({{"claim; rules that do not hold"}, {"result"}, {"checks"}},
+                                     rows, "cards claims");
   if (without_rules > kNumbersOnlyNamed)
     out += fmt::format("<p>{} more have numbers only.</p>\n", without_rules);
   else if (!without.empty())
@@ -576,7 +576,7 @@ std::vector<Section> summary_sections(const Claim& claim) {
     }
   }
   if (!others.empty())
-    first += folded({.summary = "who beats whom, and by how much", .html = others});
+    first += folded({.summary = "comparisons of pairs, and the differences", .html = others});
   std::vector<Section> sections;
   if (!maps.empty())
     sections.push_back(
@@ -648,7 +648,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
                                    page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
   if (rules == 0) answer = fmt::format("no check{}", against);
   if (page.undecided > 0)
-    answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
+    answer += fmt::format("; undecided, because a cell is missing or failed: {}", page.undecided);
   std::vector<std::pair<std::string, std::string>> facts{
       {"claims", fmt::format("{}", claims.size())}};
   if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));

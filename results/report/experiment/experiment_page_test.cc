@@ -74,7 +74,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndOmitsMissingCells) {
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
       page->html.find(
-          ">1 of 3 checks against the paper hold, 1 does not; undecided, since a cell is missing or failed: 1<"),
+          ">1 of 3 checks against the paper hold, 1 does not; undecided, because a cell is missing or failed: 1<"),
       std::string::npos)
       << page->html;
 }

@@ -95,7 +95,7 @@ std::string status_of(const Facts& facts, const Answer& answer) {
       breaches += fmt::format("; {} {}", filesystem, breach(facts, filesystem));
   }
   if (broken > kNamesInStatus) breaches += fmt::format("; {} more below", broken - kNamesInStatus);
-  return fmt::format("{} of {} file systems kept what they promise{}", kept.size() - broken,
+  return fmt::format("{} of {} file systems kept their promises{}", kept.size() - broken,
                      kept.size(), breaches);
 }
 
@@ -124,7 +124,7 @@ void judge_controls(const Facts& facts, Answer& answer) {
   answer.notes.push_back(
       facts.run.interrupted()
           ? "negative controls: none has run yet"
-          : "negative controls: none (nothing here shows that a loss would be noticed)");
+          : "negative controls: none (this run does not show that losses are detected)");
 }
 
 void add_notes(const Facts& facts, std::vector<std::string>& notes) {
@@ -141,15 +141,16 @@ void add_notes(const Facts& facts, std::vector<std::string>& notes) {
     if (n > 0)
       notes.push_back(fmt::format("{}: {} of {} ({})", what, n, facts.trials.size(), meaning));
   };
-  note("trials without a power cut", uncut, "they show nothing about crashes");
+  note("trials without a power cut", uncut, "they do not test crashes");
   note("harness errors", harness, "not judged");
   note("late trials", late,
        "requests took over 5 % longer than on the modelled drive; times are partly the host's");
   note("trials with clock=off", clockless,
-       "model times are valid; nothing was delivered at the drive's speed");
+       "model times are valid; no request was completed at the drive's speed");
   if (unconfirmed > 0)
     notes.push_back(fmt::format(
-        "failing states not reproduced on a fresh guest: {} (an error of the laboratory, not of a file system)",
+        "failing states not reproduced on a fresh guest: {} (an error of headcrash, not of a "
+        "file system)",
         unconfirmed));
 }
 

@@ -26,10 +26,10 @@ struct SystemRow {
 
 struct Answer {
   bool valid = true;     ///< false: a control did not show its required result
-  std::string status;    ///< "4 of 5 file systems kept what they promise; btrfs lost synced data"
+  std::string status;    ///< "4 of 5 file systems kept their promises; btrfs lost synced data"
   std::string controls;  ///< "controls as expected: 2 of 2"
-  std::vector<std::string>
-      failed_controls;  ///< "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ..."
+  /// "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ...".
+  std::vector<std::string> failed_controls;
   std::vector<SystemRow> systems;  ///< file systems with unexpected results first
   std::vector<std::string> notes;  ///< "late trials: 3 of 15 (...)"
 };

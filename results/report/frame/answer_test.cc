@@ -57,7 +57,7 @@ Facts facts(std::vector<Cell> cells) {
 TEST(Answer, NamesFileSystemsThatKeptAndTheControlsResult) {
   const auto said = answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("ext4", "clean", 5, 0),
                                   cell("xfs", "clean", 5, 0)}));
-  EXPECT_EQ(said.status, "2 of 2 file systems kept what they promise");
+  EXPECT_EQ(said.status, "2 of 2 file systems kept their promises");
   EXPECT_EQ(said.controls, "controls as expected: 1 of 1");
   EXPECT_TRUE(said.valid);
   EXPECT_TRUE(said.notes.empty());
@@ -72,12 +72,12 @@ TEST(Answer, NamesFileSystemsThatKeptAndTheControlsResult) {
 
 TEST(Answer, NamesABrokenPromiseFirst) {
   const auto said = answer(facts({cell("ext4", "clean", 1, 0), cell("btrfs", "clean", 3, 2)}));
-  EXPECT_EQ(said.status, "1 of 2 file systems kept what they promise; btrfs lost synced data");
+  EXPECT_EQ(said.status, "1 of 2 file systems kept their promises; btrfs lost synced data");
   EXPECT_EQ(said.systems.at(0).filesystem, "btrfs");
   EXPECT_EQ(said.systems.at(0).as_expected, false);
   EXPECT_EQ(said.controls, "");
   EXPECT_EQ(said.notes.at(0),
-            "negative controls: none (nothing here shows that a loss would be noticed)");
+            "negative controls: none (this run does not show that losses are detected)");
 }
 
 TEST(Answer, DistinguishesOtherFailuresFromLosses) {
@@ -89,7 +89,7 @@ TEST(Answer, DistinguishesOtherFailuresFromLosses) {
   f.trials[0].verdict = "hang";
   const auto said = answer(f);
   EXPECT_EQ(said.status,
-            "0 of 1 file systems kept what they promise; btrfs was neither clean nor lost data");
+            "0 of 1 file systems kept their promises; btrfs was neither clean nor lost data");
   EXPECT_EQ(said.systems.at(0).verdicts, "1 hang, 4 replayed");
 }
 
@@ -97,7 +97,7 @@ TEST(Answer, ReportsAFileSystemWithOneFailedCell) {
   auto bad = cell("xfs", "clean", 4, 1);
   bad.device = "e";
   const auto said = answer(facts({cell("xfs", "clean", 5, 0), bad}));
-  EXPECT_EQ(said.status, "0 of 1 file systems kept what they promise; xfs lost synced data");
+  EXPECT_EQ(said.status, "0 of 1 file systems kept their promises; xfs lost synced data");
   ASSERT_EQ(said.systems.size(), 1U) << "one row for all its cells";
   EXPECT_EQ(said.systems[0].place, "2 cells");
   EXPECT_EQ(said.systems[0].trials, 10);
@@ -155,7 +155,7 @@ TEST(Answer, NotesTrialsOfLimitedValue) {
   f.cells[0].late = 2;
   const auto said = answer(f);
   ASSERT_EQ(said.notes.size(), 2U);
-  EXPECT_EQ(said.notes[0], "trials without a power cut: 1 of 8 (they show nothing about crashes)");
+  EXPECT_EQ(said.notes[0], "trials without a power cut: 1 of 8 (they do not test crashes)");
   EXPECT_TRUE(said.notes[1].starts_with("late trials: 2 of 8")) << said.notes[1];
 }
 
@@ -163,8 +163,7 @@ TEST(Answer, CountsManyBrokenPromises) {
   std::vector<Cell> cells;
   for (char c = 'a'; c < 'k'; ++c) cells.push_back(cell(std::string(1, c), "clean", 0, 1));
   const std::string status = answer(facts(cells)).status;
-  EXPECT_TRUE(
-      status.starts_with("0 of 10 file systems kept what they promise; a lost synced data; b"))
+  EXPECT_TRUE(status.starts_with("0 of 10 file systems kept their promises; a lost synced data; b"))
       << status;
   EXPECT_TRUE(status.ends_with("; f lost synced data; 4 more below")) << status;
 }

@@ -40,8 +40,8 @@ class Dashes {
 /// Converts "#0072b2" to a number for gnuplot's
 /// `rgb variable`.
 unsigned rgb_number(std::string_view hex);
-inline constexpr std::size_t kLabelCharacters =
-    28;  ///< capacity of the margin next to narrow plots
+/// Capacity of the margin next to narrow plots.
+inline constexpr std::size_t kLabelCharacters = 28;
 /// Converts text to a data field without separators, quotes, escapes or line ends. Text longer than
 /// `most` ends in an ellipsis.
 std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);

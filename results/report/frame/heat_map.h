@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;        ///< HTML
-  std::string group = {};  ///< text; rows of a group follow each other below it
+  std::string group = {};  ///< text; the rows of a group follow below the text
   std::string hint = {};   ///< text of the name's tooltip
   std::vector<HeatCell> cells;
 };

@@ -10,7 +10,7 @@
 namespace headcrash::report {
 
 /// Returns the picture as a figure without a caption, once for wide and once for narrow paper; the
-/// style sheet shows one of them. `filesystem` determines the colour of writes.
+/// style sheet shows only one of the two. `filesystem` determines the colour of writes.
 std::string io_picture(const IoPanel& panel);
 
 /// Returns the picture's legend.
@@ -20,7 +20,7 @@ std::string io_legend();
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// True if the device's own request count is available; otherwise no rate is known.
+  /// true if the device's own request count is available; otherwise no rate is known
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };

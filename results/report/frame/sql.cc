@@ -122,9 +122,8 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
     return fail("query", "has more than one statement", "run them one after the other");
   auto statement = db::Statement::prepare(database.handle(), text);
   if (!statement)
-    return fail(
-        statement.error().subject, statement.error().problem,
-        "only questions are answered (SELECT); `headcrash query` without one lists tables and queries");
+    return fail(statement.error().subject, statement.error().problem,
+                "use a SELECT; `headcrash query` without a query lists tables and queries");
   statement->bind_named(":run", *run);
   return rows_of(*statement, rows_most);
 }

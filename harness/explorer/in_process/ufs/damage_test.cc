@@ -252,7 +252,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
   const std::vector<Broken> all{
       {"sectors-too-high", "a second check reports",
        [](model::SectorStore& store, auto) { return ufs::Fsck().run(store, {}); }},
-      {"sectors-too-high", "did not terminate",
+      {"sectors-too-high", "did not end",
        [](model::SectorStore& store, auto) -> Result<ufs::FsckReport> {
          for (std::array<std::byte, ufs::kSectorBytes> sector;;) TRY(store.read(0, sector));
        }},

@@ -9,7 +9,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create a
 #      1    write a 0 4096 1 1
@@ -24,7 +24,7 @@
 #
 #    request         LBA  sectors     submitted  acknowledged
 #         11         128        8    117.186 ms    121.482 ms
-#            superblock (torn: only sectors 0 to 3 of it are there)
+#            superblock (torn: only sectors 0 to 3 are on the medium)
 #            submitted after the mark "phase workload"
 #
 # Expected and found

@@ -10,13 +10,13 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create foo
 #      1    write foo 0 32768 1 1
 #      2 P  sync
 #      3 P* write-dsync foo 0 8192 1 2
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #      4 P  fsync foo
 #           == power cut
 #

@@ -9,7 +9,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create f
 #      1 P  sync
@@ -43,7 +43,7 @@
 #     29    create b6
 #     30    create c6
 #     31 P* fsync c6
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #     32    create a7
 #     33    create b7
 #     34    create c7

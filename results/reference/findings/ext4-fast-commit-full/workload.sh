@@ -9,7 +9,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create bar
 #      1 P  write-sync bar 0 4096 1 1
@@ -28,7 +28,7 @@
 #     14 P  write-sync bar 53248 4096 1 14
 #     15 P  write-sync bar 57344 4096 1 15
 #     16 P* write-sync bar 61440 4096 1 16
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #     17 P  write-sync bar 65536 4096 1 17
 #           == power cut
 #         (3 operations that cannot have begun)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # ext4: repaired-by-fsck
 # ======================
-# fsck repaired damage that the replay had left; synced data is there
+# fsck repaired damage that the replay had left; all synced data is there
 #
 # file system  ext4, defaults (data=ordered)
 # made by      mkfs.ext4 -q -F -U {uuid} -E hash_seed={uuid},lazy_itable_init=0,lazy_journal_init=0 {device}
@@ -9,7 +9,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create foo
 #      1 P  sync
@@ -22,11 +22,11 @@
 #
 #    request         LBA  sectors     submitted  acknowledged
 #          1           0        8     24.586 ms     29.290 ms
-#            superblock (torn: only sectors 0 to 2 of it are there)
+#            superblock (torn: only sectors 0 to 2 are on the medium)
 #
 # Expected and found
 # ------------------
-#   fsck repaired damage that the replay had left; synced data is there
+#   fsck repaired damage that the replay had left; all synced data is there
 #
 # Recovery
 # --------
@@ -66,7 +66,7 @@
 #   IGNORED.
 #   Block bitmap differences: Group 1 block bitmap does not mat
 
-title='ext4, defaults (data=ordered), crash state w2~1:0x3: fsck repaired damage that the replay had left; synced data is there'
+title='ext4, defaults (data=ordered), crash state w2~1:0x3: fsck repaired damage that the replay had left; all synced data is there'
 fstype='ext4'
 mount_options=''
 replay_by_mount=''

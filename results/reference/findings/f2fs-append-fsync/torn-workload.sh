@@ -9,12 +9,12 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create foo
 #      1    write foo 0 32768 1 1
 #      2 P* sync
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #      3    write foo 32768 8192 1 2
 #      4 P  fsync foo
 #           == power cut
@@ -26,7 +26,7 @@
 #
 #    request         LBA  sectors     submitted  acknowledged
 #         11       36872        8     90.960 ms     90.968 ms
-#            metadata or data of no known kind (torn: only sectors 4 to 7 of it are there)
+#            metadata or data of no known kind (torn: only sectors 4 to 7 are on the medium)
 #            submitted after the mark "persisted 2"
 #
 # Expected and found

@@ -10,14 +10,14 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create foo
 #      1    write foo 0 32768 1 1
 #      2 P  sync
 #      3    write foo 32768 8192 1 2
 #      4 P* fsync foo
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #      5    write foo 40960 8192 1 3
 #      6 P  fsync foo
 #           == power cut

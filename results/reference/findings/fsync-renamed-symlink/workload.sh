@@ -10,7 +10,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    mkdir d0
 #      1    symlink nowhere d0/old
@@ -172,7 +172,7 @@
 #    157 P  fsyncdir d31
 #    158    rename d31/old d31/new
 #    159 P* fsyncdir d31
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #    160    mkdir d32
 #    161    symlink nowhere d32/old
 #    162 P  fsyncdir d32

@@ -10,7 +10,7 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #         (25 operations before)
 #     25    truncate %victim 0
@@ -211,7 +211,7 @@
 #    220    unlink victim31
 #    221    truncate %victim 0
 #    222 P* fsync %victim
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #    223    close %victim
 #    224    create victim32
 #    225 P  sync

@@ -10,11 +10,11 @@
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create a
 #      1 P* fsync a
-#           -- from here on the power may have been cut
+#           -- the power may have been cut at any later point
 #      2    create b
 #      3 P  fsync b
 #           == power cut

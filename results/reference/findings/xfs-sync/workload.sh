@@ -8,13 +8,13 @@
 # made by      mkfs.xfs -q -f -m uuid={uuid} {device}
 # crash state  w24- of smaller-a76bc47ffd19f846-15.hcrec
 # - Lost or torn writes minimised from 1 to 1 (minimal; states checked: 1).
-# - Reproduced on a fresh guest, with all of recovery in the guest.
+# - Reproduced on a fresh guest, with the complete recovery in the guest.
 # - Operations minimised from 13 to 8 (the time was over; workloads recorded: 21).
 # - Lost or torn writes minimised from 1 to 1 (the time was over; states checked: 0).
 #
 # Operations
 # ----------
-#   P: promises persistence    *: the last that is known to have succeeded before the cut
+#   P: promises persistence    *: the last operation that is known to have succeeded before the cut
 #
 #      0    create f
 #      1    create g

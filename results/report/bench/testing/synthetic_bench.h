@@ -10,8 +10,8 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  std::vector<double>
-      seconds;  ///< time to quiescence, one value per repetition; elapsed is nine tenths of it
+  /// Time to quiescence, one value per repetition; elapsed is nine tenths of it.
+  std::vector<double> seconds;
   double busy = 0.9;  ///< share of the time in which the device was busy
   /// number of additional repetitions that failed after they had recorded a number
   std::size_t failed = 0;
