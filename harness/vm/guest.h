@@ -128,8 +128,9 @@ class Guest {
 
   /// Sends one request to the agent and waits for its answer (harness/guest/PROTOCOL.md). Passes
   /// events to `on_event`. Polls `give_up` several times a second, and returns at once when it
-  /// returns true. The kinds of errors are timeout, guest_died, interrupted (`give_up`), refused and
-  /// unsupported (the kernel does not know the file system type; both have the agent's text), and
+  /// returns true. The kinds of errors are timeout, guest_died, interrupted (`give_up`), refused
+  /// and unsupported (the kernel does not know the file system type; both have the agent's text),
+  /// and
   /// malformed (a violation of the protocol, agent_message.h; discard the guest).
   Result<nlohmann::json> call(const nlohmann::json& request, std::chrono::milliseconds timeout,
                               const EventHandler& on_event = {},
