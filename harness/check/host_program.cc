@@ -199,7 +199,8 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
   run.exit_code = *exit;
   std::error_code error;
   if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)
-    return fail("strace", "cannot trace a program: " + base::last_line(run.errors),
+    return fail(ErrorKind::cannot_run, "strace",
+                "cannot trace a program: " + base::last_line(run.errors),
                 "install strace, and allow ptrace in a container");
   if (run.exit_code == kNotFound || run.exit_code == kNotExecutable)
     return fail(program, "cannot be started: " + base::last_line(run.errors));

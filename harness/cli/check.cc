@@ -15,6 +15,8 @@
 #include "harness/explorer/explain/lost_writes.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/oracle/application_verdict.h"
+#include "harness/run/environment.h"
+#include "harness/run/guest_kind.h"
 #include "harness/vm/guest.h"
 #include "plugin/base/command_text.h"
 #include "plugin/base/printable.h"
@@ -339,6 +341,14 @@ Result<int> check_all(const CheckArguments& arguments) {
   return unclear ? kUsage : kFine;
 }
 
+/// Returns true if the cause of a failure is that no guest can run on this host.
+bool no_guest_can_run(const CheckArguments& arguments) {
+  const fs::path cache = campaign::default_cache();
+  const bool virtual_time = arguments.kernel.guest == "virtual";
+  return (!virtual_time && !run::is_in_path("qemu-system-x86_64")) ||
+         !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
+}
+
 int run(CheckArguments arguments) {
   if (arguments.program.argv.empty())
     return report_error(Error{.subject = "check",
@@ -357,7 +367,10 @@ int run(CheckArguments arguments) {
     fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
     return kInterrupted;
   }
-  return done ? *done : report_error(done.error(), arguments.as_json);
+  if (done) return *done;
+  const int code = report_error(done.error(), arguments.as_json);
+  return done.error().kind == ErrorKind::cannot_run || no_guest_can_run(arguments) ? kSkipped
+                                                                                   : code;
 }
 
 }  // namespace

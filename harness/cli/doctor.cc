@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <sstream>
 
 #include "harness/campaign/campaign.h"
 #include "harness/cli/command.h"
@@ -48,15 +46,6 @@ constexpr Program kMoreFileSystems[] = {
     {"mkfs.nilfs2", "nilfs-tools"}, {"mkfs.jfs", "jfsutils"},      {"mkreiserfs", "reiserfsprogs"},
     {"mkfs.minix", "util-linux"}};
 constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
-
-bool in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::stringstream folders((path != nullptr ? std::string(path) : "") + ":/usr/sbin:/sbin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
 
 struct Finding {
   std::string what, found, hint;
@@ -107,13 +96,13 @@ Finding examine_user_mode_guest(const fs::path& cache) {
 std::vector<Finding> examine() {
   std::vector<Finding> findings;
   for (const Program& program : kPrograms) {
-    const bool there = in_path(program.name);
+    const bool there = run::is_in_path(program.name);
     findings.push_back({program.name, there ? "found" : "not found",
                         there ? "" : fmt::format("apt-get install {}", program.package), there,
                         program.uses});
   }
   for (const Program& program : kMoreFileSystems) {
-    const bool there = in_path(program.name);
+    const bool there = run::is_in_path(program.name);
     findings.push_back({program.name,
                         there ? "found" : "not found, so its file system cannot be tested",
                         there ? "" : fmt::format("apt-get install {}", program.package), true});

@@ -50,6 +50,7 @@ Verdict verdict_of(ErrorKind kind) {
       return Verdict::not_repairable;
     case ErrorKind::other:
     case ErrorKind::busy:
+    case ErrorKind::cannot_run:
     case ErrorKind::does_not_start:
     case ErrorKind::interrupted:
     case ErrorKind::damaged:

@@ -3,10 +3,14 @@
 
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -59,6 +63,15 @@ nlohmann::json tool_versions() {
           {"qemu", first_line("qemu-system-x86_64 --version 2>/dev/null")},
           {"e2fsprogs", first_line("PATH=$PATH:/usr/sbin:/sbin e2fsck -V 2>&1")},
           {"xfsprogs", first_line("PATH=$PATH:/usr/sbin:/sbin mkfs.xfs -V 2>/dev/null")}};
+}
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::stringstream folders((path != nullptr ? std::string(path) : "") + ":/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace headcrash::run

@@ -3,6 +3,7 @@
 // `headcrash doctor`.
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace headcrash::run {
 
@@ -13,5 +14,8 @@ nlohmann::json host_description();
 /// image contains the host's e2fsprogs and xfsprogs. The version of a missing program is "not
 /// found".
 nlohmann::json tool_versions();
+
+/// Returns true if the program is in a folder of PATH, or in /usr/sbin or /sbin.
+bool is_in_path(const std::string& program);
 
 }  // namespace headcrash::run

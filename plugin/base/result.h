@@ -28,11 +28,13 @@ enum class ErrorKind : std::uint8_t {
   workload,        ///< an operation failed that a correct file system executes
   unmountable,     ///< the file system could not be mounted after a cut
   not_repairable,  ///< the replay or the repair failed
+  cannot_run,      ///< this host lacks something that every use of the command needs
 };
 /// The names in protocols.
-inline constexpr auto kErrorKinds = base::names<ErrorKind>(
-    {"other", "busy", "does-not-start", "interrupted", "damaged", "malformed", "refused",
-     "unsupported", "timeout", "guest-died", "workload", "unmountable", "not-repairable"});
+inline constexpr auto kErrorKinds =
+    base::names<ErrorKind>({"other", "busy", "does-not-start", "interrupted", "damaged",
+                            "malformed", "refused", "unsupported", "timeout", "guest-died",
+                            "workload", "unmountable", "not-repairable", "cannot-run"});
 
 struct Error {
   /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.

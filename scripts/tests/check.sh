@@ -21,6 +21,9 @@ exits 2 "$headcrash" check --fs ext4 -- ./absent
 said "cannot be started"
 exits 2 "$headcrash" check --fs ext4 --verify false -- ./synced
 said "without a power cut"
+exits 77 env HEADCRASH_CACHE=/proc/nowhere "$headcrash" check --guest qemu --fs ext4 -- ./synced
+mkdir no-trace && printf '#!/bin/sh\nexit 1\n' >no-trace/strace && chmod +x no-trace/strace
+exits 77 env PATH="$scratch/no-trace:$PATH" "$headcrash" check --fs ext4 -- ./synced
 mkdir other && touch other/file other/application.toml
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
 said "contains files that are not from a check"
