@@ -54,7 +54,7 @@ TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
               (.64 / .2 * 90) / (.25 / .5 * 900), 1e-9);
 }
 
-TEST(CleaningPolicy, SelectsEmptySegmentsFirstAndFullOnesNever) {
+TEST(CleaningPolicy, SelectsEmptySegmentsFirstAndNeverFullOnes) {
   for (const Selection selection :
        {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
     EXPECT_EQ(chosen(all_of(selection), {{1, 100, 1'000'000}, {2, 1, 1'000'000}, {3, 0, 0}}),

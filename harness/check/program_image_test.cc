@@ -42,7 +42,7 @@ TEST_F(ProgramImage, ContainsTheNamesThatALookupPasses) {
   EXPECT_FALSE(all.contains(top_ / "absent"));
 }
 
-TEST_F(ProgramImage, OfPathsAndOfAFolderHasTheirFiles) {
+TEST_F(ProgramImage, ContainsTheGivenPathsAndFolder) {
   const fs::path image = top_ / "image";
   const auto packed = pack_paths({top_ / "absolute"}, image);
   ASSERT_TRUE(packed) << packed.error().message();

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                                              64.5}),
                          [](const auto& param) { return std::string(param.param.trace); });
 
-TEST(Compare, DemeritIsOverDistributionsAndTheShareOverRequests) {
+TEST(Compare, DemeritComparesDistributionsAndTheShareComparesRequests) {
   std::vector<replay::TraceRequest> trace;
   for (const TimeNs measured_ns : {10'000'000, 20'000'000, 0, 30'000'000}) {
     trace.emplace_back();

@@ -49,7 +49,7 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 /// The change of a measurement from a baseline. Smaller values are better, as for times; for rates,
 /// pass the reciprocals.
 struct Comparison {
-  /// Now / baseline: of the means; for pairs the geometric mean of the pairs' ratios.
+  /// The ratio now / baseline: of the means or, for pairs, the geometric mean of their ratios.
   double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt for fewer than three values on a side
   /// Two-sided probability that equal quantities would show a difference at least this large, by

@@ -541,7 +541,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(map_cell(tied, "ext4: "), "best") && holds(map_cell(tied, "xfs: "), "best"));
 }
 
-TEST_F(BenchReportTest, NamesARowByItsDifferencesAndTheRestInItsTooltip) {
+TEST_F(BenchReportTest, ARowShowsDifferencesAndItsTooltipTheRest) {
   auto shape = four_filesystems();
   shape.contests[0].parameters = "files=100 users=4";
   shape.contests.push_back(shape.contests[0]);
