@@ -80,13 +80,13 @@ void add_verbosity_options(CLI::App& command, Verbosity& verbosity);
 CLI::Option* accept_only(CLI::Option* option, std::vector<std::string> known);
 class UnknownValue : public CLI::ParseError {
  public:
-  explicit UnknownValue(const Error& error)
+  explicit UnknownValue(const headcrash::Error& error)
       : ParseError("UnknownValue", error.message(), CLI::ExitCodes::ValidationError),
         error_(error) {}
-  const Error& error() const { return error_; }
+  const headcrash::Error& error() const { return error_; }
 
  private:
-  Error error_;
+  headcrash::Error error_;
 };
 
 /// Prints the error as JSON on standard output, or as one line on standard error. Returns kUsage.
