@@ -3,6 +3,7 @@
 // and suggests what the user can do. The command line prints the error on one line and exits with
 // 2. Code decides by the kind of an error, never by its text.
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,8 +59,10 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-inline tl::unexpected<Error> fail(ErrorKind kind, std::string subject, std::string problem,
-                                  std::string hint = {}) {
+/// A template, so that `fail({}, problem)` has an empty subject and not the first kind.
+template <std::same_as<ErrorKind> Kind>
+tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
+                           std::string hint = {}) {
   return tl::unexpected<Error>(
       Error{std::move(subject), std::move(problem), std::move(hint), kind});
 }
