@@ -8,7 +8,7 @@
 namespace headcrash::os {
 namespace {
 
-/// The number of changes is drawn from the first 2^n, too: short histories need few, long ones many.
+/// The number of changes is drawn in the same way: long histories need many.
 constexpr std::uint64_t kChangesBits = 7;
 /// Change points are drawn from the first 2^n possible switches, with n up to this. Runs differ in
 /// length, so each order of magnitude is equally likely.

@@ -7,8 +7,8 @@
 // time, which includes each system call, cache lookup and disk request. Fibers that wait for the
 // same event are woken by priority, too.
 //
-// RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities
-// are random, and at d change points the running fiber gets the lowest priority. A defect that
+// RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random
+// priorities, and at d change points the running fiber gets the lowest priority. A defect that
 // needs d ordered events is found with a known probability. Here most fibers wait for the disk, so
 // a fiber with a low priority soon runs again. At a change point a fiber is therefore also held for
 // some model time.
