@@ -32,8 +32,8 @@ class Fiber {
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
   std::uint64_t number = 0;            ///< number of the fiber, in spawn order
-  std::int64_t priority = 0;           ///< always 0 without a schedule
   Fiber* next = nullptr;               ///< next fiber in the run queue or in a wait queue
+  std::int64_t priority = 0;           ///< always 0 without a schedule
   const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
 
@@ -142,7 +142,7 @@ void Executor::State::move_to_front(std::size_t number) {
 }
 
 void Executor::State::choose_first() {
-  if (schedule == nullptr || first == nullptr) return;
+  if (first == nullptr) return;
   if (const std::size_t count = equals_of_first(); count > 1)
     move_to_front(schedule->choose(count));
 }
@@ -169,7 +169,7 @@ void Executor::State::stopping() {
 }
 
 void Executor::State::stop_current() {
-  choose_first();
+  if (schedule != nullptr) choose_first();
   switch_to_first();
 }
 
@@ -209,7 +209,7 @@ void Executor::State::reap(Fiber& fiber) {
 
 /// Runs the run queue once, up to the limit of switches.
 void Executor::State::run_runnable() {
-  choose_first();
+  if (schedule != nullptr) choose_first();
   Fiber& fiber = *first;
   first = fiber.next;
   switches_left = kSwitchesAtOnce;

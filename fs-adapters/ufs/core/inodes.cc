@@ -190,17 +190,18 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
     --inode.references;
     return;
   }
-  if (volume_.stopped()) {
-    // Nothing is written or removed after a power cut.
-  } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() &&
-             inode.disk.links == 0) {
-    if (volume_.scheme->defers_removal(inode)) return;
-    remove(inode, operation);
-  } else if (inode.references == 1 && inode.loaded && changed(inode.number)) {
+  // Nothing is written or removed after a power cut.
+  if (!volume_.stopped() && inode.references == 1 && inode.loaded && !has_no_links(inode) &&
+      changed(inode.number)) {
     const InodeLock lock(inode);
     if (changed(inode.number))
       (void)write_delayed(
           inode);  // if the block cannot be read, the inode stays changed and in core
+  }
+  // During the wait, another user may have removed the last name and put the inode first.
+  if (!volume_.stopped() && inode.references == 1 && has_no_links(inode)) {
+    if (volume_.scheme->defers_removal(inode)) return;
+    remove(inode, operation);
   }
   if (--inode.references > 0) return;
   used_.remove(inode);

@@ -8,8 +8,8 @@
 #include "harness/explorer/in_process/confirm.h"
 #include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/explorer/in_process/io_errors.h"
+#include "harness/explorer/in_process/minimise_history.h"
 #include "harness/run/text_hash.h"
-#include "harness/workload/catalogue.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/wall_clock.h"
@@ -24,6 +24,8 @@ constexpr std::size_t kFailuresKept = 20;
 // Kept per control, although one would be sufficient.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
+/// Under a schedule, other runs of the same list already check most states.
+constexpr std::uint64_t kStatesUnderASchedule = 100;
 constexpr std::uint64_t kSmallCacheOneIn = 3;
 /// Limits for a run whose final image is damaged, because other workloads already check its states.
 /// A control must still be caught.
@@ -48,7 +50,7 @@ class SchemesRun {
     const base::Stopwatch watch;
     const auto workload = parse_schemes_workload(trial.workload);
     if (!workload) return forward_error(workload);
-    TRY(const auto operations, workload::make_workload({.name = workload->name}));
+    TRY(const auto operations, workload->operations());
     TRY(const auto disk, explorers_.get(workload->disk, *trial.system));
     auto run = run_options(trial, *workload, disk->formatted);
     if (!run) return forward_error(run);
@@ -75,6 +77,12 @@ class SchemesRun {
                                      scratch_ / "again.hcrec", minimise, *explored));
     confirm_ms_ = again.ms();
     faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
+    if (workload->shared && explored->run.failure) {
+      TRY(const auto minimised,
+          in_process::minimise_history(disk->formatted, *trial.system, operations, how.run,
+                                       scratch_ / "again.hcrec"));
+      explored->run.failure = minimised.text();
+    }
     db::TrialRecord record = row(trial, *explored);
     record.operations = static_cast<std::int64_t>(operations.size());
     record.wall_ms = watch.ms();
@@ -108,6 +116,7 @@ class SchemesRun {
 
   std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
     std::uint64_t most = campaign_.budget;
+    if (workload.schedule != 0) most = kStatesUnderASchedule;
     if (workload.faults) most = kStatesWithFaults;
     if (workload.damage)
       most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
@@ -123,7 +132,10 @@ class SchemesRun {
                                            ? campaign_.seed
                                            : run::hash_text(trial.workload, campaign_.seed),
                                .order = workload.order,
-                               .unmount = workload.damage.has_value()};
+                               .unmount = workload.damage.has_value(),
+                               .schedule = workload.schedule,
+                               .shared_names = workload.shared.has_value()};
+    if (workload.shared) run.pause_ns_max = 0;  // users overlap
     if (!workload.faults) return run;
     TRY(auto faults, in_process::draw_faults(formatted, *workload.faults));
     run.faults = std::move(faults);
@@ -281,9 +293,9 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
   TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
   TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
-  // Version four includes families, disks, orders, faults and damage.
+  // Version five includes families, disks, orders, schedules, faults and damage.
   const std::string configuration =
-      fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
+      fmt::format("{} five {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);
   TRY(const auto run, run::open_run(database, {.kind = "campaign",
                                                .name = campaign.name(),

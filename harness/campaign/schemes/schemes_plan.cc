@@ -10,6 +10,8 @@
 
 #include "harness/explorer/in_process/lab_disks.h"
 #include "harness/workload/ace.h"
+#include "harness/workload/catalogue.h"
+#include "harness/workload/shared_names.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -25,6 +27,8 @@ struct FamilyShare {
   /// Number of orders in which each workload runs. Consecutive orders alternate between a slow and
   /// a fast processor.
   std::uint64_t orders = 1;
+  /// Number of schedules in which each workload also runs, each with another order.
+  std::uint64_t schedules = 0;
   /// False if the family runs only on request. A control may be clean under few faults, which would
   /// invalidate a shard of the whole campaign.
   bool in_whole = true;
@@ -36,8 +40,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"crumbs", "tiny", 10},
     {"no-room", "tiny", 4},
     {"no-room", "deep", 2},
-    {"full-users", "tiny", 6, 2},
-    {"full-users", "deep", 6, 2},
+    {"full-users", "tiny", 6, 2, 4},
+    {"full-users", "deep", 6, 2, 4},
     {"truncation", "tiny", 12},
     {"truncation", "deep", 8},
     {"indirect", "deep", 20},
@@ -60,30 +64,34 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"crowded", "tiny", 8},
     {"appends", "tiny", 4},
     {"appends", "plain", 4},
-    {"paths", "tiny", 8},
-    {"paths", "deep", 8},
-    {"holes", "deep", 6},
-    {"syncs", "tiny", 6, 2},
-    {"fsyncs", "deep", 8, 2},
+    {"paths", "tiny", 8, 1, 2},
+    {"paths", "deep", 8, 1, 2},
+    {"holes", "deep", 6, 1, 2},
+    {"syncs", "tiny", 6, 2, 4},
+    {"fsyncs", "deep", 8, 2, 4},
     {"rests", "tiny", 6},
     {"rests", "plain", 6},
-    {"many-users", "tiny", 8, 2},
-    {"attributes", "tiny", 4, 2},
-    {"attributes", "deep", 6, 2},
-    {"transactions", "tiny", 6, 2},
-    {"transactions", "deep", 6, 2},
-    {"histories", "tiny", 12},
-    {"histories", "deep", 6},
+    {"many-users", "tiny", 8, 2, 4},
+    {"attributes", "tiny", 4, 2, 4},
+    {"attributes", "deep", 6, 2, 4},
+    {"transactions", "tiny", 6, 2, 4},
+    {"transactions", "deep", 6, 2, 4},
+    {"histories", "tiny", 12, 1, 1},
+    {"histories", "deep", 6, 1, 1},
     {"histories", "used", 6},
     {"damage", "tiny", 12},
     {"damage", "deep", 12},
-    {"io-errors", "plain", 8, 1, false},
-    {"io-errors", "tiny", 4, 1, false},
+    {"shared-names", "plain", 120, 0, 1},
+    {"shared-names", "tiny", 120, 0, 1},
+    {"io-errors", "plain", 8, 1, 0, false},
+    {"io-errors", "tiny", 4, 1, 0, false},
 });
 /// Workload N is number N of the family `histories`, with the faults drawn from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
 /// Workload N is number N of one of these families; the resulting image is then damaged.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
+/// Number N is shared_names(N).
+constexpr std::string_view kShared = "shared-names/";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
      "renames", "fragments", "many-users", "truncation", "replacements"});
@@ -117,10 +125,14 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  for (std::uint64_t i = 0; i < family.count; ++i)
+  for (std::uint64_t i = 0; i < family.count; ++i) {
+    const std::string name = fmt::format("{}/{}", family.name, i);
     for (std::uint64_t order = i + 1; order <= i + family.orders; ++order)
-      list.push_back(
-          with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, order % kOrders));
+      list.push_back(with_disk_and_order(name, family.disk, order % kOrders));
+    for (std::uint64_t one = 1; one <= family.schedules; ++one)
+      list.push_back(with_disk_and_order(name, family.disk, (i + one) % kOrders) +
+                     fmt::format(":{}", i * family.schedules + one));
+  }
   return list;
 }
 
@@ -167,7 +179,7 @@ Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char s
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size())
     return fail(std::string(text), fmt::format("\"{}\" is not a valid {}", digits, what),
-                "use a number, as in reuse/3@tiny~2^7");
+                "use a number, as in reuse/3@tiny~2:5^7");
   text = text.substr(0, at);
   return number;
 }
@@ -211,6 +223,8 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
   const std::string whole(text);
   TRY(auto faults, parse_suffix(text, '^', "seed of faults"));
   workload.faults = faults;
+  TRY(const auto schedule, parse_suffix(text, ':', "seed of a schedule"));
+  workload.schedule = schedule.value_or(0);
   TRY(const auto order, parse_suffix(text, '~', "order"));
   workload.order = order.value_or(0);
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
@@ -236,11 +250,22 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     workload.damage = seed;
     workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);
   }
+  if (text.starts_with(kShared)) {
+    std::string_view number = text;
+    TRY(workload.shared, parse_suffix(number, '/', "number"));
+    if (workload.faults)
+      return fail(whole, "has results that faults would change", "use histories/7^7");
+  }
   if (!workload.disk.empty()) return workload;
   const auto family =
       std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
   workload.disk = family == kFamilies.end() ? in_process::kPlainDisk : family->disk;
   return workload;
+}
+
+Result<std::vector<workload::Operation>> SchemesWorkload::operations() const {
+  if (shared) return workload::shared_names(*shared);
+  return workload::make_workload({.name = name});
 }
 
 Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const run::Shard& shard) {

@@ -11,15 +11,21 @@
 //   ufs-schemes/chains/reuse/3@tiny~2         the same, on the disk `tiny`, in the shuffled order 2
 //   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7
 //                                             (in_process/io_errors.h)
+//   ufs-schemes/chains/many-users/3~2:5       the same, with the order of fibers drawn from seed 5
+//                                             (os/fiber_schedule.h)
+//   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
+//                                             (workload/shared_names.h)
 //   ufs-schemes/chains/io-errors              a dozen of them; not part of the whole campaign
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
 //                                             damaged in many ways and repaired each time
 //                                             (adapters::RepairTrials)
 //
-// The form is WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]. The default disk is the plain one, or that
-// of the family (in_process/lab_disks.h). The default order is the elevator's
-// (in_process/record_run.h). Without a seed of faults, no fault is injected.
+// The form is WORKLOAD[/NUMBER][@DISK][~ORDER][:SCHEDULE][^FAULTS]. The default disk is the plain
+// one, or that of the family (in_process/lab_disks.h). The default order is the elevator's
+// (in_process/record_run.h). Without a schedule, fibers run in FIFO order. Without a seed of
+// faults, no fault is injected. Families of several users run under several schedules, with fewer
+// states each.
 //
 // Trials are numbered by workload, then by scheme. A control that few workloads expose
 // (SystemDescription::shown_by) has only one of these in the whole campaign, at the end. In the
@@ -36,6 +42,7 @@
 #include "fs-adapters/registry.h"
 #include "harness/campaign/campaign_file.h"
 #include "harness/run/stored_run.h"
+#include "harness/workload/operation.h"
 
 namespace headcrash::campaign {
 
@@ -56,13 +63,18 @@ std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// Returns the entry for lists.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
-/// The parts of "reuse/3@tiny~2^7".
+/// The parts of "reuse/3@tiny~2:5^7".
 struct SchemesWorkload {
   std::string name;  ///< name in the catalogue
   std::string disk;
   std::uint64_t order = 0;
+  std::uint64_t schedule = 0;           ///< seed of the order of fibers; 0: FIFO
+  std::optional<std::uint64_t> shared;  ///< number of a shared history
   std::optional<std::uint64_t> faults;  ///< seed of the faults
   std::optional<std::uint64_t> damage;  ///< number that determines the seeds of the damage
+
+  /// Fails if the list is unknown.
+  Result<std::vector<workload::Operation>> operations() const;
 };
 /// Fails for an order or a seed that is not a number, and for an unknown disk.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);

@@ -58,7 +58,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
       EXPECT_EQ(controls.count(system->full_name() + "/" + workload), 1U) << workload;
     }
   }
-  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 12U + 6U + 6U)
+  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 2 * 12U + 2 * 6U + 6U)
       << "an explicit selection has all workloads";
   const SchemesPlan none = plan_of("lfs-schemes/old-log");
   ASSERT_EQ(none.size(), 1U);
@@ -106,6 +106,35 @@ TEST(SchemesPlan, SelectsSchemesAndWorkloadsOnTheirDisks) {
   EXPECT_EQ(parse_schemes_workload("ace-seq2/4")->disk, "plain");
   EXPECT_FALSE(parse_schemes_workload("reuse/3@large"));
   EXPECT_FALSE(parse_schemes_workload("reuse/3~x"));
+}
+
+TEST(SchemesPlan, SelectsSchedulesAndSharedHistories) {
+  EXPECT_EQ(parse_schemes_workload("many-users/3~2")->schedule, 0U);
+  const auto scheduled = parse_schemes_workload("many-users/3@deep~2:15^7");
+  ASSERT_TRUE(scheduled) << scheduled.error().message();
+  EXPECT_EQ(scheduled->name, "many-users/3");
+  EXPECT_EQ(scheduled->disk, "deep");
+  EXPECT_EQ(scheduled->order, 2U);
+  EXPECT_EQ(scheduled->schedule, 15U);
+  EXPECT_EQ(scheduled->faults, 7U);
+  EXPECT_FALSE(scheduled->shared);
+  EXPECT_FALSE(parse_schemes_workload("many-users/3:x"));
+  const auto shared = parse_schemes_workload("shared-names/4@tiny:9");
+  ASSERT_TRUE(shared) << shared.error().message();
+  EXPECT_EQ(shared->shared, 4U);
+  EXPECT_EQ(shared->schedule, 9U);
+  EXPECT_GT(workload::threads_of(*shared->operations()), 1U);
+  EXPECT_FALSE(parse_schemes_workload("shared-names/x"));
+  EXPECT_FALSE(parse_schemes_workload("shared-names/4^7"));
+  const SchemesPlan plan = plan_of("ufs-schemes/chains/shared-names");
+  std::set<std::string> schedules;
+  for (std::uint64_t i = 0; i < plan.size(); ++i) {
+    const auto trial = parse_schemes_workload(plan.at(i).workload);
+    ASSERT_TRUE(trial) << trial.error().message();
+    EXPECT_NE(trial->schedule, 0U);
+    schedules.insert(fmt::format("{}@{}", trial->schedule, trial->disk));
+  }
+  EXPECT_EQ(schedules.size(), plan.size()) << "each under another schedule";
 }
 
 TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
