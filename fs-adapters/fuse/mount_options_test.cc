@@ -28,7 +28,7 @@ TEST(MountOptions, RejectsInvalidOptions) {
   EXPECT_NE(answer_to("shceme=chains").find("did you mean \"scheme\"?"), std::string::npos);
   EXPECT_NE(answer_to("scheme").find("-o scheme: has no value"), std::string::npos);
   EXPECT_NE(answer_to("force=1").find("-o force: does not take a value"), std::string::npos);
-  EXPECT_NE(answer_to("force,force").find("-o force: given twice"), std::string::npos);
+  EXPECT_NE(answer_to("force,force").find("-o force: is given twice"), std::string::npos);
   EXPECT_NE(answer_to("=x").find("has no name"), std::string::npos);
 }
 

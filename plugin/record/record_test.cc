@@ -453,8 +453,9 @@ TEST_F(RecordTest, RebuildRejectsInvalidArguments) {
     writer->media_written(0, 2, {1, 3, 1, model::MediaWrite::Outcome::written, {}});
   }
   auto store = media::MemoryStore::create(64);
-  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("without data"),
-            std::string::npos);
+  EXPECT_NE(
+      rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("has no data of sector"),
+      std::string::npos);
   EXPECT_FALSE(rebuild_medium(path_, 1, kToTheEnd, **store));
   EXPECT_FALSE(rebuild_medium(folder_ / "none", 0, kToTheEnd, **store));
   auto small = media::MemoryStore::create(63);

@@ -16,7 +16,6 @@
 #include "plugin/record/recording.h"
 
 namespace headcrash::record {
-namespace {
 
 // The locations in the log of the latest requests' bytes, so that a MEDIA event can refer to them
 // instead of repeating them.
@@ -54,8 +53,8 @@ class SourceRing {
   std::vector<Source> sources_;
 };
 
+namespace {
 constexpr std::size_t kDurableRequestsMax = 4096;
-
 }  // namespace
 
 struct RecordingWriter::State {

@@ -174,7 +174,7 @@ TEST(RebuiltMachine, RejectsStacksThatDoNotFit) {
     const auto loaded = server->load(order);
     return loaded ? "accepted" : loaded.error().message();
   };
-  EXPECT_NE(refusal("hp-c2447").find("it has 1 devices, but the recording has 6"),
+  EXPECT_NE(refusal("hp-c2447").find("the machine has 1 devices, but the recording has 6"),
             std::string::npos)
       << refusal("hp-c2447");
   EXPECT_NE(refusal("raid0-2").find("does not fit"), std::string::npos);

@@ -346,7 +346,7 @@ TEST(TwoDisks, RejectsDevicesThatAreNotSeparateDisks) {
        {std::pair("a6-2", "request 2 is durable at that cut"),
         std::pair("a6-7", "is not a write of any disk"),
         std::pair("a2-2", "request 2 was submitted by event 2, after the cut"),
-        std::pair("a6~1:0x2", "request 1 has 1 sectors"), std::pair("a7", "beyond")}) {
+        std::pair("a6~1:0x2", "request 1 has 1 sectors"), std::pair("a7", "too few for state")}) {
     const auto image = run->image(*parse_crash_state(name), 0);
     ASSERT_FALSE(image) << name;
     EXPECT_NE(image.error().message().find(problem), std::string::npos) << image.error().message();

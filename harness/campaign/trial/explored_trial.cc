@@ -213,7 +213,7 @@ Result<explorer::ExplorationResult> ExploredTrial::explore(
   };
   const std::vector<explorer::StageGuest*> guests{&guest_};
   TRY(auto result, explorer::explore(guests, cell_.filesystem, recorded, options));
-  return std::move(result);
+  return result;
 }
 
 void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {

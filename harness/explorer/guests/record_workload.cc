@@ -301,7 +301,7 @@ Result<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const 
   TRY(auto tree, guest.dump());
   TRY(auto list, oracle::list_of_tree(tree, start.list));
   TRY(guest.server().mark(guest.stage(), workload::persisted_mark(list.size() - 1)));
-  return std::move(list);
+  return list;
 }
 
 Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,

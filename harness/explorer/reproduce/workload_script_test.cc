@@ -230,7 +230,7 @@ TEST_F(WorkloadScriptTest, DoesNothingWithoutYes) {
 TEST_F(WorkloadScriptTest, NeedsAWorkload) {
   const auto none = workload_script(of(""));
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("not known"), std::string::npos);
+  EXPECT_NE(none.error().message().find("its operations are unknown"), std::string::npos);
   const auto two = workload_script(of("@1 create f\n"));
   ASSERT_FALSE(two);
   EXPECT_NE(two.error().message().find("@1 create f"), std::string::npos);

@@ -266,7 +266,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(verdicts["f2fs"], Change::cannot_tell) << "CPU-bound";
   EXPECT_EQ(compared.regressions(), 1U);
   ASSERT_EQ(compared.differences.size(), 1U);
-  EXPECT_EQ(compared.differences[0], "qemu: 7.2 then, 8.0 now");
+  EXPECT_EQ(compared.differences[0], "qemu: 7.2 in the baseline, 8.0 in this run");
   EXPECT_EQ(verdict_line(compared), "worse: 1, better: 1, unchanged: 1, inconclusive: 1");
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
