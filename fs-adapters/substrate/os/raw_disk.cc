@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <new>
@@ -157,21 +156,17 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
                                                const RawDiskOptions& options) {
   auto state = std::make_shared<State>();
   state->clock = &clock;
-  std::error_code error;
-  const bool device = std::filesystem::is_block_file(path, error);
-  state->fd = ::open(
-      path.c_str(), O_RDWR | O_CLOEXEC | (options.buffered ? 0 : O_DIRECT) | (device ? O_EXCL : 0));
+  state->fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (options.buffered ? 0 : O_DIRECT));
   if (state->fd < 0) {
     return fail(path, "cannot be opened: " + reason(errno),
-                errno == EINVAL  ? "use a device, or a file on a file system with direct I/O"
-                : errno == EBUSY ? "unmount the file system first"
-                                 : "");
+                errno == EINVAL ? "use a device, or a file on a file system with direct I/O" : "");
   }
   struct stat status = {};
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
     return fail(path, "neither a block device nor a file");
-  if (!device) TRY(base::lock_image(state->fd, path, true));
+  // The kernel locks the device of a mounted FUSE file system by itself.
+  if (S_ISREG(status.st_mode)) TRY(base::lock_image(state->fd, path, true));
   const off_t bytes = lseek(state->fd, 0, SEEK_END);
   if (bytes <= 0 || bytes % model::kSectorBytes != 0)
     return fail(path, "is empty or not a multiple of 512 bytes");
