@@ -279,7 +279,9 @@ bool is_of_a_check(const fs::path& folder) {
        entry.increment(error)) {
     const fs::path name = entry->path().filename();
     if (name == check::kApplicationName || name == check::kImageName) continue;
-    if (!fs::exists(entry->path() / kFormattedName, error)) return false;
+    // A check that ended before it formatted the disk leaves an empty folder.
+    const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
+    if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
   }
   return !error;
 }

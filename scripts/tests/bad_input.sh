@@ -262,7 +262,7 @@ wrong --jobs "one at a time" -- bench quick --jobs 2 --db none.db
 wrong --jobs "one at a time" -- bench quick --guest virtual --charge 1 --jobs 2 --plan
 wrong --guest virtual -- campaign smoke --guest xen
 wrong --guest "omit it" -- campaign ufs-schemes --guest virtual --db none.db
-wrong no-folder "give --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
+wrong no-folder "choose a file in a writable folder for --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447
 wrong count "above 0" -- simulate --profile hp-c2447 --random count=-5

@@ -28,7 +28,7 @@ mapfile -t kinds < <(sed -n 's|^//   \([a-z-]*-[a-z-]*\|dead\|slow\) .*|\1|p' "$
 has man7/headcrash-faults.7 "${kinds[@]}" battery-dead
 mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWords/,/}}};/p' | grep -vxE '[plotqafxvmugskij]{1,5}')
 has man7/headcrash-operations.7 "${words[@]}"
-mapfile -t verdicts < <(quoted harness/oracle/verdict.cc '/name(Verdict/,/^}/p')
+mapfile -t verdicts < <(quoted harness/oracle/verdict.cc '/names<Verdict>(/,/});/p')
 has man7/headcrash-states.7 "${verdicts[@]}"
 for command in $("$headcrash" help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}'); do
   mapfile -t options < <("$headcrash" $command --help | grep -oE '^  (-.,)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | grep -vx -- --help)

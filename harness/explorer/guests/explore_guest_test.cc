@@ -374,7 +374,7 @@ TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   ASSERT_TRUE(switched());
   const auto seen = guest.inspect(ext4, {});
   ASSERT_FALSE(seen);
-  EXPECT_EQ(seen.error().kind, ErrorKind::other);
+  EXPECT_EQ(seen.error().kind, ErrorKind::refused);
   EXPECT_NE(seen.error().problem.find("nonce"), std::string::npos) << seen.error().problem;
 
   ASSERT_TRUE(switched());
