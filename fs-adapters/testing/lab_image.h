@@ -65,26 +65,27 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
                                .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
+    std::unique_ptr<MountedSystem> mounted;
     machine.system.run_as(account, [&] {
-      auto mounted = mounts.mount(machine.system, {});
-      ASSERT_TRUE(mounted) << mounts.name() << ": " << mounted.error().message();
-      body((*mounted)->vfs(), machine.system);
-      EXPECT_TRUE((*mounted)->has_no_pending_changes() || end == End::abandon);
-      counted_ = (*mounted)->space_counts();
-      if (end == End::unmount) {
-        const auto unmounted = (*mounted)->unmount();
-        EXPECT_TRUE(unmounted) << unmounted.error().value;
-      } else {
-        (*mounted)->abandon();
-        machine.disk.power_cut();
-      }
+      auto made = mounts.mount(machine.system, {});
+      ASSERT_TRUE(made) << mounts.name() << ": " << made.error().message();
+      mounted = *std::move(made);
+      body(mounted->vfs(), machine.system);
+      EXPECT_TRUE(mounted->has_no_pending_changes() || end == End::abandon);
+      counted_ = mounted->space_counts();
+      if (end == End::abandon) return;
+      const auto unmounted = mounted->unmount();
+      EXPECT_TRUE(unmounted) << unmounted.error().value;
+      mounted.reset();
     });
     if (end == End::unmount) {
       EXPECT_EQ(machine.system.cache.charged_bytes(), 0U);
     }
     machine.disk.power_cut();
     machine.system.executor.halt();
+    if (mounted) mounted->abandon();
   }
+
   void expect_nothing_found() {
     if (system().control()) return;
     const auto report = type().checker()->check(*image_, {});

@@ -127,7 +127,7 @@ TEST(Stack, MembersMayBeListed) {
   const auto three = load_stack(folder.put(
       "three.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"hp-c2447\", \"hp-c2447\"]")));
   ASSERT_FALSE(three);
-  EXPECT_NE(three.error().message().find("member: names 3 profiles"), std::string::npos)
+  EXPECT_NE(three.error().message().find("member: lists 3 profiles"), std::string::npos)
       << three.error().message();
 }
 

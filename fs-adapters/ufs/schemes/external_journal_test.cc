@@ -238,7 +238,7 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
 
   Disks blank = disks.copied();
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
-  expect_refused(blank, "no magic number");
+  expect_refused(blank, "invalid magic number");
 
   // A log of a similar file system. Its transactions are valid for that file system only.
   Disks other = made(1);
