@@ -18,6 +18,7 @@ using tree::bench::bytes_of;
 using tree::bench::User;
 
 constexpr int kSteps = 60;
+constexpr int kLivesOfPlain = 4;  ///< with fewer lives, only the smaller disk is used
 constexpr std::size_t kPieceBytes = 3000;
 /// Share of the reported free space that a sequence of writes must be able to use. The rest is for
 /// the metadata of the new file.
@@ -167,6 +168,8 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
   const auto lives = static_cast<int>(number_from_environment("HEADCRASH_LIVES", 4));
   for (const char* disk : {"plain", "tiny"}) {
     if (!system().lab_disk(disk)) continue;
+    if (lives < kLivesOfPlain && system().lab_disk("tiny") && std::string_view(disk) == "plain")
+      continue;  // filling the larger disk takes most of the time
     roomy_ = std::string_view(disk) == "plain";
     make(disk);
     live(0, End::unmount);  // afterwards, tables of inodes have their largest size

@@ -22,7 +22,7 @@ struct RawDiskOptions {
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Opens a device or file. No other program can then open the file for writing with these classes.
+  /// Opens a device or file. No other program can then open the file for writing with this class.
   /// Errors name the path: it cannot be opened, is in use, is neither a device nor a file, is not a
   /// whole number of sectors, or does not support direct I/O in sectors of 512 bytes.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
