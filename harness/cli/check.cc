@@ -116,7 +116,7 @@ std::string last_promise(const explorer::StateOutcome& outcome) {
 /// Writes a script that checks the state again. It exits with 1 if the program still loses data.
 Result<void> write_script(const CheckArguments& arguments, const Explored& explored,
                           const std::string& state, const fs::path& path) {
-  TRY(base::write_text_file(
+  return base::write_script(
       path.string(),
       fmt::format(
           "#!/bin/sh\n"
@@ -125,11 +125,7 @@ Result<void> write_script(const CheckArguments& arguments, const Explored& explo
           "cd {} || exit 2\n"
           "exec {} --state {}\n",
           base::printable(program_name(arguments)), base::shell_quoted(fs::current_path().string()),
-          replay_command(explored), base::shell_quoted(state))));
-  std::error_code error;
-  fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add, error);
-  if (error) return fail(path.string(), error.message());
-  return {};
+          replay_command(explored), base::shell_quoted(state)));
 }
 
 /// Minimises the first failure, describes it in `verdict`, and writes its page and its account.
@@ -173,6 +169,22 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
   return {};
 }
 
+/// Returns true if no guest can run on this host.
+bool no_guest_can_run(const CheckArguments& arguments) {
+  const fs::path cache = campaign::default_cache();
+  const bool virtual_time = arguments.kernel.guest == "virtual";
+  return (!virtual_time && !run::is_in_path("qemu-system-x86_64")) ||
+         !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
+}
+
+/// Explores. If that fails because no guest can run, the error has the kind `cannot_run`.
+Result<void> explore_here(const CheckArguments& arguments, const ExploreArguments& explore,
+                          Explored& explored) {
+  auto done = run_exploration(explore, explored);
+  if (!done && no_guest_can_run(arguments)) done.error().kind = ErrorKind::cannot_run;
+  return done;
+}
+
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
                           const check::PreparedProgram& prepared) {
   TRY(const auto adapter, adapters::load_adapter(filesystem));
@@ -180,7 +192,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
   TRY(explore.size, disk_size(explore, adapter, prepared.bytes));
   Explored explored;
-  TRY(run_exploration(explore, explored));
+  TRY(explore_here(arguments, explore, explored));
   if (explored.workload.failure)
     return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
                 "make it exit with 0 when the power does not fail");
@@ -343,14 +355,6 @@ Result<int> check_all(const CheckArguments& arguments) {
   return unclear ? kUsage : kFine;
 }
 
-/// Returns true if the cause of a failure is that no guest can run on this host.
-bool no_guest_can_run(const CheckArguments& arguments) {
-  const fs::path cache = campaign::default_cache();
-  const bool virtual_time = arguments.kernel.guest == "virtual";
-  return (!virtual_time && !run::is_in_path("qemu-system-x86_64")) ||
-         !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
-}
-
 int run(CheckArguments arguments) {
   if (arguments.program.argv.empty())
     return report_error(Error{.subject = "check",
@@ -371,8 +375,7 @@ int run(CheckArguments arguments) {
   }
   if (done) return *done;
   const int code = report_error(done.error(), arguments.as_json);
-  return done.error().kind == ErrorKind::cannot_run || no_guest_can_run(arguments) ? kSkipped
-                                                                                   : code;
+  return done.error().kind == ErrorKind::cannot_run ? kSkipped : code;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -38,6 +39,15 @@ Result<void> write_text_file(const std::string& path, std::string_view text) {
   if (error == 0) return {};
   return fail(path, "cannot be written: " + std::generic_category().message(error),
               "choose a folder that exists and has free space");
+}
+
+Result<void> write_script(const std::string& path, std::string_view text) {
+  TRY(write_text_file(path, text));
+  using std::filesystem::perms;
+  std::error_code ignored;
+  std::filesystem::permissions(path, perms::owner_exec | perms::group_exec | perms::others_exec,
+                               std::filesystem::perm_options::add, ignored);
+  return {};
 }
 
 }  // namespace headcrash::base

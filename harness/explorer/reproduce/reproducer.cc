@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 
 #include "harness/explorer/guests/sparse_file.h"
 #include "harness/explorer/reproduce/plain_checks.h"
@@ -18,6 +17,7 @@
 #include "harness/explorer/reproduce/workload_script.h"
 #include "plugin/base/descriptor.h"
 #include "plugin/base/process.h"
+#include "plugin/base/text_file.h"
 
 namespace headcrash::explorer {
 namespace {
@@ -25,22 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kConvertLimit{10};
-
-Result<void> write_text(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
-  return {};
-}
-
-Result<void> write_script(const fs::path& path, const std::string& text) {
-  TRY(write_text(path, text));
-  std::error_code error;
-  fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                  fs::perm_options::add, error);
-  return {};
-}
 
 Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   TRY(auto process, base::Process::start({.argv = {"qemu-img", "convert", "-f", "raw", "-O",
@@ -78,14 +62,14 @@ Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& 
   if (format == ImageFormat::qcow2) {
     TRY(convert_to_qcow2(folder / "crash.raw", made.image));
   }
-  TRY(write_script(made.script, script));
+  TRY(base::write_script(made.script.string(), script));
   if (const auto workload = workload_script(of)) {
     made.workload = folder / "workload.sh";
-    TRY(write_script(made.workload, *workload));
+    TRY(base::write_script(made.workload.string(), *workload));
   } else {
     made.no_workload = workload.error().message();
   }
-  TRY(write_text(made.account, of.account));
+  TRY(base::write_text_file(made.account.string(), of.account));
   struct stat status{};
   if (::stat(made.image.c_str(), &status) == 0)
     made.image_bytes = static_cast<std::uint64_t>(status.st_blocks) * 512;
