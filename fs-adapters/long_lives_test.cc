@@ -84,17 +84,14 @@ class LongLives : public LabImage {
   /// One life: random operations, then a full disk, half of which is removed again.
   void live(int life, End end) {
     std::optional<User> user;
-    const auto body = [&](Vfs& vfs) {
-      user.emplace(vfs, fmt::format("u{}", life), static_cast<std::uint32_t>(life));
-      if (roomy_) user->live(kSteps);
-      fill_and_thin_out(vfs, life);
-    };
     with_mounted(
         [&](Vfs& vfs, os::System& machine) {
-          body(vfs);
+          user.emplace(vfs, fmt::format("u{}", life), static_cast<std::uint32_t>(life));
+          if (roomy_) user->live(kSteps);
+          fill_and_thin_out(vfs, life);
           if (end == End::unmount) settle(vfs, machine);
         },
-        end, syncer());
+        end);
     if (end == End::abandon) return recover(life % 4 == 1);
     expect_exact_counts();
     with_mounted(
@@ -103,7 +100,7 @@ class LongLives : public LabImage {
           if (roomy_) user->compare();
           settle(vfs, machine);
         },
-        End::unmount, syncer());
+        End::unmount);
   }
 
   /// Removes all files, and returns the free space that is reported then. A part of it is written
@@ -123,7 +120,7 @@ class LongLives : public LabImage {
           settle(vfs, machine);
           EXPECT_GE(vfs.space()->free_bytes + map_growth(), free);
         },
-        End::unmount, syncer());
+        End::unmount);
     expect_exact_counts();
     return free;
   }
@@ -136,9 +133,6 @@ class LongLives : public LabImage {
  private:
   static constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 
-  os::SyncerOptions syncer() const {
-    return system().description().syncer.value_or(os::SyncerOptions{});
-  }
   /// Syncs, and waits for background work to end.
   static void settle(Vfs& vfs, os::System& machine) {
     EXPECT_TRUE(vfs.sync());

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "plugin/base/testing/temporary_folder.h"
+
 namespace headcrash::adapters {
 namespace {
 
@@ -296,20 +298,15 @@ TEST(Adapter, KernelMayBeAPath) {
 }
 
 TEST(Adapter, IsLoadedAgainByItsNameOrItsPath) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "headcrash-adapter-again";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "bzImage") << "kernel";
-  std::ofstream(folder / "my.own.toml") << "base = \"ext4\"\n";
-  const std::string file = (folder / "my.own.toml").string();
-  const std::string kernel = "@" + (folder / "bzImage").string();
+  const TemporaryFolder folder;
+  const std::string file = folder.put("my.own.toml", "base = \"ext4\"\n");
+  const std::string kernel = "@" + folder.put("bzImage", "kernel");
   for (const std::string& name : {std::string("ext4"), std::string("ext4+tiny-journal@6.1"),
                                   "xfs" + kernel, file, file + "+tiny-journal" + kernel}) {
     const auto adapter = load_adapter(name);
     ASSERT_TRUE(adapter) << adapter.error().message();
     EXPECT_EQ(name_to_load(*adapter), name);
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Adapter, RejectsASecondKernel) {

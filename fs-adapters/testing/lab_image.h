@@ -51,8 +51,10 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
     with_mounted(system(), body, end);
   }
   void with_mounted(const SystemUnderTest& by, const std::function<void(Vfs&)>& body, End end) {
-    with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
-                 by.description().syncer.value_or(os::SyncerOptions{}), &by);
+    with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end, syncer_of(by), &by);
+  }
+  void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end) {
+    with_mounted(body, end, syncer_of(system()));
   }
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
                     const os::SyncerOptions& syncer, const SystemUnderTest* by = nullptr) {
@@ -98,6 +100,11 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
   std::uint64_t log_sectors_ = 0;
   std::unique_ptr<os::DeviceStores> image_;  ///< both devices
   Counters counted_;
+
+ private:
+  static os::SyncerOptions syncer_of(const SystemUnderTest& system) {
+    return system.description().syncer.value_or(os::SyncerOptions{});
+  }
 };
 
 inline std::string test_name(const testing::TestParamInfo<const SystemUnderTest*>& system) {

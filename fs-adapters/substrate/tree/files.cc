@@ -56,34 +56,29 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
 VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const OpenOptions& options,
                                                 Operation& operation) {
   const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));
-  auto at = walk_to_parent(path, &operation);
-  if (!at) return forward_errno(at);
+  TRY(const auto at, walk_to_parent(path, &operation));
   {
-    const InodeLock lock(*at->directory);
-    const auto found = find_name(*store_, *at->directory, at->name);
-    if (!found) return forward_errno(found);
-    if (*found && options.exclusive) return refuse(EEXIST);
-    if (!*found) return make_node(operation, *at->directory, at->name, mode, {});
+    const InodeLock lock(*at.directory);
+    TRY(const auto found, find_name(*store_, *at.directory, at.name));
+    if (found && options.exclusive) return refuse(EEXIST);
+    if (!found) return make_node(operation, *at.directory, at.name, mode, {});
   }
   auto walked = walk(path, LastLink::follow, &operation);
   if (walked || walked.error().value != ENOENT) return walked;
   // Another user has removed the name, or it is a symbolic link to a missing file.
-  const InodeLock lock(*at->directory);
-  const auto found = find_name(*store_, *at->directory, at->name);
-  if (!found) return forward_errno(found);
-  if (!*found) return make_node(operation, *at->directory, at->name, mode, {});
-  auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
-  if (inode && (*inode)->attributes.is_symlink()) return refuse(ENOENT);
+  const InodeLock lock(*at.directory);
+  TRY(const auto found, find_name(*store_, *at.directory, at.name));
+  if (!found) return make_node(operation, *at.directory, at.name, mode, {});
+  TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
+  if (inode->attributes.is_symlink()) return refuse(ENOENT);
   return inode;
 }
 
 /// Opens a file. `operation` may be null if nothing is created or truncated.
 VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOptions& options,
                                             Operation* operation) {
-  auto found = options.create ? find_or_make(path, options, *operation)
-                              : walk(path, LastLink::follow, operation);
-  if (!found) return forward_errno(found);
-  InodeHandle inode = std::move(*found);
+  TRY(auto inode, options.create ? find_or_make(path, options, *operation)
+                                 : walk(path, LastLink::follow, operation));
   if (inode->attributes.is_directory()) return refuse(EISDIR);
   if (options.truncate && inode->attributes.size_bytes != 0) {
     const InodeLock lock(*inode);
