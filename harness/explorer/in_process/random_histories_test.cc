@@ -7,13 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <random>
-#include <string_view>
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/disk_explorers.h"
+#include "harness/explorer/in_process/testing/wanted_type.h"
 #include "harness/workload/random_operations.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
@@ -23,17 +22,10 @@ namespace {
 
 constexpr std::uint64_t kStates = 150;
 
-/// Returns the type to which the test is restricted, or an empty string for all types.
-std::string_view only_type() {
-  const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
-  return type == nullptr ? std::string_view() : type;
-}
-
 std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   std::vector<const adapters::SystemUnderTest*> systems = adapters::all_systems();
-  const std::string_view type = only_type();
-  std::erase_if(systems, [&](const adapters::SystemUnderTest* system) {
-    return system->control() || (!type.empty() && system->type().name() != type);
+  std::erase_if(systems, [](const adapters::SystemUnderTest* system) {
+    return system->control() || !is_of_wanted_type(*system);
   });
   return systems;
 }

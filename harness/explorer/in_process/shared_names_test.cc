@@ -8,16 +8,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/disk_explorers.h"
+#include "harness/explorer/in_process/testing/wanted_type.h"
 #include "plugin/base/testing/number_from_environment.h"
 #include "plugin/base/testing/temporary_folder.h"
 
@@ -27,11 +26,6 @@ namespace {
 constexpr std::uint64_t kSharedStates = 60;
 constexpr std::uint64_t kSchedulesEach = 6;
 constexpr std::uint64_t kListsPerSystem = 4;
-
-bool is_wanted(const adapters::SystemUnderTest& system) {
-  const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
-  return type == nullptr || system.type().name() == std::string_view(type);
-}
 
 class SharedNames : public testing::Test {
  protected:
@@ -69,7 +63,7 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
       first + number_from_environment("HEADCRASH_HISTORIES", systems.size() * kListsPerSystem);
   for (std::uint64_t number = first; number < end; ++number) {
     const adapters::SystemUnderTest& system = *systems.at(number % systems.size());
-    if (!is_wanted(system)) continue;
+    if (!is_of_wanted_type(system)) continue;
     for (std::uint64_t one = 1; one <= kSchedulesEach; ++one)
       run(system, number, number * kSchedulesEach + one);
     // Shows the progress of a long run.
