@@ -275,7 +275,7 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
          .verdict = lost             ? failed
                     : kept && !blind ? passed
                                      : error,
-         .message = kept && blind ? "the verifier would not notice a loss" : verdict.headline,
+         .message = kept && blind ? "the verifier cannot detect a loss" : verdict.headline,
          .details = fmt::format("{}", fmt::join(verdict.about, "\n")),
          .seconds = verdict.seconds,
          .files = {},

@@ -40,4 +40,4 @@ said "record 1 is gone"
 [ -s headcrash-check/ext4/crash.html ] || failed "there is no page of the crash"
 exits 1 env PATH="$(dirname "$headcrash"):$PATH" sh -c 'cd / && "$0"' "$scratch/headcrash-check/ext4/reproduce.sh"
 exits 2 "$headcrash" check "${guest[@]}" --verify true -- ./synced
-said "would not notice a loss"
+said "cannot detect a loss"
