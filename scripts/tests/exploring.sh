@@ -56,9 +56,9 @@ all=$(space)
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
 # a recording in the current folder, given by its name: the losses without barriers are found and written
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 20 --jobs 1 --record lossy
+exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 8 --jobs 1 --record lossy
 cd lossy
-exits 1 "$headcrash" explore workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 20 --jobs 1 --csv s.csv --html h.html
+exits 1 "$headcrash" explore workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 8 --jobs 1 --csv s.csv --html h.html
 [ -s s.csv ] && [ -s h.html ] || failed "the files of an exploration are not there: $(ls)"
 cd ..
 slow=(explore --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 1 --slow-us 300000)

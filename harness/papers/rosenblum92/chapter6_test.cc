@@ -13,7 +13,10 @@ ExperimentOutcome scaled_outcome(const std::string& name) {
   return outcome ? *outcome : ExperimentOutcome{};
 }
 
-void expect_answered(const std::string& part, const std::vector<std::string>& ids) {
+enum class Repeated { yes, no };
+
+void expect_answered(const std::string& part, const std::vector<std::string>& ids,
+                     Repeated repeated = Repeated::yes) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/" + part);
   std::vector<std::string> answered;
   for (const ClaimAnswer& answer : outcome.answers) {
@@ -24,7 +27,9 @@ void expect_answered(const std::string& part, const std::vector<std::string>& id
                                << number.remark;
   }
   EXPECT_EQ(answered, ids);
-  EXPECT_EQ(as_text(outcome), as_text(scaled_outcome("rosenblum92/" + part)));
+  if (repeated == Repeated::yes) {
+    EXPECT_EQ(as_text(outcome), as_text(scaled_outcome("rosenblum92/" + part)));
+  }
 }
 
 TEST(Rosenblum92Chapter6, LfsCreatesTwoFilesWithOneWrite) {
@@ -45,8 +50,8 @@ TEST(Rosenblum92Chapter6, RecoveryTimes) {
   expect_answered("recovery", {"LFS-30", "LFS-30", "LFS-31", "LFS-42", "LFS-04"});
 }
 
-TEST(Rosenblum92Chapter6, Production) {
-  expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"});
+TEST(Rosenblum92Chapter6, Production) {  // Production.EqualSeedsGiveEqualRuns repeats a short run
+  expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"}, Repeated::no);
 }
 
 TEST(Rosenblum92Chapter6, ASmallArrayWriteIsFourRequestsAndAStripeNeedsNoRead) {
