@@ -90,7 +90,9 @@ struct Promises {
   /// Allocation unit in bytes: stale data may appear next to written data, within the same unit.
   std::uint32_t allocation_bytes = 512;
 
-  // Inode attributes. Mode and owner are always kept by fsync and sync.
+  // Inode attributes.
+  /// The mode and the owner of each object are stored, and kept by fsync and sync.
+  bool keeps_modes = true;
   /// A time of modification that was set explicitly and synced is kept.
   bool keeps_times = true;
   /// Space that was allocated by fallocate and synced remains allocated, also beyond the end of the

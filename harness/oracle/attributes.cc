@@ -27,8 +27,25 @@ std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view na
 }  // namespace
 
 void Follower::set_mode(ObjectHistory& of, std::uint32_t mode) {
+  if (!promises_.keeps_modes) return;
   of.modes.emplace_back(index_, mode);
   history_.judged.modes = true;
+}
+
+void Follower::set_owner(ObjectHistory& of, std::uint32_t user, std::uint32_t group) {
+  if (!promises_.keeps_modes) return;
+  of.owners.emplace_back(index_, std::pair(user, group));
+  history_.judged.owners = true;
+}
+
+/// Sets the mode and owner with which execute.cc creates objects, as root. Symbolic links and
+/// whiteouts have no mode, and kernels differ in the mode of a new subvolume.
+void Follower::set_created(ObjectHistory& of) {
+  const bool directory = of.type == FileType::directory;
+  const bool has_mode = directory || of.type == FileType::regular || of.type == FileType::fifo;
+  if (of.subvolume) return;
+  if (has_mode) set_mode(of, directory ? kModeOfDirectories : kModeOfFiles);
+  set_owner(of, 0, 0);
 }
 
 /// Sets an attribute, or removes it if `value` is nullopt.

@@ -182,6 +182,20 @@ TEST(Attributes, RejectsAListThatTheKernelRejects) {
   }
 }
 
+TEST(Attributes, ThoseOfLinksAndPipesAreKept) {
+  const Found lost{{Verdict::lost_synced_data, Tier::documented}};
+  const Case synced{.lines = {"symlink t s", "setxattr s trusted.x y", "mknod p fifo",
+                              "setxattr p security.x y", "sync"},
+                    .persisted = 4};
+  const ObservedObject link = symlink("s", "t");
+  const ObservedObject pipe{.path = "p", .type = FileType::fifo, .inode = 5, .links = 1};
+  const auto of_link = with(link, "trusted.x", "y"), of_pipe = with(pipe, "security.x", "y");
+  EXPECT_EQ(synced.judge({of_link, of_pipe}, {}), Found{});
+  EXPECT_EQ(synced.judge({link, of_pipe}, {}), lost);
+  EXPECT_EQ(synced.judge({of_link, pipe}, {}), lost);
+  EXPECT_EQ(synced.judge({of_link, with(of_pipe, "trusted.y", "z")}, {}), kWrong);
+}
+
 TEST(Attributes, LinksAndPipesHaveOnlySystemAttributes) {
   const Case synced{.lines = {"symlink to s", "setxattr s trusted.b y", "sync"}, .persisted = 2};
   EXPECT_EQ(synced.judge({with(symlink("s", "to"), "trusted.b", "y")}, Promises{}), Found{});

@@ -196,6 +196,8 @@ class Follower {
   Result<void> change_attribute(const workload::Operation& operation);
   Result<void> remove_attribute(const workload::Operation& operation, ObjectHistory& holder);
   void set_mode(ObjectHistory& of, std::uint32_t mode);
+  void set_owner(ObjectHistory& of, std::uint32_t user, std::uint32_t group);
+  void set_created(ObjectHistory& of);
   void set_attribute(ObjectHistory& of, std::string_view name, std::optional<std::string> value);
   Result<void> check_attributes_are_reported(const workload::Operation& operation,
                                              ReportedAttributes& reported) const;

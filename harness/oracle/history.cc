@@ -28,6 +28,7 @@ Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
 
 TokenId Follower::new_object(ObjectHistory fresh) {
   fresh.made_by = index_;
+  set_created(fresh);
   history_.objects.push_back(std::move(fresh));
   live_.emplace_back();
   const TokenId token = new_token(history_.objects.size() - 1);
@@ -233,8 +234,7 @@ Result<void> Follower::change_inode(const Operation& operation) {
     change_access_list(of, operation.mode);
   } else if (operation.kind == Kind::chown) {
     lose_capability(of);
-    of.owners.emplace_back(index_, std::pair(operation.user, operation.group));
-    judged.owners = true;
+    set_owner(of, operation.user, operation.group);
   } else if (operation.kind == Kind::flags) {
     of.flags.emplace_back(index_, operation.flags);
     judged.flags = true;

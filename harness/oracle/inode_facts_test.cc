@@ -28,13 +28,39 @@ TEST(InodeFacts, KeepsASyncedModeOrALaterMode) {
   const auto mode = [](std::uint32_t bits) {
     return with([&](ObservedObject& o) { o.mode = bits; });
   };
-  EXPECT_EQ(judge_file(list, 1, mode(0644)), kFine)
-      << "nothing is known of it before the first chmod";
+  EXPECT_EQ(judge_file(list, 1, mode(0644)), kFine) << "no persistence point covers the inode";
   EXPECT_EQ(judge_file(list, 3, mode(0640)), kFine);
   EXPECT_EQ(judge_file(list, 3, mode(0600)), kFine);
   EXPECT_EQ(judge_file(list, 3, mode(0644)), kLostByFsync);
   EXPECT_EQ(judge_file(list, 5, mode(0640)), kLostByFsync);
   EXPECT_EQ(judge_file(list, 5, file("a", 0, 0, 0, 3)), kFine) << "not observed";
+}
+
+TEST(InodeFacts, KeepsTheModeAndOwnerOfCreation) {
+  const auto seen = [](ObservedObject object, std::uint32_t mode, std::uint32_t user) {
+    object.mode = mode, object.user = user, object.group = 0;
+    return object;
+  };
+  const Lines file_list{"create a", "fdatasync a", "fsync a"};
+  const auto empty = file("a", 0, 0, 0, 3);
+  EXPECT_EQ(judge_file(file_list, 1, seen(empty, 0, 7)), kFine) << "fdatasync keeps neither";
+  EXPECT_EQ(judge_file(file_list, 2, seen(empty, 0644, 0)), kFine);
+  EXPECT_EQ(judge_file(file_list, 2, seen(empty, 0, 0)), kLostByFsync);
+  EXPECT_EQ(judge_file(file_list, 2, seen(empty, 0644, 7)), kLostByFsync);
+  EXPECT_EQ(judge_file(file_list, 2, seen(empty, 0755, 7), {.keeps_modes = false}), kFine)
+      << "FAT stores neither";
+  const Found lost_by_sync{{Verdict::lost_synced_data, Tier::documented}};
+  const Lines others{"mkdir d", "mknod p fifo", "symlink t s", "sync"};
+  const auto judge_all = [&](std::uint32_t of_d, std::uint32_t of_p, std::uint32_t owner_of_s) {
+    ObservedObject pipe{.path = "p", .type = FileType::fifo, .inode = 5, .links = 1};
+    return Case{others, 3}.judge({seen(directory("d", 4), of_d, 0), seen(pipe, of_p, 0),
+                                  seen(symlink("s", "t"), 0777, owner_of_s)},
+                                 {});
+  };
+  EXPECT_EQ(judge_all(0755, 0644, 0), kFine);
+  EXPECT_EQ(judge_all(0644, 0644, 0), lost_by_sync);
+  EXPECT_EQ(judge_all(0755, 0600, 0), lost_by_sync);
+  EXPECT_EQ(judge_all(0755, 0644, 1), lost_by_sync);
 }
 
 TEST(InodeFacts, KeepsSyncedFlagsAndProject) {

@@ -244,13 +244,42 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   judge_special(observed, possible);
 }
 
-/// Judges FIFOs and whiteouts. The candidates cannot be distinguished.
+/// Judges FIFOs and whiteouts.
 void Judge::judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
-  show(observed, candidates);
-  if (observed.error == 0) return;
-  report({Verdict::wrong_data, Tier::integrity, observed.path,
-          fmt::format("{}", kind_of(observed.type)),
-          "read error: " + base::errno_text(observed.error)});
+  if (observed.error != 0) {
+    show(observed, candidates);
+    return report({Verdict::wrong_data, Tier::integrity, observed.path,
+                   fmt::format("{}", kind_of(observed.type)),
+                   "read error: " + base::errno_text(observed.error)});
+  }
+  show_best(observed, candidates, [&](TokenId token) { return judge_metadata(token, observed); });
+}
+
+/// Judges extended attributes and inode fields.
+std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& observed) const {
+  std::vector<Finding> findings = judge_attributes(object_of(token), observed, horizon_);
+  for (Finding& finding : judge_inode(object_of(token), observed, horizon_, promises_))
+    findings.push_back(std::move(finding));
+  return findings;
+}
+
+/// Shows the object as the candidates for which `findings_as` returns no findings. If there are
+/// none, reports the findings of the candidate with the fewest.
+void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
+                      const std::function<std::vector<Finding>(TokenId)>& findings_as) {
+  std::vector<TokenId> fitting;
+  std::optional<std::vector<Finding>> fewest;
+  TokenId nearest = candidates[0];
+  for (const TokenId token : candidates) {
+    std::vector<Finding> findings = findings_as(token);
+    if (findings.empty()) fitting.push_back(token);
+    if (fewest && severity(*fewest) <= severity(findings)) continue;
+    fewest = std::move(findings);
+    nearest = token;
+  }
+  if (!fitting.empty()) return show(observed, fitting);
+  show(observed, {nearest});
+  report_all(*fewest);
 }
 
 void Judge::judge_subdirectory(const ObservedObject& observed,
@@ -275,8 +304,7 @@ void Judge::judge_directory_as(const ObservedObject& observed, TokenId token) {
                    words({.kind = Expectation::Kind::readable_directory}),
                    "read error: " + base::errno_text(observed.error)});
   }
-  report_all(judge_attributes(object_of(token), observed, horizon_));
-  report_all(judge_inode(object_of(token), observed, horizon_, promises_));
+  report_all(judge_metadata(token, observed));
   judge_directory(history_.tokens[token].object, observed.path);
 }
 
@@ -292,7 +320,10 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
     return object_of(token).link_target == observed.link_target;
   };
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
-  if (!fitting.empty()) return show(observed, fitting);
+  if (!fitting.empty()) {
+    return show_best(observed, fitting,
+                     [&](TokenId token) { return judge_metadata(token, observed); });
+  }
   const auto target = [](const std::string& text) {
     return words({.kind = Expectation::Kind::target, .text = text});
   };
@@ -321,10 +352,7 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
       terms.kept_by_replacing = binding.operation;
   }
   std::vector<Finding> findings = judge_content(object_of(token), observed, terms);
-  for (Finding& finding : judge_attributes(object_of(token), observed, horizon_))
-    findings.push_back(std::move(finding));
-  for (Finding& finding : judge_inode(object_of(token), observed, horizon_, promises_))
-    findings.push_back(std::move(finding));
+  for (Finding& finding : judge_metadata(token, observed)) findings.push_back(std::move(finding));
   return findings;
 }
 
@@ -344,7 +372,8 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
   const auto unclear = [&](TokenId token) { return object_of(token).unclear; };
   if (std::any_of(candidates.begin(), candidates.end(), unclear)) return show(observed, candidates);
-  const auto fits = [&](TokenId token) { return judge_file_as(token, allowed, observed).empty(); };
+  const auto findings_as = [&](TokenId token) { return judge_file_as(token, allowed, observed); };
+  const auto fits = [&](TokenId token) { return findings_as(token).empty(); };
   if (promises_.exposes_stale_data && std::any_of(candidates.begin(), candidates.end(), fits))
     possible = candidates;
   if (possible.empty()) {
@@ -358,19 +387,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
     }
     possible = candidates;
   }
-  std::vector<TokenId> fitting;
-  std::optional<std::vector<Finding>> fewest;
-  TokenId nearest = possible[0];
-  for (const TokenId token : possible) {
-    std::vector<Finding> findings = judge_file_as(token, allowed, observed);
-    if (findings.empty()) fitting.push_back(token);
-    if (fewest && severity(*fewest) <= severity(findings)) continue;
-    fewest = std::move(findings);
-    nearest = token;
-  }
-  if (!fitting.empty()) return show(observed, fitting);
-  show(observed, {nearest});
-  report_all(*fewest);
+  show_best(observed, possible, findings_as);
 }
 
 /// Judges inodes with several names. All names of an inode must be links of one file, and the link

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -115,6 +116,9 @@ class Judge {
                   const ObservedObject& observed, const std::vector<TokenId>& candidates);
   std::vector<Finding> judge_file_as(TokenId token, const PermittedName& allowed,
                                      const ObservedObject& observed) const;
+  std::vector<Finding> judge_metadata(TokenId token, const ObservedObject& observed) const;
+  void show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
+                 const std::function<std::vector<Finding>(TokenId)>& findings_as);
   void judge_inodes();
   void judge_tokens();
   void judge_one_point();
