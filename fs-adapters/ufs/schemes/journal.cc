@@ -16,8 +16,8 @@ namespace {
 
 // Blocks of two inodes, which every operation may change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-constexpr int kCommitRoundsMax = 100;  // maximum rounds of a sync; concurrent changes need not be
-                                       // waited for
+// Maximum number of rounds of a sync, which need not wait for concurrent changes.
+constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
 
