@@ -156,7 +156,7 @@ exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --ro
 # a crash within a list: its promises are judged, and the later part can be replayed from the recordings of all parts
 printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash power' 'create b' 'fsync b' >crash.txt
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
-says 'at the crash inside of the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
+says 'at the crash inside the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
 exits 0 "$headcrash" explore --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
 refuses 2 'after the last crash of the list' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
 cat >crash.toml <<EOF

@@ -9,8 +9,8 @@
 # crash state  w24- of smaller-a76bc47ffd19f846-15.hcrec
 # - Lost or torn writes minimised from 1 to 1 (minimal; states checked: 1).
 # - Reproduced on a fresh guest, with the complete recovery in the guest.
-# - Operations minimised from 13 to 8 (the time was over; workloads recorded: 21).
-# - Lost or torn writes minimised from 1 to 1 (the time was over; states checked: 0).
+# - Operations minimised from 13 to 8 (the time limit was reached; workloads recorded: 21).
+# - Lost or torn writes minimised from 1 to 1 (the time limit was reached; states checked: 0).
 #
 # Operations
 # ----------
