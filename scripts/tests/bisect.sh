@@ -27,7 +27,7 @@ commit mended 'base = "ext4"' '# mended'
 # A recording does not depend on the commit: the unflushed writes of its state are lost under every kernel that recovers it.
 exits 1 "$headcrash" replay 1 --db ../found.db --fs fs.toml
 exits 0 "${replay[@]}" --fs fs.toml
-says 'the recorded finding is in none of 4 states' <"$scratch/out" || failed "$(cat "$scratch/out")"
+says 'the recorded finding recurred in none of 4 states' <"$scratch/out" || failed "$(cat "$scratch/out")"
 says '^NOT as recorded' <"$scratch/out" || failed "$(cat "$scratch/out")"
 
 git bisect start HEAD~1 HEAD~5

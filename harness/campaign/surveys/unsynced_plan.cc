@@ -80,8 +80,7 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
   return {.name = std::string(kUnsyncedName),
-          .title =
-              "How old is what Linux's file systems lose without fsync: a survey (/all: the whole)",
+          .title = "Age of changes that Linux loses without fsync: a survey (/all: complete)",
           .takes = "some minutes",
           .trials = cells ? cells->size() : 0};
 }
