@@ -40,7 +40,7 @@ constexpr struct {
     {Cost::request_issued, "request", 1000, true},  // driver, two switches, its share of interrupts
     {Cost::path_component, "path component", 100,
      true},  // name copied, inode found and locked; 3 300 cycles
-    {Cost::directory_entry, "entry looked at", 0.9,
+    {Cost::directory_entry, "entry inspected", 0.9,
      true},  // 30 cycles: a name's length and first bytes
     {Cost::name_changed, "name changed", 500, false},
     {Cost::inode_changed, "inode changed", 100, true},  // 128 bytes, and the block's lock
