@@ -7,7 +7,7 @@ export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }
 
 exits 0 "$headcrash" campaign smoke --db smoke.db --html report
-says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not say what it made: $(cat err)"
+says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not report the pages that it made: $(cat err)"
 grep -q "states/s" out || failed "no speed: $(cat out)"
 grep -q "controls as expected: 1 of 1" out || failed "the control is not reported: $(cat out)"
 [ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
@@ -27,7 +27,7 @@ for page in "${pages[@]}"; do
   says "href=\"${page#report/}\"" report/report.html || failed "the report does not link to $page"
   says 'inode 1[0-9], /' "$page" || failed "$page names no inode"
 done
-cat "${pages[@]}" | says 'Expected and found' || failed "no page says what was found"
+cat "${pages[@]}" | says 'Expected and found' || failed "no page shows the findings"
 "$headcrash" report --db smoke.db -o later --pages >/dev/null 2>err || failed "report"
 [ "$(ls later)" = "$(ls report)" ] || failed "the pages made later are others: $(ls later)"
 grep -q '<h3 id="controls">' report/report.html || failed "the report has no table of the controls"
@@ -144,7 +144,7 @@ exits 0 "$headcrash" campaign disks.toml --db disks.db
   failed "not 12 states of all disks: $(ask disks.db "SELECT name FROM crash_state")"
 key=$(ask disks.db "SELECT key FROM trial WHERE control IS NOT NULL")
 exits 1 "$headcrash" replay "$key" --db disks.db --html crash.html
-says 'Expected and found' <crash.html || failed "the page of the crash says nothing of what was found"
+says 'Expected and found' <crash.html || failed "the page of the crash does not show the findings"
 says '^as recorded' out || failed "the control's failure was not seen again: $(cat out)"
 refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
