@@ -59,7 +59,7 @@ Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the
 
 struct ExploreOptions {
   std::vector<Strategy> strategies;  ///< strategies in the order in which they take turns
-  /// the device whose states are explored: the first medium, or for `member` an array
+  /// The device whose states are explored: the first medium, or for `member` an array.
   model::DeviceId device = 0;
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;

@@ -88,7 +88,7 @@ struct Features {
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }
-  /// true if the file system has a feature that only the scheme Netra supports (netra.h)
+  /// True if the file system has a feature that only the scheme Netra supports (netra.h).
   bool netra() const { return fast_check || bmap_cache || lazy_inodes; }
   /// With extensions, only even inode numbers are used; the slot after each inode holds its
   /// extension.

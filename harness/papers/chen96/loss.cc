@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// true if the syncer writes data by the age of buffers; other systems determine the age from the
-  /// first change
+  /// True if the syncer writes data by the age of buffers; other systems determine the age from the
+  /// first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< some writes wait for others
 };

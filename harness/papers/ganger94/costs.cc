@@ -27,8 +27,8 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// false if there is no estimate, because the cost includes work of the program that uses the
-  /// name
+  /// False if there is no estimate, because the cost includes work of the program that uses the
+  /// name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
