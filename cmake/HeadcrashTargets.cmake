@@ -1,21 +1,21 @@
-# The few words every CMakeLists.txt of the house is written in:
+# Functions that the CMakeLists.txt files of this repository use:
 #
 #   headcrash_library(NAME SOURCES a.cc... TESTS a_test.cc... FUZZERS a_fuzz.cc... DEPENDS target... [TEST_LABELS threads|plain]
 #                     [SHARDS n] [HOT])
-#       a static library `headcrash_NAME` and, from TESTS, one googletest program `headcrash_NAME_test`, whose tests are
-#       run in so many parts (headcrash_add_unit_test); HOT: unit tests spend their time in this library, so that it is
-#       optimised a little under AddressSanitizer, where nothing else is (compiling the rest would take longer than it saves,
-#       as it would for the few tests under ThreadSanitizer);
-#       from FUZZERS (plugin/base/fuzz.h) another one, `headcrash_NAME_fuzz`, whose ctest label is `fuzz`
+#       a static library `headcrash_NAME`; from TESTS, one googletest program `headcrash_NAME_test`, whose tests run in
+#       SHARDS parts (headcrash_add_unit_test); from FUZZERS (plugin/base/fuzz.h), a program `headcrash_NAME_fuzz` with the
+#       ctest label `fuzz`. HOT marks a library in which unit tests spend their time. Only such libraries are optimised
+#       under AddressSanitizer, because compiling the others would take longer than the optimisation saves. The same holds
+#       for the few tests under ThreadSanitizer.
 #   headcrash_embed(TARGET NAMESPACE ns FILES f...)
 #       text files as string constants of TARGET: `ns::embedded_files()`, declared in "NAMESPACE_embedded.h"
 #
-# Every target gets the same warnings (errors all), sanitizers and include root: headers are included by their path
-# from the top of the repository, so an #include line shows which floor it reaches down to.
+# Every target has the same warnings (all are errors), sanitizers and include root. Headers are included by their path
+# from the top of the repository, so an #include line shows which component it uses.
 set(HEADCRASH_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
 
-# The check preset leaves them out: the sanitizer presets build and run them. A test that cannot run under a sanitizer,
-# or not in a sensible time, has the label `plain` and is always there.
+# The check preset omits unit tests; the sanitizer presets build and run them. A test that cannot run under a sanitizer, or
+# would take too long, has the label `plain` and is always built.
 option(HEADCRASH_UNIT_TESTS "build unit tests and fuzzers with everything else" ON)
 option(HEADCRASH_WARNINGS_ARE_ERRORS "stop at warnings; the presets for development set it" OFF)
 
@@ -26,7 +26,7 @@ target_compile_options(headcrash_options INTERFACE -Wall -Wextra -Wpedantic -Wsh
                                                    -Wno-missing-field-initializers  # options structs name only what they change
                                                    # GCC 14 sees optional values that are not read; sanitizers see real ones
                                                    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-                                                   # GCC 12's stable_sort uses what it deprecates; clang sees that
+                                                   # GCC 12's stable_sort uses a function that it deprecates; clang reports that
                                                    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
                                                    -fPIC)  # programs, too: they share the precompiled headers of the libraries
 if(HEADCRASH_SANITIZE)
@@ -35,7 +35,8 @@ if(HEADCRASH_SANITIZE)
   target_link_options(headcrash_options INTERFACE -fsanitize=${HEADCRASH_SANITIZE})
 endif()
 
-# Fuzz targets are run by libFuzzer, which is told what an input reaches (plugin/base/testing/coverage_guided.h). For clang.
+# Fuzz targets run under libFuzzer, guided by the code that an input reaches (plugin/base/testing/coverage_guided.h). Needs
+# clang.
 option(HEADCRASH_COVERAGE_GUIDED "fuzzers are guided by coverage" OFF)
 add_custom_target(fuzzers)
 if(HEADCRASH_COVERAGE_GUIDED)
@@ -49,8 +50,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# What everybody includes, parsed once for libraries, once for hot ones and once for unit tests. Only clang gains by it (a
-# fifth of its time, without optimisation); g++ is as slow with them.
+# Precompiled headers: one set for libraries, one for hot libraries and one for unit tests. They save a fifth of clang's time
+# without optimisation; g++ is not faster with them.
 option(HEADCRASH_PRECOMPILED_HEADERS "for clang" OFF)
 function(headcrash_precompile)
   file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "")
@@ -74,15 +75,15 @@ function(headcrash_use_precompiled whose)
   endif()
 endfunction()
 
-# What `cmake --install` installs: a package builds this and no tests.
+# The targets that `cmake --install` needs. A package builds only these, and no tests.
 add_custom_target(installed)
 
-# What the sanitizer presets build: the unit tests, and those of them that start threads.
+# The targets that the sanitizer presets build: all unit tests, and those that start threads.
 add_custom_target(unit_tests)
 add_custom_target(threads_tests)
 
-# `unit.NAME`, or `unit.NAME.1` and on: parts that ctest -j runs side by side, so that no processor is left with one
-# long program at the end; ctest begins with fuzzers and those of many parts.
+# `unit.NAME`, or `unit.NAME.1` and so on: parts that ctest -j runs concurrently, so that no long program is left for one
+# processor at the end. ctest begins with fuzzers and with tests of many parts.
 function(headcrash_add_unit_test name)
   cmake_parse_arguments(ARG "" "SHARDS" "LABELS" ${ARGN})
   if(NOT ARG_SHARDS)
@@ -154,8 +155,8 @@ function(headcrash_embed target)
             -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     VERBATIM)
-  # A command of one target waits for all libraries of that target, and who includes its header waits for the command. Of
-  # two targets it waits only for what both of them need: for nothing.
+  # A command of one target waits for all libraries of that target, and sources that include its header wait for the
+  # command. A command of two targets waits only for their common dependencies, of which there are none.
   add_custom_target(${stem}_embedded DEPENDS ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_sources(${target} PRIVATE ${out}/${stem}_embedded.cc ${out}/${stem}_embedded.h)
   target_include_directories(${target} PRIVATE ${out})

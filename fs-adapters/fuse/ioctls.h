@@ -1,7 +1,6 @@
 #pragma once
-// Requests that the kernel does not send to FUSE file systems, as ioctls of the root directory
-// without an argument. Measurements that compare FUSE and kernel file systems use them (see
-// server.h).
+// Ioctls of the root directory, without an argument, for requests that the kernel does not send to
+// FUSE file systems. Measurements that compare FUSE and kernel file systems use them (server.h).
 
 #include <sys/ioctl.h>
 

@@ -243,7 +243,7 @@ void encode_trailer(const Summary& summary, const Superblock& superblock,
                     std::span<std::byte> sector);
 
 struct Checkpoint {
-  /// number of the checkpoint; the newer checkpoint has the higher number
+  /// Number of the checkpoint; the newer checkpoint has the higher number.
   std::uint64_t sequence = 0;
   std::int64_t time_ns = 0;
   std::uint64_t epoch = 0;            ///< epoch of the regions that may follow the checkpoint

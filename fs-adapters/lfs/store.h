@@ -76,9 +76,9 @@ struct MountOptions {
   std::uint32_t transfer_sectors_max = 0;
   bool flushes = true;              ///< flush a volatile cache where required
   std::optional<Rule> broken = {};  ///< the rule that a control breaks
-  /// Keep directory blocks and inodes of directories in the cache until a checkpoint, because the
-  /// directory log contains the changes. The version of Sprite LFS that measured recovery times did
-  /// this (Rosenblum 1992, section 6.2.1.3).
+  /// Keep directory blocks and inodes of directories in the cache until a checkpoint; the directory
+  /// log contains their changes. The version of Sprite LFS whose recovery times were measured works
+  /// this way (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
   /// During recovery, read index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
   /// summaries list them.

@@ -123,7 +123,7 @@ inline std::uint64_t slot_lba(std::size_t slot) {
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
   std::uint32_t blocks = 0;  ///< number of the file's blocks, including address blocks
-  /// direct addresses, then the addresses of the single, double and triple address block
+  /// Direct addresses, then the addresses of the single, double and triple address block.
   std::array<BlockAddress, kDirectPointers + kIndirectLevels> pointers = {};
   bool operator==(const Inode&) const = default;
 };

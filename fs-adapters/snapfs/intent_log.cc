@@ -1,4 +1,4 @@
-// fsync with a log record, and replay at mount (store.h, log_record.h).
+// Implements fsync with a log record, and replay at mount (store.h, log_record.h).
 //
 // Blocks freed by a logged generation stay allocated until the next superblock is written, and
 // blocks that the generation contains are copied before they are changed. A record thus stays valid

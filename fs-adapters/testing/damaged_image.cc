@@ -53,8 +53,8 @@ enum class Kind : std::uint8_t {
   size,         ///< writes 64 bits of kSizes
   fill_itself,  ///< fills the rest of the sector with the sector's own address
   copy_sector,  ///< copies the sector of another area
-  /// sets the next two words to the same value: a higher-level pointer then points to the same
-  /// block
+  /// Sets the next two words to the same value: a higher-level pointer then points to the same
+  /// block.
   deeper,
   loop,  ///< like `deeper`; the unit or large block that it points to contains only its own address
   flip_bit

@@ -190,7 +190,7 @@ class BenchRunner {
 
 Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
   if (jobs <= 1 || (bench.virtual_time && bench.charge == 0)) return {};
-  return fail("--jobs", "trials run one at a time if processor time counts",
+  return fail("--jobs", "trials must run one at a time if processor time counts",
               "omit it, or use guests in virtual time without a charge");
 }
 
@@ -203,7 +203,8 @@ Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database
     TRY(const auto like, similar_trials(*database, cell));
     if (const auto& known = same ? same : like) {
       result.trial_s = known->mean_s;
-      result.origin = fmt::format("{} trials {}", known->trials, same ? "of it" : "like it");
+      result.origin =
+          fmt::format("{} {}", known->trials, same ? "earlier trials" : "similar trials");
       return result;
     }
   }
@@ -249,7 +250,7 @@ Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std:
   for (auto& each : result.each) {
     if (each.trial_s) continue;
     each.trial_s = known_s / static_cast<double>(known);
-    each.origin = "the others";
+    each.origin = "the other cells";
   }
   const double round_s = known_s / static_cast<double>(known) * static_cast<double>(result.cells) /
                          static_cast<double>(jobs);

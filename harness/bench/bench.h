@@ -55,7 +55,7 @@ struct BenchForecast {
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    /// Source of the estimate: "3 trials of it", "2 like it", "the file", "the others".
+    /// Source of the estimate, such as "3 earlier trials" or "the file".
     std::string origin;
   };
   std::vector<CellForecast> each;

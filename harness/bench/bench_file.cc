@@ -35,11 +35,9 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
 
-// Clocks and devices.
-//
-// Parses `clock`. Leaves it unchanged if the table does not contain the key.
+// ---- clocks and devices
 
-/// Leaves `clock` unchanged if the table lacks the key.
+/// Parses `clock`. Leaves it unchanged if the table lacks the key.
 Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
   TRY(table.take("clock", clock));
   TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));
@@ -103,11 +101,9 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-// Workloads.
-//
-// Parses the values of a parameter: `files = 100` or `files = [100, 200]`.
+// ---- workloads
 
-/// Accepts `files = 100` and `files = [100, 200]`.
+/// Parses the values of a parameter: `files = 100` or `files = [100, 200]`.
 Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const std::string& key) {
   std::int64_t one = 0;
   if (table.take(key, one, {.least = INT64_MIN, .most = INT64_MAX})) return std::vector{one};
@@ -269,7 +265,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   return {};
 }
 
-// File systems, guests and repetitions.
+// ---- file systems, guests and repetitions
 
 Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
   std::vector<std::string> names, kernels;

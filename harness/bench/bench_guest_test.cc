@@ -139,7 +139,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
   EXPECT_EQ(outcome->cells[1].failed, 2);
   const auto plan = forecast(bench_, {}, 1, file());
   ASSERT_TRUE(plan) << plan.error().message();
-  EXPECT_EQ(plan->each[0].origin, "2 trials of it");
+  EXPECT_EQ(plan->each[0].origin, "2 earlier trials");
 }
 
 }  // namespace

@@ -420,11 +420,9 @@ Result<void> BenchTrial::recover() {
   return recovery_step("mount", "mount", mount);
 }
 
-// Benchmark programs.
-//
-// Runs the tool. If it fails, the error contains its exit code and output.
+// ---- benchmark programs
 
-/// If the tool fails, the error contains its exit code and output.
+/// Runs the tool. If it fails, the error contains its exit code and output.
 Result<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
   const ToolCommand command = tool_command(job, run::kMountPoint);
@@ -440,7 +438,7 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // While the guest computes, its clock lags, but the machine's clock includes all time.
+  // With a charge, use the machine's clock, because the guest's clock lags while it computes.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())

@@ -24,7 +24,7 @@ struct Campaign {
   std::uint64_t size_bytes = 0;
   std::string log_profile;  ///< profile of the disk for separate logs; empty for that of the disk
   std::optional<bool> write_cache;  ///< of the drives; nullopt for the profile's setting
-  /// effect of the cut under the heads (plugin/model/core/tear.h); empty for the profile's
+  /// Effect of the cut under the heads (plugin/model/core/tear.h); empty for the profile's.
   std::string tear;
   /// In the text form of plugin/model/faults/faults.h; injected at the start of the workload.
   std::vector<std::string> faults;

@@ -7,10 +7,10 @@
 //
 //   [[controls]]
 //   filesystem = "xfs"
-//   must = "lose"                    lose data in some state, show `damage` to the check, `keep`
-//                                    everything, `keep-after-fsck` (a repair is not a fault), or
-//                                    `any` (no requirement, so not a control; losses are reported);
-//                                    default: the adapter's expectation
+//   must = "lose"                    data is lost in some state; `damage`: the check finds damage;
+//                                    `keep`: everything is kept; `keep-after-fsck`: the same, but
+//                                    repairs are permitted; `any`: no requirement, so no control,
+//                                    but losses are reported; default: the adapter's expectation
 //   kernels = ["6.12"]               use each of these in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 a new disk, not filled with foreign bytes before mkfs
@@ -56,19 +56,19 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload = "ace-seq1";  ///< in the catalogue or the file; or the name of `operations`
+  std::string workload = "ace-seq1";  ///< of the catalogue or the file; or the name of `operations`
   std::string operations;             ///< in text form; empty for a workload of the catalogue
   std::optional<workload::Application> application;  ///< replaces both; `workload` is then its name
   std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt for all numbered ones
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< distinct states per trial
-  /// For all trials together, which have equal shares as budgets.
+  /// Distinct states for all trials together; the budget of each is an equal share.
   std::optional<std::int64_t> states;
   explorer::StageMachine machine;  ///< runs the workload and recovers
   bool write_through = false;
-  bool prefill = true;          ///< of one disk; an array has empty members
-  bool own_strategies = false;  ///< differ from the campaign's
+  bool prefill = true;          ///< fill a single disk before mkfs; an array has empty members
+  bool own_strategies = false;  ///< true if `strategies` differ from the campaign's
 };
 
 /// Returns the cell's differences from its adapter: "write-through", "new-disk", "netra-raid5",
@@ -93,8 +93,8 @@ struct Exploration {
 
 /// The file's own workloads: names and operations.
 using OwnWorkloads = std::map<std::string, std::string>;
-/// Parses root's `workloads`. Fails for a name of the catalogue, and for operations that are
-/// invalid or persist nothing.
+/// Parses root's `workloads`. Fails if the catalogue already has a workload of the same name, or if
+/// the operations are invalid or have no persistence point.
 Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
 /// Sets the operations of a cell whose workload is one of the file's own.
 void apply_own_workload(const OwnWorkloads& own, ExploredCell& cell);
@@ -122,7 +122,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
 
 /// Parses `trials`: a number, or "all".
 Result<void> parse_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
-/// Parse `write-cache` and `prefill`.
+/// These parse `write-cache` and `prefill`.
 Result<void> parse_write_cache(const base::StrictTable& table, bool& write_through);
 Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 
@@ -139,7 +139,7 @@ void set_application(const workload::Application& application, ExploredCell& cel
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 
-/// The workloads of a cell, by their number of turn from 0. There may be hundreds of thousands.
+/// The workloads of a cell, in the order of its trials. There may be hundreds of thousands.
 struct CellWorkloads {
   std::uint64_t count = 1;
   bool numbered = false;

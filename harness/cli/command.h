@@ -16,9 +16,8 @@ enum Exit : int {
   kFine = 0,
   kFound = 1,  ///< data loss or a regression was found, or a control had an unexpected outcome
   kUsage = 2,  ///< usage or configuration error, missing program, damaged file
-  kContradiction =
-      /// A self-check failed: there is a bug in one of our file systems, its checker or the lab.
-  3,
+  /// A self-check failed: there is a bug in one of our file systems, its checker or the lab.
+  kContradiction = 3,
   kSkipped = 77,
   kInterrupted = 130,
 };

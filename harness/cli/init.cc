@@ -36,7 +36,7 @@ std::string use_of(const std::string& kind, const std::string& file) {
 }
 
 int init(const InitArguments& arguments) {
-  // Ensures that other commands recognise the name as that of a file.
+  // Other commands must recognise the name as that of a file.
   std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
   if (!file.ends_with(".toml"))
     return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)},

@@ -78,11 +78,9 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
   return std::unique_ptr<replay::RequestSource>(std::move(file));
 }
 
-// Progress.
-//
-// Shows progress on a terminal twice a second. Stops the replay when interrupted.
+// ---- progress
 
-/// Shows progress on a terminal twice a second, and requests the end when interrupted.
+/// Shows progress on a terminal twice a second. Stops the replay when interrupted.
 class Progress {
  public:
   explicit Progress(const replay::CsvWriter* csv)

@@ -144,8 +144,8 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-// Adds the extended attributes of all namespaces that a list can set. If absent, or they
-// are unsupported, adds no `attributes`.
+/// Adds the extended attributes of all namespaces that a list can set. Adds no `attributes` if the
+/// object has none or the file system does not support them.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;

@@ -32,9 +32,8 @@ constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute 
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
-  BlockContent
-      /// Content at the persistence point that covers the block; zeroes before the first point.
-      persistent;
+  /// Content at the persistence point that covers the block; zeroes before the first point.
+  BlockContent persistent;
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
   std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent content
   bool covered = false;

@@ -46,8 +46,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name before
   bool by_exchange = false;
-  /// true if names are not atomic and the file had a third name in this directory during the
-  /// exchange
+  /// True if names are not atomic and the file had a third name in this directory during the
+  /// exchange.
   bool had_third_name = false;
 };
 struct Cover {

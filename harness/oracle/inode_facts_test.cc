@@ -212,7 +212,7 @@ TEST(InodeFacts, SyncedAllocationsAreKept) {
   EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be stored as a hole";
 }
 
-TEST(InodeFacts, AllocationsAreCountedByRange) {
+TEST(InodeFacts, CountsAllocationsByRange) {
   Lines list{"create a"};
   for (int i = 0; i < 2000; ++i) list.push_back("allocate-keep a 0 1073741824");
   list.insert(list.end(), {"punch a 4096 4096", "allocate-keep a 4096 512", "sync"});

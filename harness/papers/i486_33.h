@@ -77,10 +77,8 @@ constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;
     const auto whole = static_cast<os::TimeNs>(exact);
-    return exact - static_cast<double>(whole) < 0.5 ? whole
-                                                    // Rounds manually, because std::lround is not
-                                                    // constexpr.
-                                                    : whole + 1;
+    // Rounds manually, because std::lround is not constexpr.
+    return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
   };
   return {{.system_call = scaled(costs.system_call),
            .copy_per_kib = scaled(costs.copy_per_kib),

@@ -23,9 +23,9 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// The machine. Must have a single drive, because its medium is examined. If power is only cut
-  /// (`instants` is 0), any device is permitted. This function populates the file system, unless
-  /// there is an image that includes the files of make_loss_files().
+  /// The machine. Must have a single drive, because its medium is examined at each instant; with
+  /// `instants` 0, any device is permitted. The run creates the files of make_loss_files(), unless
+  /// the machine has an image, which must contain them.
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;

@@ -60,7 +60,7 @@ struct PhaseOutcome {
   double response_ms = 0;  ///< mean: issue to completion, "driver response"
   double access_ms = 0;    ///< mean: dispatch to completion
   double disk_busy_s = 0;
-  /// requests sent to all drives until the machine is idle, including drives below an array
+  /// Requests sent to all drives until the machine is idle, including drives below an array.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
   double operation_ms = 0,

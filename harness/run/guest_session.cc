@@ -261,7 +261,7 @@ Result<RunOutcome> GuestSession::run_application(const workload::Application& ap
   if (const auto refused = answer->value("refused", std::size_t{0}); refused > 0)
     return stop(
         ErrorKind::other,
-        fmt::format("{} promised something in {} lines that no mark can hold; print 1 to 200 "
+        fmt::format("{} printed {} persistence reports that no mark can hold; print 1 to 200 "
                     "printable ASCII characters",
                     application.name, refused));
   if (answer->value("timed_out", false))

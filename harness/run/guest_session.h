@@ -172,7 +172,7 @@ class GuestSession {
   const std::atomic<bool>* interrupted_;
 };
 
-/// run_request() returns the request that run() sends, for callers that also watch other events
+/// run_request() returns the request that run() sends, for callers that also handle other events
 /// (vm::Guest::send). failed_operation_of() returns the skipped or partial operation that an event
 /// reports, for the oracle.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);

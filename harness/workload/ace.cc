@@ -240,11 +240,9 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
   return steps;
 }
 
-// Symmetry.
-//
-// Uses a name. Returns false if an equivalent name must be used first.
+// ---- symmetry
 
-/// Uses a name. Returns false if an equivalent name should have been used first.
+/// Uses a name. Returns false if an equivalent name must be used first.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -273,11 +271,9 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
   return used;
 }
 
-// Prerequisites.
-//
-// Adds operations to a draft so that names are in the state that an operation requires.
+// ---- prerequisites
 
-/// Brings names into the state that an operation needs, within a draft.
+/// Adds operations to a draft so that names are in the state that an operation requires.
 class Needs {
  public:
   explicit Needs(Draft& draft) : draft_(draft) {}

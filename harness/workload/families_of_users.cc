@@ -40,9 +40,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      const std::string file =
-          // Moves the following inodes to another block than their directory's inode.
-          list.new_file({}, 1, 3);
+      // The file moves the following inodes to another block than their directory's inode.
+      const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
     for (int i = 0; i < 5; ++i) list.create(list.fresh(home) + tail);

@@ -28,9 +28,8 @@ struct RandomOptions {
   /// Maximum number of bytes that are appended to the target of every other symbolic link. Does not
   /// change anything else in a list.
   std::uint32_t longest_target = 0;
-  bool any_byte =
-      /// Writes, allocate, punch and zero may use ranges that are not multiples of 512.
-      false;
+  /// Writes, allocate, punch and zero may use ranges that are not multiples of 512.
+  bool any_byte = false;
   bool whole_blocks = false;  ///< also use multiples of 512 for writes and truncations
   /// Relative frequency of each kind, in the order of Operation::Kind. 0 excludes the kind.
   /// Whiteouts are excluded because many file systems do not support them; a pattern covers them.

@@ -27,7 +27,7 @@ inline constexpr int kFirstInherited = 3;
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  /// limit for each written file; the child may raise the limit itself
+  /// Limit for each written file; the child may raise the limit itself.
   std::uint64_t file_bytes = 1ULL << 32;
 };
 

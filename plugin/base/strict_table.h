@@ -39,12 +39,12 @@ class StrictTable {
   // Each of these functions leaves `into` unchanged if the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
-  /// accepts integers; must be finite
+  /// Accepts integers; must be finite.
   Result<void> take(const std::string& key, double& into) const;
   Result<void> take(const std::string& key, double& into, double least, double most) const;
-  /// must not be empty
+  /// Must not be empty.
   Result<void> take(const std::string& key, std::vector<std::string>& into) const;
-  /// must not be empty
+  /// Must not be empty.
   Result<void> take(const std::string& key, std::vector<double>& into) const;
 
   struct Bounds {

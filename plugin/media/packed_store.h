@@ -50,11 +50,11 @@ class PackedStore : public model::SectorStore {
 
   std::uint64_t sectors_;
   std::vector<std::uint8_t> masks_;  ///< for each page: one bit per kept sector
-  /// number of sectors kept before each kGroupPages pages
+  /// Number of sectors kept before each kGroupPages pages.
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the kept sectors, ordered by LBA
   std::shared_ptr<const model::SectorStore> base_;
-  /// for each page, if there is a base: true if the page is stored here
+  /// For each page, if there is a base: true if the page is stored here.
   std::vector<bool> changed_;
 };
 

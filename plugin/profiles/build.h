@@ -45,7 +45,7 @@ struct BuildOptions {
   std::uint64_t seed = 1;
   /// Returns the store of a leaf. If empty, no bytes are stored, and only times matter.
   std::function<model::SectorStore*(model::DeviceId)> store;
-  /// added before the first power-on, so that the assembly of an array already sees them
+  /// Added before the first power-on, so that the assembly of an array already sees them.
   std::vector<model::FaultSpec> faults;
   /// Called for each leaf before the devices above it start. Marks the sectors that a power cut
   /// made unreadable. May be empty.

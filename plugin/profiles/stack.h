@@ -50,9 +50,9 @@ struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
   std::optional<std::uint64_t> size_bytes;  ///< nullopt: full capacity
-  /// setting for the device's drives; nullopt: the profile's setting
+  /// Setting for the device's drives; nullopt: the profile's setting.
   std::optional<bool> write_cache = {};
-  /// setting for the device's drives; nullopt: the profile's setting
+  /// Setting for the device's drives; nullopt: the profile's setting.
   std::optional<model::Tear> tear = {};
 };
 

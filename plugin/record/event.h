@@ -56,9 +56,8 @@ namespace headcrash::record {
 enum class Kind : std::uint8_t {
   submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
-  media =
-      /// request: the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail: Outcome
-  3,
+  /// request: the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail: Outcome
+  media = 3,
   mark = 4,    ///< payload: text
   fault = 5,   ///< payload: one line of text (Observer::incident)
   power = 6,   ///< detail: 1 on, 0 off
@@ -90,7 +89,7 @@ struct Event {
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> payload;  ///< empty if it was skipped (PayloadUse::skip)
   std::uint64_t offset = 0;        ///< file offset of the event
-  /// checksum read from the event's header, which includes the payload's checksum
+  /// Checksum read from the event's header, which includes the payload's checksum.
   std::uint32_t checksum = 0;
 };
 

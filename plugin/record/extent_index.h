@@ -34,7 +34,7 @@ class ExtentLocation {
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
   constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }  ///< 0: zeroes or unknown
-  /// the bytes differ from those sent
+  /// The bytes differ from those sent.
   constexpr bool torn() const { return (word_ & kTorn) != 0; }
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
   constexpr bool unknown() const {

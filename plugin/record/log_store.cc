@@ -317,9 +317,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  state_->log->incident(device, at,
-                        // also called between a store's write and its event, when a fault fires
-                        text);
+  // Also called between a store's write and its event, when a fault fires.
+  state_->log->incident(device, at, text);
   ++state_->events;
 }
 

@@ -88,7 +88,7 @@ class Timeline {
 
   /// Returns the medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;
-  /// returns the medium after all events up to time `at`
+  /// Returns the medium after all events up to time `at`.
   MediumState at_time(model::TimeNs at) const;
 
  private:

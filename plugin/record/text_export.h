@@ -41,12 +41,11 @@ const char* name_of(model::MediaWrite::Outcome outcome);
 
 struct TextSummary {
   std::uint64_t events = 0, lines = 0;
-  std::optional<Error>
-      /// set if the recording has an incomplete or damaged tail; the events before it are exported
-      tail_error;
+  /// Set if the recording has an incomplete or damaged tail; the events before it are exported.
+  std::optional<Error> tail_error;
 };
 
-/// Create the file `to`. Both functions fail if it exists, and remove it after an error.
+/// These functions create the file `to`. They fail if it exists, and remove it after an error.
 Result<TextSummary> export_csv(const std::filesystem::path& from, const std::filesystem::path& to);
 Result<TextSummary> export_blkparse(const std::filesystem::path& from,
                                     const std::filesystem::path& to);

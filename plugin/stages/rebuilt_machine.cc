@@ -128,7 +128,7 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
         std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
           return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
         });
-    // ids count depth first, so the device below follows
+    // Ids count depth first, so the device below follows.
     const auto below = static_cast<model::DeviceId>(cache.device + 1);
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)

@@ -217,7 +217,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
   const Connection::StartedRequest begun = begin(connection, request);
-  // the delay is outside the lock, so that other requests may arrive and overtake
+  // The delay is outside the lock, so that other requests may arrive and overtake.
   if (begun.answer_in.count() != 0) {
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();

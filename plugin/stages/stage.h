@@ -152,7 +152,7 @@ class Stage {
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// number of the arrived requests that were submitted, and that finished
+  /// Number of the arrived requests that were submitted, and that finished.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

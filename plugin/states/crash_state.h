@@ -58,7 +58,7 @@ struct CrashState {
   bool keep_others = true;
   std::vector<model::RequestId> listed;
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
-  /// flushes and FUA writes from this request on had no effect
+  /// Flushes and FUA writes from this request on had no effect.
   std::optional<model::RequestId> lies_from;
   /// members: each device and its last event.
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;

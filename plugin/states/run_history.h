@@ -83,7 +83,8 @@ class RunHistory {
   /// Recordings with equal fingerprints have equal events up to that point, including payloads.
   /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
-  /// false: imported or made on a stage; it has no `physical` and `members` states.
+  /// Returns false for a recording that was imported or made on a stage. Such a recording has no
+  /// `physical` and `member` states.
   bool has_media_events() const;
   std::optional<Error> tail_error() const;
 

@@ -204,7 +204,7 @@ Result<std::optional<FoundState>> StateEnumerator::next() {
     }
     ++turn.generated;
     ended = 0;
-    // not a new state: the strategy's turn continues
+    // The state is not new, so the strategy's turn continues.
     if (!s.seen.insert(s.identity(*candidate)).second) continue;
     ++turn.distinct;
     ++s.found;

@@ -59,14 +59,13 @@ Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the
 
 struct ExploreOptions {
   std::vector<Strategy> strategies;  ///< strategies in the order in which they take turns
-  /// the device whose states are explored: the first medium, or for `member` an array
+  /// The device whose states are explored: the first medium, or for `member` an array.
   model::DeviceId device = 0;
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
-  std::uint64_t budget =
-      /// Maximum number of distinct states in total. The strategies take turns; a strategy that
-      /// ends early leaves its share to the others.
-      1000;
+  /// Maximum number of distinct states in total. The strategies take turns. A strategy that ends
+  /// early leaves its share to the others.
+  std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (torn writes) at one cut
   /// Aligned unit, in sectors of 512 bytes, that a power cut writes completely or not at all (for
   /// NVMe: AWUPF, which is 0-based). At least a physical sector.
@@ -84,10 +83,9 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  std::uint64_t digest =
-      /// StateImage::digest() of the device. For all disks, and for an array by media, a
-      /// combination of the digests.
-      0;
+  /// StateImage::digest() of the device. For all disks, and for an array by media, a combination of
+  /// the digests.
+  std::uint64_t digest = 0;
 };
 
 /// The coverage of a strategy. `space` is a double because the number of subsets exceeds 2^64.

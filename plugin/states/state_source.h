@@ -79,10 +79,9 @@ struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< before a flush is submitted
-  std::vector<std::uint64_t>
-      /// at the ACK of a flush or FUA write: just before the ACK, all writes that it covers are
-      /// still unflushed
-      promise_kept;
+  /// At the ACK of a flush or FUA write: just before the ACK, all writes that it covers are still
+  /// unflushed.
+  std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
   std::vector<std::uint64_t> power_lost;  ///< contents of the medium when the power went
   std::vector<std::uint64_t> last;        ///< before the power went, and at the end of the run

@@ -191,7 +191,7 @@ class ReorderSource final : public RoundsSource {
     }
     std::sort(numbers_.begin(), numbers_.end());
     if (sampled > 0)
-      bound_ = fmt::format("{} subsets at most at each of {} cuts with more",
+      bound_ = fmt::format("only {} subsets at each of {} cuts that have more",
                            context.options.reorder_per_cut, sampled);
   }
   double space() const override { return space_; }
@@ -350,7 +350,7 @@ class TornSource final : public RoundsSource {
       if (here > 0) add_cut(cut);
     }
     if (bounded > 0)
-      bound_ = fmt::format("{} torn writes at most at each of {} cuts with more",
+      bound_ = fmt::format("only {} torn writes at each of {} cuts that have more",
                            context.options.reorder_per_cut, bounded);
   }
   double space() const override { return space_; }

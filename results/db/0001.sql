@@ -5,7 +5,7 @@ CREATE TABLE run (
   kind TEXT NOT NULL CHECK (kind IN ('campaign', 'bench', 'experiment')),
   name TEXT NOT NULL,                       -- the campaign's name
   configuration TEXT NOT NULL,              -- the whole campaign file
-  digest TEXT NOT NULL,                     -- of configuration, seed and shard: what --resume looks for
+  digest TEXT NOT NULL,                     -- digest of configuration, seed and shard, by which --resume finds a run
   seed INTEGER NOT NULL,
   started_at TEXT NOT NULL,                 -- ISO 8601, UTC
   finished_at TEXT,                         -- NULL while unfinished or interrupted
@@ -25,12 +25,12 @@ CREATE TABLE trial (
   seed INTEGER NOT NULL,
   clock TEXT NOT NULL,                      -- real, real:K, off, virtual
   cut TEXT NOT NULL,                        -- the armed trigger, text form
-  cut_at_ns INTEGER,                        -- model time of the cut; NULL if it never came
+  cut_at_ns INTEGER,                        -- model time of the cut; NULL if there was none
   after_persistence_ns INTEGER,             -- model time from the last persistence point to the cut
-  persisted_operation INTEGER,              -- index of the last operation known to be persistent; NULL for none
+  persisted_operation INTEGER,              -- index of the last operation known to be persistent; NULL if there is none
   operations INTEGER NOT NULL,              -- length of the workload
   verdict TEXT NOT NULL,                    -- harness/oracle/verdict.h
-  expected TEXT NOT NULL CHECK (expected IN ('clean', 'loss', 'any')),   -- what the adapter guarantees
+  expected TEXT NOT NULL CHECK (expected IN ('clean', 'loss', 'any')),   -- the outcome that the adapter declares
   summary TEXT NOT NULL,                    -- one sentence
   started_at TEXT NOT NULL,
   wall_ms REAL NOT NULL,
@@ -45,8 +45,8 @@ CREATE TABLE phase (
   name TEXT NOT NULL CHECK (name IN ('restore', 'mkfs', 'workload', 'cut', 'replay', 'fsck', 'mount', 'verify')),
   clock TEXT NOT NULL,                      -- clock of the device in this phase
   wall_ms REAL NOT NULL,
-  model_ms REAL NOT NULL,                   -- model time that passed
-  exit_code INTEGER,                        -- of the phase's command, where there is one
+  model_ms REAL NOT NULL,                   -- elapsed model time
+  exit_code INTEGER,                        -- of the phase's command; NULL without a command
   reads INTEGER NOT NULL, writes INTEGER NOT NULL, flushes INTEGER NOT NULL,
   bytes_read INTEGER NOT NULL, bytes_written INTEGER NOT NULL,
   media_writes INTEGER NOT NULL, media_bytes_written INTEGER NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE phase (
   UNIQUE (trial_id, ordinal)
 ) STRICT;
 
--- Response times of a phase in logarithmic buckets: what a latency distribution is drawn from.
+-- Response times of a phase in logarithmic buckets, for plots of latency distributions.
 CREATE TABLE latency (
   phase_id INTEGER NOT NULL REFERENCES phase(id) ON DELETE CASCADE,
   kind TEXT NOT NULL CHECK (kind IN ('target', 'achieved')),
@@ -78,11 +78,11 @@ CREATE TABLE io (
 ) STRICT;
 CREATE INDEX io_trial ON io(trial_id);
 
--- What was wrong, one row per object.
+-- Findings, one row for each object.
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY,
   trial_id INTEGER NOT NULL REFERENCES trial(id) ON DELETE CASCADE,
-  kind TEXT NOT NULL,                       -- a verdict's name
+  kind TEXT NOT NULL,                       -- name of a verdict
   tier TEXT NOT NULL CHECK (tier IN ('posix', 'documented', 'de-facto', 'integrity')),
   path TEXT NOT NULL,
   expected TEXT NOT NULL,

@@ -197,7 +197,7 @@ struct TrialRecord {
   std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
-  /// required outcome of a control: lose, damage, keep, keep-after-fsck
+  /// Required outcome of a control: lose, damage, keep, keep-after-fsck.
   std::optional<std::string> control;
   std::string variant;
   std::vector<CoverageRecord> coverage;  ///< explored trials only; otherwise empty
@@ -205,7 +205,7 @@ struct TrialRecord {
   std::vector<StepTimeRecord> steps;
   std::optional<IoErrorRecord> io_error;
   std::optional<std::int64_t> repetition;  ///< benchmarks only; otherwise nullopt
-  /// for example "files=1000 users=4"; scale is exact, scaled or custom
+  /// For example "files=1000 users=4"; scale is exact, scaled or custom.
   std::string parameters, scale;
   std::optional<double> host_busy;  ///< share of the CPU used by other processes during the trial
 };

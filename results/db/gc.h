@@ -17,7 +17,7 @@ namespace headcrash::db {
 
 struct GcOptions {
   std::int64_t older_than_days = 30;  ///< age by the start of the trial; 0: all
-  /// keeps artefacts of trials that failed or have a failed crash state
+  /// Keeps artefacts of trials that failed or have a failed crash state.
   bool keep_failures = false;
   bool dry_run = false;  ///< only reports
   std::string now;       ///< ISO 8601, UTC: "2026-03-14T09:26:53Z"
@@ -30,7 +30,7 @@ struct RefusedArtefact {
 struct GcOutcome {
   std::size_t removed = 0;  ///< number of removed rows; their files are removed if present
   std::size_t missing = 0;  ///< number of removed rows that had no file
-  /// number of artefacts kept because they are recent or belong to a failure
+  /// Number of artefacts kept because they are recent or belong to a failure.
   std::size_t kept = 0;
   std::int64_t bytes = 0;  ///< total size of the removed files
   std::vector<RefusedArtefact> refused;

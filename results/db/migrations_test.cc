@@ -86,7 +86,7 @@ TEST_F(MigrationsTest, KeepsControlsOfTheSecondSchema) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, AddsNoLoadOrFlushesToBenchmarksOfTheEighthSchema) {
+TEST_F(MigrationsTest, LeavesLoadAndFlushesEmptyForBenchmarksOfSchema8) {
   auto migrations = known_migrations();
   const std::vector<Migration> eight(migrations.begin(), migrations.begin() + 8);
   ASSERT_TRUE(migrate(handle_, file(), eight));
@@ -103,7 +103,7 @@ TEST_F(MigrationsTest, AddsNoLoadOrFlushesToBenchmarksOfTheEighthSchema) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, MakesNoBenchmarksOfTrialsOfTheThirdSchema) {
+TEST_F(MigrationsTest, KeepsTrialsOfSchema3AsCampaigns) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1], migrations[2]}));
   ASSERT_TRUE(execute(

@@ -16,7 +16,7 @@ namespace headcrash::report {
 /// The earlier benchmark with which to compare.
 struct BaselineOptions {
   std::filesystem::path database;
-  /// run of the baseline; default: the newest benchmark in its database
+  /// Run of the baseline; default: the newest benchmark in its database.
   std::optional<std::int64_t> run;
   double tolerance = 0.05;  ///< smaller changes are ignored
 };

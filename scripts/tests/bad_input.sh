@@ -142,7 +142,7 @@ create a
 wrong forgets.toml workload.operations "no persistence point" "add fsync" -- campaign forgets.toml
 file circle.toml <<<'base = "./circle.toml"'
 wrong "circle.toml: base" "is circular" -- campaign circle.toml
-[ "$(grep -o circle.toml "$scratch/err" | wc -l)" -le 3 ] || failed "a circle is told at length: $(cat "$scratch/err")"
+[ "$(grep -o circle.toml "$scratch/err" | wc -l)" -le 3 ] || failed "the error for a circle is too long: $(cat "$scratch/err")"
 
 # ---- file systems, workloads
 file adapter.toml <<<'base = "ext4"
@@ -317,11 +317,11 @@ fi
 for script in "$tests"/../*; do
   [ -f "$script" ] && [ -x "$script" ] && [ "${script##*/}" != guest-init ] || continue
   timeout 60 "$script" --help >"$scratch/out" 2>"$scratch/err" </dev/null || failed "$script --help exited with $?"
-  [ -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || failed "$script --help does not tell what it does: $(cat "$scratch/err")"
+  [ -s "$scratch/out" ] && [ ! -s "$scratch/err" ] || failed "$script --help does not describe the script: $(cat "$scratch/err")"
   status=0
   timeout 60 "$script" --nonsense >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
   [ "$status" -ne 0 ] && [ "$status" -ne 124 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q -- --nonsense "$scratch/err" ||
     failed "$script --nonsense exited with $status and said: $(cat "$scratch/out" "$scratch/err")"
   rows=$((rows + 1))
 done
-printf '%s\n' "$rows wrong inputs: each one line, its exit code, and nothing left behind"
+printf '%s\n' "$rows invalid inputs: each has a one-line error and its exit code, and leaves no files"

@@ -27,11 +27,11 @@ commit mended 'base = "ext4"' '# mended'
 # A recording does not depend on the commit: the unflushed writes of its state are lost under every kernel that recovers it.
 exits 1 "$headcrash" replay 1 --db ../found.db --fs fs.toml
 exits 0 "${replay[@]}" --fs fs.toml
-says 'the recorded finding is in none of 4 states' <"$scratch/out" || failed "$(cat "$scratch/out")"
+says 'the recorded finding recurred in none of 4 states' <"$scratch/out" || failed "$(cat "$scratch/out")"
 says '^NOT as recorded' <"$scratch/out" || failed "$(cat "$scratch/out")"
 
 git bisect start HEAD~1 HEAD~5
-git bisect run "${replay[@]}" --fs fs.toml >../bisect 2>&1 || true   # ends with not 0 if only what was skipped is left
+git bisect run "${replay[@]}" --fs fs.toml >../bisect 2>&1 || true   # does not exit with 0 if only skipped commits are left
 says -x "There are only 'skip'ped commits left to test." <../bisect || failed "$(cat ../bisect)"
 [ "$(sed -n '/^The first bad commit could be/,/^We cannot/p' ../bisect | grep -cE '^[0-9a-f]{40}$')" = 2 ] || failed "$(cat ../bisect)"
 git bisect log | says '^# skip: .* untestable$' || failed "not skipped: $(git bisect log)"

@@ -74,7 +74,7 @@ EOF
 status=0
 "$headcrash" campaign hangs.toml --db hangs.db >/dev/null 2>err || status=$?
 [ "$status" -eq 1 ] || failed "a hang gave exit code $status: $(cat err)"
-[ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is told as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
+[ "$(sqlite3 hangs.db 'SELECT verdict FROM trial')" = hang ] || failed "a hang is reported as: $(sqlite3 hangs.db 'SELECT verdict, summary FROM trial')"
 
 # a log that the mount replays, according to the kernel's messages
 cat >by-mount.toml <<'EOF'

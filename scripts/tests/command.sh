@@ -50,7 +50,7 @@ says 'serve a disk over NBD  *ready$' <out || failed "doctor: $(cat out)"
 
 # the contents of a database
 "$headcrash" campaign ufs-schemes/conventional --shard 1/3000 --db two.db --quiet 2>err >out || failed "campaign: $(cat out err)"
-[ ! -s err ] || failed "--quiet tells progress: $(cat err)"
+[ ! -s err ] || failed "--quiet prints progress: $(cat err)"
 "$headcrash" campaign ufs-schemes/conventional --shard 2/3000 --db two.db 2>err >out || failed "campaign: $(cat out err)"
 [ "$("$headcrash" runs --db two.db | awk 'NR > 1 {print $1, $3, $6, $7, $8, $9}')" = $'1 ufs-schemes 1/1 finished 1 clean\n2 ufs-schemes 1/1 finished 1 clean' ] ||
   failed "runs: $("$headcrash" runs --db two.db)"
@@ -137,10 +137,10 @@ refuses 2 a.toml "contains itself" -- "$headcrash" simulate --profile ./a.toml -
 
 # databases: a missing one, a file that is not a database, and one of a newer version
 refuses 2 missing.db -- "$headcrash" report --db missing.db
-echo "no database at all, but long enough to be looked at as one by SQLite, which wants a hundred bytes of header" >text.db
+echo "not a database, but long enough that SQLite tries to open it, because it expects a header of one hundred bytes..." >text.db
 refuses 2 text.db -- "$headcrash" report --db text.db
 refuses 2 text.db -- "$headcrash" campaign demo --db text.db
-grep -q "no database" text.db || failed "a file that is not a database was changed"
+grep -q "not a database" text.db || failed "a file that is not a database was changed"
 
 sqlite3 newer.db 'PRAGMA application_id = 0x68637231; PRAGMA user_version = 99; CREATE TABLE run (id)'
 refuses 2 newer.db newer -- "$headcrash" report --db newer.db

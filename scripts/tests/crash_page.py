@@ -7,7 +7,7 @@
                                     writes were at risk before each flush
   crash_page.py expected            what these numbers of writes have to be, from the log's own list
 
-Which writes a cut can take is told here by the log alone: those after the last flush.
+The writes that a cut can lose are derived from the log alone: those after the last flush.
 """
 
 import http.server

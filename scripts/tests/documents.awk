@@ -1,5 +1,5 @@
 # The commands of a Markdown document, each ended by the byte 036: the lines of fenced blocks that name no language, with
-# here-documents and continued lines as one command, and what stands between backticks in the text and looks like a command.
+# here-documents and continued lines as one command, and text between backticks that looks like a command.
 function emit(command) { sub(/[ \t]+#[ \t].*$/, "", command); sub(/[ \t]+$/, "", command); if (command != "") printf "%s\036", command }
 function inline(text,   span, word) {
   while (match(text, /`[^`]+`/)) {

@@ -7,7 +7,7 @@ export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }
 
 exits 0 "$headcrash" campaign smoke --db smoke.db --html report
-says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not say what it made: $(cat err)"
+says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not report the pages that it made: $(cat err)"
 grep -q "states/s" out || failed "no speed: $(cat out)"
 grep -q "controls as expected: 1 of 1" out || failed "the control is not reported: $(cat out)"
 [ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||
@@ -27,7 +27,7 @@ for page in "${pages[@]}"; do
   says "href=\"${page#report/}\"" report/report.html || failed "the report does not link to $page"
   says 'inode 1[0-9], /' "$page" || failed "$page names no inode"
 done
-cat "${pages[@]}" | says 'Expected and found' || failed "no page says what was found"
+cat "${pages[@]}" | says 'Expected and found' || failed "no page shows the findings"
 "$headcrash" report --db smoke.db -o later --pages >/dev/null 2>err || failed "report"
 [ "$(ls later)" = "$(ls report)" ] || failed "the pages made later are others: $(ls later)"
 grep -q '<h3 id="controls">' report/report.html || failed "the report has no table of the controls"
@@ -144,7 +144,7 @@ exits 0 "$headcrash" campaign disks.toml --db disks.db
   failed "not 12 states of all disks: $(ask disks.db "SELECT name FROM crash_state")"
 key=$(ask disks.db "SELECT key FROM trial WHERE control IS NOT NULL")
 exits 1 "$headcrash" replay "$key" --db disks.db --html crash.html
-says 'Expected and found' <crash.html || failed "the page of the crash says nothing of what was found"
+says 'Expected and found' <crash.html || failed "the page of the crash does not show the findings"
 says '^as recorded' out || failed "the control's failure was not seen again: $(cat out)"
 refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
@@ -156,7 +156,7 @@ exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --ro
 # a crash within a list: its promises are judged, and the later part can be replayed from the recordings of all parts
 printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash power' 'create b' 'fsync b' >crash.txt
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
-says 'at the crash inside of the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
+says 'at the crash inside the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
 exits 0 "$headcrash" explore --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
 refuses 2 'after the last crash of the list' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
 cat >crash.toml <<EOF

@@ -36,7 +36,7 @@ grep -q 'Nothing is done without --yes' out || failed "it does not explain itsel
 intact() {
   local status=0
   "$1/reproduce.sh" --yes --no-mount >out 2>&1 || status=$?
-  [ $status -eq 125 ] && grep -q 'what was tested is as promised; not all could be tested' out || failed "$2: exit $status, $(cat out)"
+  [ $status -eq 125 ] && grep -q 'all tested promises are kept; some could not be tested' out || failed "$2: exit $status, $(cat out)"
 }
 intact whole "an intact image"
 cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
@@ -44,7 +44,7 @@ cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
 # the stored scripts of the findings end like those that extract writes now
 cat "$top"/harness/explorer/reproduce/{look,workload}.sh >common
 for stored in "$top"/results/reference/findings/*/*workload.sh; do
-  tail -c "$(stat -c %s common)" "$stored" | cmp -s - common || failed "$stored is not what extract writes now: make it anew"
+  tail -c "$(stat -c %s common)" "$stored" | cmp -s - common || failed "$stored differs from the script that extract writes now: create it again"
 done
 
 # the same image as qcow2
@@ -60,7 +60,7 @@ intact packed "an intact qcow2 image"
 status=0
 nothing/reproduce.sh --yes --no-mount >out 2>&1 || status=$?
 [ $status -eq 1 ] || failed "a damaged image: exit $status, $(cat out)"
-grep -q 'the failure is there' out || failed "it does not say so"
+grep -q 'the failure is reproduced' out || failed "it does not report the failure"
 
 refuses 2 whole 'exists already' -- "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o none

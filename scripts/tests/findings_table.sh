@@ -7,7 +7,7 @@
 # A row begins with lists in backquotes, then the adapter in backquotes and, if the campaign's cell has one, its variant.
 set -eu
 awk -F'|' -v csv="$2" '
-  function words(cell, into,   n, rest) {        # what stands in backquotes
+  function words(cell, into,   n, rest) {        # words in backquotes
     n = 0
     for (rest = cell; match(rest, /`[^`]*`/); rest = substr(rest, RSTART + RLENGTH))
       into[++n] = substr(rest, RSTART + 1, RLENGTH - 2)

@@ -9,7 +9,7 @@ export TMPDIR=$scratch
 truncate -s 16M image
 "$build/bin/mkfs.headcrash-ufs" image >out || failed "mkfs: $(cat out)"
 "$build/bin/fsck.headcrash-ufs" -p image >out || failed "fsck of a new file system: $(cat out)"
-printf '\010' | dd of=image bs=1 seek=33128 conv=notrunc status=none   # the root's di_blocks: what a power cut may leave
+printf '\010' | dd of=image bs=1 seek=33128 conv=notrunc status=none   # the root's di_blocks, as a power cut may leave it
 exits 1 "$build/bin/fsck.headcrash-ufs" -p image
 says 'bad-sectors.*repaired' <out || failed "it was something else: $(cat out)"
 refuses 1 "journal-size" "no group has" -- "$build/bin/mkfs.headcrash-ufs" -J 16M image

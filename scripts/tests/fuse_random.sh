@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build/dev} seconds=${2:-60} seed=${3:-1} type=${4:-lfs}
 if [ ! -w /dev/fuse ] || [ "$(id -u)" != 0 ]; then
-  echo "fuse_random: nothing can be mounted here: this takes root and /dev/fuse" >&2
+  echo "fuse_random: cannot mount here: needs root and /dev/fuse" >&2
   exit 77
 fi
 if [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi   # an image in memory

@@ -14,7 +14,7 @@ mkdir tmp
 
 cmake --install "$build" --prefix "$scratch/away" >installed 2>&1 || failed "cmake --install: $(cat installed)"
 ! grep -v "$scratch/away" installed | grep -q '^-- Installing' || failed "something was installed elsewhere: $(cat installed)"
-prefix=$scratch/opt   # moved: nothing may know where it was installed to
+prefix=$scratch/opt   # moved, so no file may contain the installation path
 mv away "$prefix"
 nowhere=/$(printf '%0*d' $((${#top} - 1)) 0)
 while IFS= read -r program; do

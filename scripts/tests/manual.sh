@@ -15,7 +15,7 @@ done
 has() {
   local page=$documents/$1 word
   shift
-  [ $# -gt 0 ] || failed "nothing is looked for in $page"
+  [ $# -gt 0 ] || failed "no word is searched for in $page"
   for word in "$@"; do sed 's/\\//g' "$page" | says -F -- "$word" || failed "$(basename "$page") does not have $word"; done
 }
 # Prints the quoted words in the matching lines of a C++ file.

@@ -68,7 +68,7 @@ grep -q "^run 1: .* of them before" hint.log || failed "the hint began another r
 [ "$(ask 'SELECT count(*) FROM run')" = 2 ] || failed "not one run a shard: $(ask 'SELECT id, digest FROM run')"
 [ "$(ask "SELECT finished_at IS NOT NULL AND trials_planned = (SELECT count(*) FROM trial WHERE run_id = 1) FROM run WHERE id = 1")" = 1 ] ||
   failed "the run is not complete: $(ask 'SELECT * FROM run')"
-[ "$before" -ge 1 ] || failed "the killed one had kept nothing"
+[ "$before" -ge 1 ] || failed "the killed run had stored no trial"
 
 # resuming a finished run prints its result and repeats nothing
 finished=$(ask 'SELECT finished_at FROM run WHERE id = 1')

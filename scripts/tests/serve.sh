@@ -45,7 +45,7 @@ for _ in $(seq 100); do ! says 'The power was cut at' <serve.err || break; sleep
 ! says 'The power is on' <serve.err || failed "on too early: $(cat serve.err)"
 echo '{"power":"on"}' | socat - UNIX-CONNECT:told.control | says '"ok":true' || failed "on"
 for _ in $(seq 100); do ! says 'The power is on' <serve.err || break; sleep 0.05; done
-[ "$(grep -c 'The power' serve.err)" = 2 ] || failed "cut and return are told once each: $(cat serve.err)"
+[ "$(grep -c 'The power' serve.err)" = 2 ] || failed "cut and return are not reported once each: $(cat serve.err)"
 stop
 
 start --size 64M --store other

@@ -65,8 +65,8 @@ refuses 1 "$scratch/bzImage is a file" 'built from source' -- uml --kernel "$scr
 refuses 1 'not a kernel' 'arch/um' -- uml --kernel "$scratch"
 refuses 1 'newest is neither' '6.12' -- uml --kernel newest
 refuses 1 "$scratch/nowhere is neither" -- uml --kernel "$scratch/nowhere"
-refuses 1 'takes no modules' -- uml --load dm_log_writes
-refuses 1 'takes no modules' -- uml --module "$scratch/bzImage"
+refuses 1 'has no modules' -- uml --load dm_log_writes
+refuses 1 'has no modules' -- uml --module "$scratch/bzImage"
 refuses 3 'not built yet' -- uml --check --kernel "$tree"
 refuses 3 'not built yet' -- uml --check
 [ ! -d "$HEADCRASH_CACHE/kernel-uml" ] || failed "--check and refusals made $(find "$HEADCRASH_CACHE/kernel-uml")"
@@ -108,7 +108,7 @@ sed -i 's/SOMETHING/TRACESYSGOOD/' "$tree/arch/um/os-Linux/start_up.c"
 [ -z "$(find "$HEADCRASH_CACHE" -name '.build.*')" ] || failed "refusals left $(find "$HEADCRASH_CACHE" -name '.build.*')"
 
 # ---- built only once
-touch "$tree"/built.{o,a} "$tree/vmlinux"   # what a build of the user's leaves there is not copied
+touch "$tree"/built.{o,a} "$tree/vmlinux"   # files from the user's own build are not copied
 exits 0 uml --kernel "$tree"
 guest=$(tail -n 1 "$scratch/out")
 describes '"uml": true'
@@ -161,4 +161,4 @@ wait "$server" || failed "$(cat "$scratch/err1")"
 server=
 [ "$(tail -n 1 "$scratch/out1")" = "$(tail -n 1 "$scratch/out")" ] || failed "two builds at once: $(cat "$scratch/out1" "$scratch/out")"
 [ "$(cat "$scratch/err" "$scratch/err1" | grep -c building)" -eq 1 ] || failed "both built: $(cat "$scratch/err" "$scratch/err1")"
-echo "uml: refused, built once, nothing left of what was interrupted"
+echo "uml: refused, built once, no files left by an interrupted build"

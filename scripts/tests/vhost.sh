@@ -83,7 +83,7 @@ wait "$guest" || failed "the guest failed: $(cat guest.out guest.err serve.err)"
 for line in mounted kept clean; do says "^$line" <guest.out || failed "no \"$line\": $(cat guest.out guest.err)"; done
 ask '{"stats":"read"}' >stats.json
 stop TERM
-says 'the power is off' <serve.err || failed "requests that failed are told: $(cat serve.err)"
+says 'the power is off' <serve.err || failed "failed requests are not reported: $(cat serve.err)"
 
 # the recording: the cut is 60 ms of model time after the mark, requests are in the device at that time, and none is acknowledged without power
 "$headcrash" recording export run.hcrec --format csv -o run.csv >/dev/null
@@ -100,7 +100,7 @@ assert [r for r in inside if ops[r] == "write"], "no write was inside"
 assert any(ops[r] == "flush" for r in before["ack"]), "no flush before the cut"
 lost = [r for r in rows[off:on] if r["kind"] == "ack"]
 assert lost and all(r["result"] == "power_lost" for r in lost), "acknowledged without power"
-assert inside <= {r["request"] for r in lost}, "what was inside has not failed"
+assert inside <= {r["request"] for r in lost}, "requests in flight have not failed"
 assert not [r for r in rows[off:on] if r["kind"] == "media" and int(r["time_ns"]) > int(rows[off]["time_ns"])], "written without power"
 after = [ops[r["request"]] for r in rows[on:] if r["kind"] == "ack" and r["result"] == "ok"]
 assert "write" in after and "flush" in after, "nothing was recovered"

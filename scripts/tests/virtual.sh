@@ -28,7 +28,7 @@ def connect(path):
             return one.makefile("rw")
         except OSError:
             time.sleep(0.05)
-    raise SystemExit(f"nobody listens on {path}")
+    raise SystemExit(f"no process listens on {path}")
 
 agent, control = connect("disk.sock.agent"), connect("disk.sock.control")
 def ask(**request):
@@ -173,7 +173,7 @@ for row in csv.DictReader(open("one/events.csv")):
         inside.discard(row["request"])
     if row["kind"] == "power" and row["result"] == "off":
         cuts += any(ops[each] in ("write", "flush") for each in inside)
-assert cuts, "nothing was inside at any cut"
+assert cuts, "no request was in flight at any cut"
 print(cuts, "of 4 cuts with writes or flushes inside the array")
 P
 
@@ -200,9 +200,9 @@ lost=$(python3 -c 'import json; print(json.load(open("out"))["failures"][0]["sta
 exits 1 "$headcrash" replay lost/workload.hcrec --fs ext4-nobarrier --guest virtual --state "$lost"
 says 'lost-synced-data' <out || failed "replay in virtual time: $(cat out)"
 exits 1 "$headcrash" replay lost/workload.hcrec --fs ext4-nobarrier --state "$lost"
-says 'lost-synced-data' <out || failed "replay under QEMU of what was recorded in virtual time: $(cat out)"
+says 'lost-synced-data' <out || failed "replay under QEMU of a recording in virtual time: $(cat out)"
 exits 0 explore --fs ext4-external-journal --size 64M --jobs 1 --budget 10
-told 'said["checked"] == 10' "with a log on a disk of its own"
+told 'said["checked"] == 10' "with a log on a separate disk"
 exits 0 explore --fs ext4 --machine raid5-5 --size 128M --jobs 1 --budget 4
 told 'said["checked"] >= 3' "on an array"
 
@@ -296,6 +296,6 @@ assert all(0 < value <= 1 for value in score.values()), score
 mounted = {(r["device"], r["filesystem"]): float(r["elapsed_mean_ms"]) for r in csv.DictReader(open("one/size/rankings.csv")) if r["phase"] == "power on to mounted"}
 assert len(mounted) == 6, mounted
 grows = lambda name: mounted["large", name] / mounted["small", name]
-assert grows("ext4-nojournal") > 1.5 * grows("ext4"), mounted  # e2fsck looks at all of the disk, the journal at itself
+assert grows("ext4-nojournal") > 1.5 * grows("ext4"), mounted  # e2fsck reads the whole disk, a replay only the journal
 P
 echo "virtual: all as it should be"

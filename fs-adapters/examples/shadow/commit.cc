@@ -84,10 +84,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  const bool flush_first = options_.flush_first ||
-                           // Even the control that omits flushes flushes before it sets the clean
-                           // flag.
-                           clean_wanted;
+  // Even the control that omits flushes flushes before it sets the clean flag.
+  const bool flush_first = options_.flush_first || clean_wanted;
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;

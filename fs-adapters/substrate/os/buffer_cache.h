@@ -167,14 +167,14 @@ struct BufferCacheOptions {
   /// Part of `bytes` that is reserved for fibers with a RoomReserve, so that fibers that free
   /// memory do not run out of it.
   std::uint64_t reserve_bytes = 0;
-  std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< part of `bytes`: limit of all charges
-                                                        ///< together
+  /// Limit for all charges together, which also count toward `bytes`.
+  std::uint64_t charged_bytes_max = ~std::uint64_t{0};
   /// Charge the in-core structures of file systems (tree/inode_store.h). If false, they are not
   /// counted.
   bool structures_count = false;
   std::uint32_t gathered_bytes_max = 4 << 20;  ///< limit of one gathered write
-  std::size_t writes_max = 1 << 20;  ///< limit of writes in flight; each buffer of a gathered write
-                                     ///< counts
+  /// Limit of writes in flight. Each buffer of a gathered write counts.
+  std::size_t writes_max = 1 << 20;
 };
 
 struct BufferCacheCounters {
@@ -265,14 +265,14 @@ class BufferCache {
   // Memory of the file system itself (in-core inodes, maps, dependencies), counted in the same
   // total and limited by charged_bytes_max.
 
-  /// Charges memory; waits for room as get() does. Returns false, with nothing charged, if this
-  /// would exceed the limit: the caller must release something first.
+  /// Charges memory; waits for room as get() does. Returns false and charges nothing if this would
+  /// exceed the limit; the caller must then release memory first.
   bool charge(std::size_t bytes);
   /// Same without waiting; returns false also if there is no room. For event handlers.
   bool try_charge(std::size_t bytes);
-  void uncharge(
-      /// `bytes` must not exceed the charged amount; may be called from any context.
-      std::size_t bytes);
+  /// Releases charged memory. `bytes` must not exceed charged_bytes(). May be called from any
+  /// context.
+  void uncharge(std::size_t bytes);
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< buffers, counted copies and charges
 

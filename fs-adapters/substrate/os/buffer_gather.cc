@@ -178,9 +178,8 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
     buffer.fresh = false;
     s.set_clean(buffer);
     buffer.lba = transfer.lba;
-    if (!transfer.locks && !transfer.pins)
-      transfer.buffer = nullptr;  // sent as a copy: the buffer
-                                  // may be evicted
+    // A copy is sent, so the buffer may be evicted.
+    if (!transfer.locks && !transfer.pins) transfer.buffer = nullptr;
   }
   s.gathered_writes.push_back(std::move(gathered));
   for (GatheredPart& part : parts) {

@@ -352,7 +352,7 @@ TEST(BufferGather, FlushCallsTheOwner) {
   EXPECT_EQ(w.disk.log, (Log{"w10+1", "w1000+1", "w1001+1"}));
 }
 
-TEST(BufferGather, TheOwnerMakesRoomAndTheSizeHolds) {
+TEST(BufferGather, TheOwnerMakesRoomWithinTheSizeLimit) {
   GatherWorld w({.bytes = 16 * 512});
   LogOwner log(w);
   w.run_as_user([&] {
@@ -370,7 +370,7 @@ TEST(BufferGather, TheOwnerMakesRoomAndTheSizeHolds) {
     EXPECT_EQ(w.medium.word(log.homes[{1, block}]), static_cast<std::uint64_t>(block) + 1);
 }
 
-TEST(BufferGather, TheCacheGrowsIfTheOwnerCannotWriteAndCountsIt) {
+TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
   GatherWorld w({.bytes = 4 * 512});
   LogOwner log(w);
   log.refuses = true;
@@ -542,7 +542,7 @@ TEST(BufferGather, RandomLogsReadTheNewestVersion) {
   }
 }
 
-TEST(BufferGather, WhenThePowerGoesEveryWaitEnds) {
+TEST(BufferGather, PowerCutEndsAllWaits) {
   GatherWorld w({.bytes = 16 * 512, .block_copy = true});
   LogOwner log(w);
   for (std::uint64_t user = 1; user <= 3; ++user)

@@ -297,9 +297,8 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  if (!buffer
-           // The buffer was discarded in the meantime, and another block may own its address now.
-           ->dirty) {
+  // If the buffer was discarded in the meantime, another block may own its address now.
+  if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
   }

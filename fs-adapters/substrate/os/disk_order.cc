@@ -54,7 +54,7 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// Returns the first pending request in the list; the maximum id if absent.
+/// Returns the first pending request in the list; the maximum id if the list has none.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();
@@ -187,9 +187,8 @@ void DiskOrder::consider(RequestId id, Changes& changes) {
   if (slot.complete || slot.held_by_sectors > 0) return;
   if (slot.doomed) {
     slot.complete = true;
-    changes.failed.push_back(
-        // complete() processes the list iteratively, because a chain may be too long for recursion.
-        id);
+    // complete() processes the list iteratively, because a chain may be too long for recursion.
+    changes.failed.push_back(id);
   } else if (slot.held_by_order == 0) {
     changes.ready.push_back(id);
   }

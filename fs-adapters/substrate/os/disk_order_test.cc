@@ -266,7 +266,7 @@ TEST(DiskOrder, PartReleasesRequestsThatBackHolds) {
   }
 }
 
-TEST(DiskOrder, AChainOfManyFailsWithoutRecursion) {
+TEST(DiskOrder, ALongChainFailsWithoutRecursion) {
   DiskOrder order(FlagMeaning::ignore, false);
   DiskOrder::Changes changes;
   constexpr RequestId kMany = 60'000;

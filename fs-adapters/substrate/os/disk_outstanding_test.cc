@@ -278,7 +278,7 @@ TEST(DiskOutstanding, APriorityReadKeepsItsOrder) {
   EXPECT_EQ(w.disk.log, (Log{"w0+1", "w10+1", "r100+1", "w0+1"})) << "behind the flag";
 }
 
-TEST(DiskOutstanding, NoRequestIsPassedOverForever) {
+TEST(DiskOutstanding, EveryRequestIsEventuallyDispatched) {
   World w({.schedule = Schedule::sstf, .requests_max = 8});
   Issuing issuing(w.queue);
   w.run_as_user([&] {

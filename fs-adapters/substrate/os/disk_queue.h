@@ -58,9 +58,9 @@ struct DiskQueueOptions {
   /// request.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limit of pending requests, and so of memory. transfer() waits at the limit; for issue() it is
-  /// an invariant (the cache bounds what it issues). A request that has been overtaken by this many
-  /// later requests is dispatched next, regardless of the schedule.
+  /// Limit of pending requests, which also bounds memory. transfer() waits at the limit. issue()
+  /// must not be called at the limit; the cache bounds the writes that it issues. A request that
+  /// this many later requests have overtaken is dispatched next, regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 

@@ -150,7 +150,7 @@ TEST(RawDisk, ReadsWritesZeroesAndFlushes) {
   EXPECT_GT(queue.counters().flushes, 0U);
 }
 
-TEST(RawDisk, RejectsPathsThatAreNoDisk) {
+TEST(RawDisk, RejectsPathsThatAreNotDisks) {
   Real real(3);
   const auto refused = [&](const std::string& path) {
     const auto disk = RawDisk::open(path, real.clock, {.buffered = true});

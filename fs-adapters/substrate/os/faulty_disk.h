@@ -1,11 +1,11 @@
 #pragma once
 // Injects I/O errors into the requests to another disk.
 //
-// A fault applies to requests of one operation that touch certain sectors. Of these requests, it
-// fails `times`, from the nth on. Requests are counted as they reach this disk, after concatenation
-// by the driver. A failed write leaves nothing, its first half, or all of it on the medium, as the
-// fault says, since a real drive guarantees nothing. A failed request takes as long as the disk
-// below needs for the part that is written.
+// A fault applies to requests of one operation that touch certain sectors. It fails `times` of
+// these requests, beginning with the nth. Requests are counted as they reach this disk, after
+// concatenation by the driver. A failed write leaves nothing, its first half, or all of it on the
+// medium. The fault selects which, because a real drive guarantees nothing. A failed request takes
+// as long as the disk below needs for the part that is written.
 //
 //   driver's queue -> FaultyDisk -+-> disk                           no fault matches
 //                                 +-> disk, with part of the write or nothing -> the fault's status

@@ -8,8 +8,8 @@
 namespace headcrash::os {
 namespace {
 
-/// The number of changes is drawn from the first 2^n, too. Short histories need few changes, long
-/// histories many.
+/// The number of changes is drawn from 1 to 2^n, with n below this. Short histories need few
+/// changes, long histories many.
 constexpr std::uint64_t kChangesBits = 7;
 /// Change points are drawn from the first 2^n possible switches, with n up to this. Runs differ in
 /// length, so each order of magnitude is equally likely.

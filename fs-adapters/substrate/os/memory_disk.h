@@ -31,8 +31,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   bool volatile_cache() const override { return has_cache_; }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// Drops the requests in flight; each fails with power_lost in its own event. So do all requests
-  /// until power_on().
+  /// Drops the requests in flight; each fails with power_lost in a separate event. Requests started
+  /// before power_on() fail in the same way.
   void power_cut();
   void power_on() { on_ = true; }
 

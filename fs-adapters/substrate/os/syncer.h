@@ -26,16 +26,16 @@ struct SyncerOptions {
     /// Each changing call returns once its changes are on the disk (tree/file_system.h).
     write_through,
   };
-  /// How the age of data is counted. The paper counts from the last change: data changed once per
-  /// interval are then never written. That suits overwritten data, but a growing block stays dirty
+  /// The start of a buffer's age. The paper counts from the last change. Data that changes once per
+  /// interval is then never written. That suits overwritten data, but a growing block stays dirty
   /// without limit.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
-  TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never because of
-                                               ///< age
-  Age age = Age::
-      since_last_change;  ///< age of buffers; logs and commits always count from the first change
+  /// 0 writes at the next tick. kNever never writes because of age.
+  TimeNs interval_ns = 30 * model::kSecondNs;
+  /// Applies to buffers. Logs and commits always count from the first change.
+  Age age = Age::since_last_change;
   /// For interval and burst: metadata blocks are also written by age. In-core inodes are still
   /// copied to their blocks at once, so that they do not wait twice.
   bool metadata_waits = false;

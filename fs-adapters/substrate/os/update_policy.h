@@ -6,8 +6,8 @@
 //   interval:5                data last changed 5 s ago; metadata each second
 //   interval:0                everything each second
 //   interval:5:first          data first changed 5 s ago
-//   interval:endless          data never because of age
-//   burst:15:3M               as interval:15, but early enough to be done in time at 3 MiB/s
+//   interval:endless          no data because of its age
+//   burst:15:3M               like interval:15, but early enough to finish in time at 3 MiB/s
 //   write-through             each call returns once its changes are on the disk
 
 #include <cstdint>

@@ -93,7 +93,7 @@ class InodeStore {
   /// Limit of a target; at most kPathBytesMax.
   virtual std::uint32_t symlink_bytes_max() const = 0;
   virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
-  /// true with a write-through syncer (os/syncer.h)
+  /// True with a write-through syncer (os/syncer.h).
   virtual bool writes_through() const { return false; }
   /// Returns true if the store is read-only. Callers must then not begin an operation. A stopped
   /// store is read-only.

@@ -196,9 +196,8 @@ TEST_P(BmapCuts, KeepFsyncedData) {
     };
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
-    grow(20,
-         false);  // the fsynced cache has been merged, and the inode is written with a later
-                  // operation
+    // The fsynced cache has been merged, and the inode is written with a later operation.
+    grow(20, false);
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());
     for (int i = 0; i < 30; ++i) grow(3, i % 4 == 0);

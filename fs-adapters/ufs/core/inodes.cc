@@ -106,9 +106,8 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
   volume_.syncer.add_work(
       [this] {
         write_back_scheduled_ = false;
-        (void)
-            // an inode that cannot be copied stays changed; sync and unmount then report the error
-            write_all_delayed();
+        // An inode that cannot be copied stays changed; sync and unmount then report the error.
+        (void)write_all_delayed();
       },
       volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
 }

@@ -72,9 +72,8 @@ struct DamageKind {
   std::string_view name;
   /// The finding that a check reports; nullopt if it depends on the image.
   std::optional<ufs::FindingKind> shows;
-  bool (*apply)(
-      /// Applies the damage; returns false, without changes, if this kind does not suit the image.
-      Damaging& image);
+  /// Applies the damage. Returns false and changes nothing if this kind does not suit the image.
+  bool (*apply)(Damaging& image);
 };
 /// Returns all kinds, in the order in which the seed selects them.
 const std::vector<DamageKind>& damage_kinds();

@@ -88,7 +88,7 @@ struct Features {
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }
-  /// true if the file system has a feature that only the scheme Netra supports (netra.h)
+  /// True if the file system has a feature that only the scheme Netra supports (netra.h).
   bool netra() const { return fast_check || bmap_cache || lazy_inodes; }
   /// With extensions, only even inode numbers are used; the slot after each inode holds its
   /// extension.
@@ -129,9 +129,9 @@ struct Superblock {
   std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this length is in a block
   std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
   Extent journal;  // extension in fs_sparecon64; 0 fragments if none; address 0 if external
-  std::uint64_t journal_id = 0;  // extension, same place: identifies an external journal on its
-                                 // device
-  Features features;             // extension, in place of fs_fsmnt
+  // Extension, in the same place: identifies an external journal on its device.
+  std::uint64_t journal_id = 0;
+  Features features;  // extension, in place of fs_fsmnt
   // With fast_check: not all changes have been marked; only a full check is safe.
   bool full_check = false;
   // With fast_check: generation of the valid busy marks; others are stale.

@@ -241,9 +241,8 @@ class Maker {
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors =
         std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
-    if (!s_.features
-             .lazy_inodes)  // otherwise only the root's block is written now, the others on first
-                            // use
+    // With lazy inodes, only the root's block is written now; others are written on first use.
+    if (!s_.features.lazy_inodes)
       TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {
       const FragmentAddress list = geometry_.foreign_block(number);

@@ -16,18 +16,18 @@ struct MkfsOptions {
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
   std::uint32_t inodes_per_group = 0;    ///< 0: from the density; rounded up to whole blocks
-  /// 0: the fewest groups whose headers fit one block, all of equal length.
+  /// 0 makes as few groups of equal length as possible; the header of each must fit one block.
   std::uint64_t group_bytes = 0;
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
   std::uint32_t contiguous_max = 8;
-  /// 0: the number of pointers in an indirect block
+  /// 0 selects the number of pointers in an indirect block.
   std::uint32_t blocks_per_file_in_group_max = 0;
   std::uint32_t time = 0;  ///< seconds since the epoch
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
   Features features = {};
-  /// 0: as large as fits the device; nullopt: no journal.
+  /// 0 selects a size that suits the device. nullopt makes no journal.
   std::optional<std::uint64_t> journal_bytes = {};
   /// Size of a journal on the store's second device (os/device_stores.h); 0: 16 MiB. Sets the
   /// feature external_journal.

@@ -139,7 +139,7 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
     return false;
   };
   if (lost_found == 0) {
-    // The next round puts it there.
+    // The next round moves the inode to the new directory.
     return make_lost_found() || stopped()
                ? false
                : no_room("it does not exist, and there is no space to create it");

@@ -112,9 +112,9 @@ class BusyGroups {
   Volume& volume_;
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy groups
-  /// Quiet groups whose header may still have the generation on the disk, because its write is in
-  /// flight or has failed. Their marks are valid there, so the generation must be changed before
-  /// the marks.
+  /// Quiet groups whose header on the disk may still have the current generation, because the write
+  /// that changes it is in flight or has failed. The marks on the disk are then still valid, so the
+  /// generation must be changed before the marks.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;

@@ -1,10 +1,10 @@
 #pragma once
-// The UFS of the Netra NFS server: Conventional, with additions that let a check examine only busy
-// items (Peacock, Kamaraju and Agrawal 1998, section 5).
+// The UFS of the Netra NFS server: the scheme Conventional, and additions by which a check examines
+// only busy inodes and fragments (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
-// With the feature fast-check, everything that a change concerns is marked busy first
-// (busy_groups.h), and link counts carry tags (inode_extension.h). S: synchronous, D: delayed, M:
-// missing marks, S.
+// With the feature fast-check, an operation first marks the inodes and fragments that it will
+// change as busy (busy_groups.h). Link counts carry tags (inode_extension.h). In the table, S is a
+// synchronous write, D a delayed write, and M synchronous writes of the marks that are missing.
 //
 //   create    M, inode with tag S, directory block S
 //   mkdir     its block S, M, inode with tag S, parent's inode with tag S, parent's block S

@@ -16,8 +16,8 @@ namespace {
 
 // Blocks of two inodes, which every operation may change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-constexpr int kCommitRoundsMax = 100;  // maximum rounds of a sync; concurrent changes need not be
-                                       // waited for
+// Maximum number of rounds of a sync, which need not wait for concurrent changes.
+constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
 
@@ -155,9 +155,9 @@ VfsResult<void> Journal::blocks_removed(Operation& operation, const BlockRemoval
 
 VfsResult<void> Journal::link_added(Operation& operation, const LinkAddition& addition,
                                     os::HeldBuffer directory_block) {
-  may_change(operation,
-             6);  // the block, the inode's group, the inodes of the directory, the target and the
-                  // replaced inode
+  // May change the block, the inode's group, and the inodes of the directory, the target and the
+  // replaced inode.
+  may_change(operation, 6);
   volume_.cache.write_delayed(std::move(directory_block));
   volume_.inodes.mark_changed(addition.target);
   commit_with(operation);

@@ -121,8 +121,8 @@ struct BlockAllocation {
 struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
-  /// Blocks in this range no longer belong to the inode, and pending allocations are void. A
-  /// fragment that moved still exists elsewhere.
+  /// Blocks that no longer belong to the inode; their pending allocations are void. A fragment that
+  /// moved still exists at another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   FragmentAddress holder = 0;  ///< the indirect block; 0 for the inode

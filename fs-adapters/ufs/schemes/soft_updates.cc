@@ -81,8 +81,8 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // No dependency waits for this data. If an older growth of the same fragments is pending, the
-    // block of that growth will also be written.
+    // No dependency waits for this data. If an earlier growth that moved the fragments is pending,
+    // its dependency remains with this block, which will be written.
     return block;
   }
   count_dependency();

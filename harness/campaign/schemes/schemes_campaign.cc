@@ -235,13 +235,12 @@ class SchemesRun {
           fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
                       explored.clean, explored.checked, explored.forbidden, faults_.summary);
       for (std::size_t i = 0; i < explored.recovery.size(); ++i)
-        record.summary += fmt::format("{}{} {}", i == 0 ? "; of the other recovery: " : ", ",
+        record.summary += fmt::format("{}{} {}", i == 0 ? "; by the alternative recovery: " : ", ",
                                       explored.recovery[i].value, explored.recovery[i].name);
       const adapters::DamageCounts& damage = explored.damage;
       if (damage.damaged > 0)
         record.summary += fmt::format(
-            "; {} damaged images and {} cuts in their repair are put right, {} of them as far as there is "
-            "room",
+            "; {} damaged images and {} interrupted repairs repaired, {} as far as space permits",
             damage.damaged, damage.cut, damage.left);
     }
     record.verdict = oracle::name(worst_);

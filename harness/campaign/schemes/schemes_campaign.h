@@ -15,8 +15,9 @@
 
 namespace headcrash::campaign {
 
-/// Prefix of a coverage row for the system's other recovery (adapters::RecoveryTrial). It counts,
-/// for example, images that were also given to this recovery; they are not separate states.
+/// Prefix of a coverage row for the system's alternative recovery (adapters::RecoveryTrial). The
+/// row counts, for example, the images on which this recovery also ran; they are not separate
+/// states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
 /// Runs the trials in succession on one core; use shards for more. Fails for an unknown scheme or

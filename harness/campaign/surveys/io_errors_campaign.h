@@ -1,7 +1,7 @@
 #pragma once
-// The campaign `io-errors`: what file systems report, show and keep when writes and flushes of
-// their disk fail. It is a survey: its trials are measured, not judged. io_errors_plan.h defines
-// the names.
+// The campaign `io-errors`: a survey of the errors that file systems report, and of the data that
+// they show and keep, when writes and flushes of their disk fail. Its trials are measured, not
+// judged. io_errors_plan.h defines the names.
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/surveys/io_errors_plan.h"

@@ -54,7 +54,7 @@ void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))
     said.push_back(
-        fmt::format("fsync of {} succeeded, and its write is lost: {}", what, name(content)));
+        fmt::format("fsync of {} succeeded, but its write is lost: {}", what, name(content)));
 }
 
 void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said) {
@@ -62,22 +62,22 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
   const bool later_success = claims_success({o.second_fsync, o.reopened_fsync, o.fsync_after_sync});
   if (is_lost && o.first_fsync == 0) {
     const bool reported = says_error({o.second_fsync, o.reopened_fsync, o.fsync_after_sync});
-    said.push_back(fmt::format("the first fsync succeeded{}, and the write is lost: {}",
-                               reported ? ", a later one failed" : " and no later one failed",
+    said.push_back(fmt::format("the first fsync succeeded{}, but the write is lost: {}",
+                               reported ? ", a later one failed" : ", no later one failed",
                                name(o.recovered)));
   } else if (is_lost && later_success) {
-    said.push_back(fmt::format("fsync failed once and then succeeded, and the write is lost: {}",
+    said.push_back(fmt::format("fsync failed once and then succeeded, but the write is lost: {}",
                                name(o.recovered)));
   } else if (is_lost && o.recovered != RangeContent::old) {
     said.push_back(
         fmt::format("fsync failed, and the range is neither old nor new: {}", name(o.recovered)));
   }
   if (!is_lost && o.recovered == RangeContent::fresh && o.first_fsync > 0)
-    said.emplace_back("fsync failed, and the write is there");
+    said.emplace_back("fsync failed, but the write survived");
   if (is_lost && o.cached == RangeContent::fresh)
     said.emplace_back(o.reread == RangeContent::fresh || o.reread == RangeContent::unseen
-                          ? "while mounted, the file showed data that was gone afterwards"
-                          : "the page cache showed what the disk did not have");
+                          ? "the mounted file showed data that did not survive"
+                          : "the page cache showed data that was not on the disk");
 }
 
 }  // namespace
@@ -130,8 +130,7 @@ RangeContent content_of(std::span<const ObservedObject> tree, const WrittenRange
 std::vector<std::string> surprises_of(const IoErrorOutcome& o) {
   std::vector<std::string> said;
   if (o.rest != RangeContent::fresh && o.rest != RangeContent::unseen)
-    said.push_back(
-        fmt::format("what had been synced before the failure is lost: {}", name(o.rest)));
+    said.push_back(fmt::format("data synced before the failure is lost: {}", name(o.rest)));
   judge_failed_write(o, said);
   judge_synced("the same file after a later write", o.later_fsync, o.later, said);
   judge_synced("another file", o.other_fsync, o.other, said);
@@ -145,7 +144,7 @@ std::vector<std::string> surprises_of(const IoErrorOutcome& o) {
         !says_error({o.first_fsync, o.second_fsync, o.reopened_fsync, o.fsync_after_sync, o.syncfs,
                      o.later_write, o.later_fsync, o.other_fsync, o.new_file_fsync}) &&
         o.recovered == RangeContent::fresh && o.first_fsync == 0;
-    if (!quiet) said.emplace_back("no failure was injected, and something went wrong");
+    if (!quiet) said.emplace_back("an error occurred although no fault was injected");
   }
   return said;
 }

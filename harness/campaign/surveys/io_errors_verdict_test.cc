@@ -35,7 +35,7 @@ RangeContent found(const WrittenRange& range, const ObservedObject& object) {
   return content_of(std::vector{object}, range);
 }
 
-TEST(IoErrorContent, OfAnOverwrittenRange) {
+TEST(IoErrorContent, ClassifiesAnOverwrittenRange) {
   const auto of = [](const ObservedObject& object) { return found(overwritten(), object); };
   EXPECT_EQ(of(file({stamps(0, 16, 1), stamps(16, 8, 2), stamps(24, 16, 1)})), RangeContent::fresh);
   EXPECT_EQ(of(file({stamps(0, 40, 1)})), RangeContent::old);
@@ -50,7 +50,7 @@ TEST(IoErrorContent, OfAnOverwrittenRange) {
   EXPECT_EQ(content_of({}, overwritten()), RangeContent::missing);
 }
 
-TEST(IoErrorContent, OfAnAppendedRangeAndOfANewFile) {
+TEST(IoErrorContent, ClassifiesAnAppendedRangeAndANewFile) {
   const WrittenRange appended{"a", 1, 40, kBlocks, std::nullopt, 2};
   EXPECT_EQ(found(appended, file({stamps(0, 40, 1), stamps(40, 8, 2)})), RangeContent::fresh);
   EXPECT_EQ(found(appended, file({stamps(0, 40, 1)})), RangeContent::old);
@@ -92,23 +92,23 @@ TEST(IoErrorSurprises, ALaterFsyncThatReportsSuccess) {
   o.first_fsync = EIO;
   o.recovered = o.reread = RangeContent::old;
   EXPECT_TRUE(says(o, "failed once and then succeeded"));
-  EXPECT_TRUE(says(o, "the page cache showed what the disk did not have"));
+  EXPECT_TRUE(says(o, "the page cache showed data that was not on the disk"));
   o.reread = RangeContent::fresh;
-  EXPECT_TRUE(says(o, "while mounted, the file showed data that was gone afterwards"));
+  EXPECT_TRUE(says(o, "the mounted file showed data that did not survive"));
   o.recovered = RangeContent::fresh;
-  EXPECT_EQ(surprises_of(o), std::vector<std::string>{"fsync failed, and the write is there"});
+  EXPECT_EQ(surprises_of(o), std::vector<std::string>{"fsync failed, but the write survived"});
 }
 
 TEST(IoErrorSurprises, ASuccessfulFsyncOfALostWrite) {
   IoErrorOutcome o = quiet();
   o.recovered = RangeContent::zero;
   EXPECT_TRUE(
-      says(o, "the first fsync succeeded and no later one failed, and the write is lost: zero"));
+      says(o, "the first fsync succeeded, no later one failed, but the write is lost: zero"));
   o.fsync_after_sync = EIO;
-  EXPECT_TRUE(says(o, "succeeded, a later one failed, and the write is lost"));
+  EXPECT_TRUE(says(o, "succeeded, a later one failed, but the write is lost"));
   o = quiet();
   o.other = RangeContent::old;
-  EXPECT_TRUE(says(o, "fsync of another file succeeded, and its write is lost: old"));
+  EXPECT_TRUE(says(o, "fsync of another file succeeded, but its write is lost: old"));
   o.other_fsync = EROFS;
   EXPECT_TRUE(surprises_of(o).empty()) << "the loss was reported";
   o.rest = RangeContent::foreign;
@@ -140,7 +140,7 @@ TEST(IoErrorSurprises, AControlMustHaveNone) {
   o.control = true;
   EXPECT_TRUE(surprises_of(o).empty());
   o.syncfs = EIO;
-  EXPECT_TRUE(says(o, "no failure was injected"));
+  EXPECT_TRUE(says(o, "although no fault was injected"));
 }
 
 TEST(IoErrorAnswers, HaveTheNamesOfErrnoH) {

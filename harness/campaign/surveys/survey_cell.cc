@@ -6,9 +6,8 @@
 namespace headcrash::campaign {
 namespace {
 
-constexpr std::uint64_t kDriveBytes =
-    // The smallest disk that mkfs.xfs accepts; the same for all, to share a saved guest.
-    320ULL << 20;
+// The smallest disk that mkfs.xfs accepts. All file systems use this size and share a saved guest.
+constexpr std::uint64_t kDriveBytes = 320ULL << 20;
 
 }  // namespace
 

@@ -5,9 +5,9 @@
 //   round     create fN, write fN, append to the log, overwrite a block of the large file,
 //             rename f(N-3) rN, rest 1 s; its mark gives the end of the round and promises nothing
 //
-// A change returned when the rest of its round began, a second before the mark, or some
-// milliseconds earlier. Rounds without a mark are ignored, since it is unknown whether their
-// changes were made.
+// The calls of a round have returned when its rest begins, one second before its mark. The age of a
+// change counts from there, which is some milliseconds too short. Rounds without a mark are
+// ignored, because it is unknown whether their changes were made.
 
 #include <cstdint>
 #include <span>

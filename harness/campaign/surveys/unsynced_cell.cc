@@ -55,7 +55,7 @@ Result<Timing> timing_of(const std::filesystem::path& recording) {
     if (const auto operation = workload::parse_persisted_mark(text))
       timing.marks.push_back({*operation, event.at});
   }
-  return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
+  return fail(recording.string(), "contains no power cut", "this is a bug in headcrash");
 }
 
 class UnsyncedRun : private SurveyCellRun {

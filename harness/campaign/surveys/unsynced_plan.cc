@@ -21,8 +21,8 @@ constexpr std::string_view kSettingOfDefault = "short";
 
 const std::vector<WritebackSetting>& writeback_settings() {
   static const std::vector<WritebackSetting> kSettings{
-      {"short", "two seconds, and commits each second or two", 2000, 500, 1, 2, 1, 2},
-      {"late-commit", "two seconds, and commits each ten", 2000, 500, 10, 10, 10, 10},
+      {"short", "written after 2 s, commits every 1 or 2 s", 2000, 500, 1, 2, 1, 2},
+      {"late-commit", "written after 2 s, commits every 10 s", 2000, 500, 10, 10, 10, 10},
       {"third", "a third of Linux's usual intervals", 10000, 1670, 2, 10, 10, 20}};
   return kSettings;
 }
@@ -80,8 +80,7 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
   return {.name = std::string(kUnsyncedName),
-          .title =
-              "How old is what Linux's file systems lose without fsync: a survey (/all: the whole)",
+          .title = "Age of changes that Linux loses without fsync: a survey (/all: complete)",
           .takes = "some minutes",
           .trials = cells ? cells->size() : 0};
 }

@@ -37,8 +37,8 @@ struct WritebackSetting {
   std::string mount_option(std::string_view type) const;
   /// Returns shell commands for the guest; f2fs's must run after the mount.
   std::string shell_commands(std::string_view type) const;
-  /// Returns the age after which data has been written and committed: expiry, a check interval, a
-  /// commit interval. The time for disk writes is not included.
+  /// Returns the age after which data has been written and committed: expiry plus a check interval
+  /// plus a commit interval. The time for disk writes is not included.
   std::int64_t bound_ms(std::string_view type) const;
 };
 const std::vector<WritebackSetting>& writeback_settings();

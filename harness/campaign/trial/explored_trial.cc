@@ -350,8 +350,8 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
         fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
   } else if (unconfirmed > 0) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
-    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}",
-                                  unconfirmed, of, differed.empty() ? "" : ": ", differed);
+    record_.summary = fmt::format("{} of {} failed once, but not on a fresh guest{}{}", unconfirmed,
+                                  of, differed.empty() ? "" : ": ", differed);
   } else if (result.checked == 0) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = "there was no state to check";
@@ -361,10 +361,10 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
           return oracle::verdict_named(state.verdict) == oracle::Verdict::replayed;
         });
     record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
-    record_.summary = fmt::format("everything promised is there in all {}", of);
+    record_.summary = fmt::format("all promised data exists in all {}", of);
     if (with_permitted_losses_ > 0)
-      record_.summary += fmt::format("; in {} of them less than was reported, as is permitted",
-                                     with_permitted_losses_);
+      record_.summary += fmt::format(
+          "; {} of them lost reported data, as the documentation permits", with_permitted_losses_);
   }
 }
 

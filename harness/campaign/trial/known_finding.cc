@@ -50,19 +50,19 @@ SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial
   judgement.verdict = Verdict::harness_error;
   if (sought.state != nullptr) {
     judgement = {verdict_of(*sought.state),
-                 fmt::format("the recorded finding is there in {} of {} states", with_it, all)};
+                 fmt::format("the recorded finding recurred in {} of {} states", with_it, all)};
   } else if (all == 0) {
     judgement.summary = trial.summary;
   } else if (with_it > 0) {
     judgement.summary = fmt::format(
-        "the recorded finding was there in {} of {} states, and not again on a fresh guest",
-        with_it, all);
+        "the recorded finding recurred in {} of {} states, but not on a fresh guest", with_it, all);
   } else if (hidden > 0) {
-    judgement.summary =
-        fmt::format("the trees of {} of {} states were not seen: {}", hidden, all, trial.summary);
+    judgement.summary = fmt::format("the trees of {} of {} states could not be read: {}", hidden,
+                                    all, trial.summary);
   } else {
-    judgement = {Verdict::clean, fmt::format("the recorded finding is in none of {} states", all)};
-    if (others > 0) judgement.summary += fmt::format("; {} of them fail in another way", others);
+    judgement = {Verdict::clean,
+                 fmt::format("the recorded finding recurred in none of {} states", all)};
+    if (others > 0) judgement.summary += fmt::format("; {} of them failed in another way", others);
   }
   return sought;
 }

@@ -31,7 +31,7 @@ TEST(KnownFinding, IsFoundInAStateThatFailedTwice) {
                   state("resurrected", "resurrected"), state("resurrected", "resurrected")};
   const SoughtFinding sought = find_again(kResurrected, trial);
   EXPECT_EQ(sought.judgement.verdict, Verdict::resurrected);
-  EXPECT_EQ(sought.judgement.summary, "the recorded finding is there in 2 of 4 states");
+  EXPECT_EQ(sought.judgement.summary, "the recorded finding recurred in 2 of 4 states");
   EXPECT_EQ(sought.state, &trial.states[2]);
 }
 
@@ -60,7 +60,7 @@ TEST(KnownFinding, MayBeInATreeThatWasNotRead) {
   EXPECT_EQ(verdict(kResurrected, {}), Verdict::harness_error);
 }
 
-TEST(KnownFinding, OfAnUnjudgedTreeIsItsVerdict) {
+TEST(KnownFinding, ComparesVerdictsIfTheTreeWasNotJudged) {
   const KnownFinding unmountable{.verdict = "unmountable"};
   EXPECT_EQ(verdict(unmountable, {state("clean"), state("unmountable")}), Verdict::unmountable);
   EXPECT_EQ(verdict(unmountable, {state("clean"), state("resurrected", "resurrected")}),

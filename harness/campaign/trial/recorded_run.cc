@@ -136,7 +136,7 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
                 "the server was killed or its disk was full");
   }
   if (!run.cut_at_ns)
-    return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
+    return fail(recording.string(), "contains no power cut", "this is a bug in headcrash");
   run.io = sample.take();
   return run;
 }

@@ -50,8 +50,7 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
-    return run::stop(ErrorKind::unmountable,
-                     "refused when the application was about to verify: " + why);
+    return run::stop(ErrorKind::unmountable, "the mount for the verifier was refused: " + why);
   TRY(store_files(guest, application));
   VerifierResult all;
   for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {

@@ -19,7 +19,7 @@ constexpr std::size_t kLogBytes = 64 << 10;  // limit per state
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
-    "recovered, mounted and recovered again; the operations are not known, so that content was not judged";
+    "recovered, mounted, recovered again; content not judged: unknown operations";
 
 }  // namespace
 
@@ -225,7 +225,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
     return host_check(filesystem_, replayed_copy_);
   }
   const auto& disks = checker_.run_->disks();
-  if (disks.size() != 2) return fail(checker_.run_->path(), "is not of two disks");
+  if (disks.size() != 2) return fail(checker_.run_->path(), "is not a recording of two disks");
   const auto log_copy = copy_of(disks[1]);
   copy_ms = watch.ms();
   if (!log_copy) return forward_error(log_copy);
@@ -257,7 +257,7 @@ Result<void> StateCheck::write_replayed_to_stage() {
     const auto put = guest_.change_stage(image, replayed_copy_);
     ms(StepKind::replay) += watch.ms();
     if (put) return {};
-    log(fmt::format("the host's copy was not put onto the stage: {}\n", put.error().message()));
+    log(fmt::format("the host's copy was not written to the stage: {}\n", put.error().message()));
     TRY(load(false));
   }
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
@@ -357,7 +357,7 @@ void StateCheck::judge() {
   if (first_tree_ && checker_.oracle_ != nullptr)
     for (oracle::Finding& each :
          checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
-      each.expected += ", by the first mount as well";
+      each.expected += ", also by the first mount";
       outcome_.findings.push_back(std::move(each));
     }
   if (!first_refusal_.empty()) {
@@ -369,19 +369,19 @@ void StateCheck::judge() {
   }
   const auto message = guest_.damage_message();
   if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {
+    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
+                                 .tier = oracle::Tier::integrity,
+                                 .path = ".",
+                                 .expected = "no kernel message about damage, because fsck passed",
+                                 .found = *message});
+  }
+  if (!recovery_.unusable().empty()) {
     outcome_.findings.push_back(
         {.kind = oracle::Verdict::wrong_data,
          .tier = oracle::Tier::integrity,
          .path = ".",
-         .expected = "no message of the kernel about damage, since fsck passed",
-         .found = *message});
-  }
-  if (!recovery_.unusable().empty()) {
-    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
-                                 .tier = oracle::Tier::integrity,
-                                 .path = ".",
-                                 .expected = "new names can be made, and everything can be removed",
-                                 .found = recovery_.unusable()});
+         .expected = "new names can be created, and everything can be removed",
+         .found = recovery_.unusable()});
   }
   // If the first mount recovers, later mounts have nothing to replay. The host's fsck replays an
   // older copy, so its result does not count.

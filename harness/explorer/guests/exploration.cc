@@ -30,7 +30,7 @@ constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physic
 /// relevant difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
-    return fmt::format("first {} ({}), then, wholly in the guest, {} ({})",
+    return fmt::format("first {} ({}); on repetition wholly in the guest, {} ({})",
                        oracle::name(first.judgement.verdict), first.judgement.summary,
                        oracle::name(second.judgement.verdict), second.judgement.summary);
   }
@@ -43,8 +43,8 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
     return list;
   };
   if (keys(first) != keys(second))
-    return fmt::format("{} findings at first, {} others wholly in the guest", first.findings.size(),
-                       second.findings.size());
+    return fmt::format("first {} findings; on repetition wholly in the guest, {} different ones",
+                       first.findings.size(), second.findings.size());
   return {};
 }
 
@@ -294,7 +294,7 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
       explore_recovery(guest, bases[number], number, each);
     }
   });
-  recovery_.bound = fmt::format("recovery cut for {} of {} states that had something to replay{}",
+  recovery_.bound = fmt::format("recovery cut in {} of {} states with something to replay{}",
                                 bases.size(), replayed_seen_, recovery_.bound);
   if (bases.empty()) recovery_.bound = "no state had anything to replay";
   result_.coverage.push_back(recovery_);

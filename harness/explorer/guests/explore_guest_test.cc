@@ -267,7 +267,7 @@ TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const ExplorationResult does_not = explored("first-mount = 'ro,norecovery'\n");
   ASSERT_FALSE(does_not.failures.empty());
   EXPECT_TRUE(does_not.failures.front().confirmed);
-  EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("by the first mount as well"),
+  EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("also by the first mount"),
             std::string::npos)
       << does_not.failures.front().outcome.judgement.summary;
   const ExplorationResult unread =

@@ -135,12 +135,13 @@ Result<void> check_belongs(const RecordedWorkload& workload,
     if (there && workload::is_persistence_point(workload.operations[number])) continue;
     return fail(
         workload.recording.string(),
-        fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
-                    workload::persisted_mark(number),
-                    there ? fmt::format("has \"{}\" there, counted from 0",
-                                        workload::format(workload.operations[number]))
-                          : fmt::format("has {}", workload.operations.size())),
-        fmt::format("give the executed list; it was stored in {}",
+        fmt::format(
+            "has the mark \"{}\", but the list of operations {}; the list is of another run",
+            workload::persisted_mark(number),
+            there ? fmt::format("has \"{}\" there, counted from 0",
+                                workload::format(workload.operations[number]))
+                  : fmt::format("has only {}", workload.operations.size())),
+        fmt::format("use the executed list, which was stored in {}",
                     operations_file(workload.recording).filename().string()));
   }
   return {};
@@ -259,11 +260,11 @@ Result<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesy
   TRY(const auto mounted,
       crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
   if (mounted) return {};
-  return run::stop(crashed ? ErrorKind::unmountable : ErrorKind::other,
-                   fmt::format("the {} could not be mounted: {}",
-                               crashed ? "file system that a crash inside of the list has left"
-                                       : "fresh file system",
-                               why));
+  return run::stop(
+      crashed ? ErrorKind::unmountable : ErrorKind::other,
+      fmt::format("the {} could not be mounted: {}",
+                  crashed ? "file system after a crash inside the list" : "fresh file system",
+                  why));
 }
 
 /// Mounts the disk and runs the workload between two marks. Calls `prepare` before the first mark.
@@ -325,9 +326,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                             return {};
                           },
                           [&] { return guest.run(sent, start.failed_before); }));
-  list.resize(
-      // Operations after a failed operation were not executed.
-      std::min(ran.outcome.done, list.size()));
+  // Operations after a failed operation were not executed.
+  list.resize(std::min(ran.outcome.done, list.size()));
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
                             .application = std::nullopt,
@@ -369,7 +369,7 @@ Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter&
   if (!is_failure(outcome)) return state;
   const oracle::Judgement judgement{
       outcome.judgement.verdict,
-      base::printable_lines(fmt::format("at the crash inside of the list, {} of {}: {}", state,
+      base::printable_lines(fmt::format("at the crash inside the list, {} of {}: {}", state,
                                         leg.recording.filename().string(),
                                         outcome.judgement.summary))};
   if (at_crash != nullptr) *at_crash = judgement;

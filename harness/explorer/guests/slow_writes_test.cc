@@ -41,7 +41,7 @@ TEST_F(SlowWrites, AreTheWorkloadsWritesOfTheKind) {
   EXPECT_EQ(*data, (SlowPlaces{{1600, 8}}));
 }
 
-TEST_F(SlowWrites, OfAnUnknownKindAreAnErrorWithTheKnownOnes) {
+TEST_F(SlowWrites, AnUnknownKindIsAnErrorThatListsTheKnownOnes) {
   const auto none = find("inode table");
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message().find("this workload has no write of kind \"inode table\""),

@@ -52,10 +52,10 @@ class StageGuest {
   void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 
-  /// Sets the cache mode that the guest's kernel assumes. The kernel sends flushes only to
-  /// write-back disks. A fresh guest assumes write-back. SetDisks::data leaves the disk of the log
-  /// unchanged.
+  /// The disks to which set_write_through() applies. `data` excludes a separate disk of the log.
   enum class SetDisks { all, data };
+  /// Sets the cache mode that the guest's kernel assumes. The kernel sends flushes only to
+  /// write-back disks. A fresh guest assumes write-back.
   Result<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
 
   // The following functions are those of GuestSession. After one has failed, the next load()
@@ -88,10 +88,10 @@ class StageGuest {
 
   device::StateServer& server();
   std::size_t stage() const;
-  /// Request that loads empty disks of the sizes that the guest assumes.
+  /// Returns a request that loads empty disks of the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  std::optional<std::string> damage_message()
-      const;                     ///< the file system's messages about damage since load()
+  /// Returns the file system's messages about damage since load().
+  std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 
  private:

@@ -20,7 +20,7 @@ struct StageMachine {
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }
-  /// "stage", or the profile's name; the stem of the file if the profile is a path.
+  /// Returns "stage", or the profile's name. For a profile given by path, returns the file's stem.
   std::string name() const;
   std::vector<std::string> faults_in_recovery() const;
   /// Returns the options for `explore` and `replay`. Each option follows a blank.

@@ -12,9 +12,8 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kFindingsMax =
-    // Limit for the first check; if it is exceeded, the state is checked again without a limit.
-    2000;
+// Limit for the first check. A state with more findings is checked again without a limit.
+constexpr std::size_t kFindingsMax = 2000;
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
@@ -118,27 +117,26 @@ void StateChecker::judge_findings(const adapters::CheckReport& first, const Stat
       forbidden = fmt::format("{}: {}", place_of(finding, system_->type()), finding.text);
   }
   if (facts.unmount == Unmount::succeeded && !first.was_clean && outcome.findings.empty()) {
-    outcome.judgement = {
-        oracle::Verdict::repaired_by_fsck,
-        "the unmount succeeded, and the file system does not say that it is clean"};
+    outcome.judgement = {oracle::Verdict::repaired_by_fsck,
+                         "the unmount succeeded, but the file system is not marked clean"};
     return;
   }
   outcome.judgement = oracle::judge_trial(recovery, outcome.findings);
   const bool is_clean = outcome.judgement.verdict == oracle::Verdict::clean;
   if (is_clean && facts.settled && !(*facts.settled == first.space)) {
     outcome.judgement = {oracle::Verdict::repaired_by_fsck,
-                         "when everything has been written the mounted file system counts " +
-                             counts(*facts.settled) + ", and the disk has " + counts(first.space)};
+                         "after all writes, the mounted file system counts " +
+                             counts(*facts.settled) + ", but the disk has " + counts(first.space)};
   } else if (recovery.check_found_damage && outcome.findings.empty()) {
     outcome.judgement.summary =
-        fmt::format("fsck found what {} may not leave{} ({}); first: {}", system_->name(),
-                    says_clean      ? " when it says that it is clean"
-                    : facts.settled ? " when everything has been written"
+        fmt::format("fsck found damage that {} must not leave{} ({}); first: {}", system_->name(),
+                    says_clean      ? " on a file system that is marked clean"
+                    : facts.settled ? " after all writes"
                                     : "",
                     counts(outcome.found), forbidden);
   } else if (is_clean && !outcome.found.empty()) {
     outcome.judgement.summary =
-        "fsck found no more than the scheme may leave: " + counts(outcome.found);
+        "fsck found only residue that the scheme may leave: " + counts(outcome.found);
   }
 }
 
@@ -163,13 +161,13 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   step(StepKind::check);
   if (!first)
     return end(oracle::Verdict::unmountable,
-               "fsck finds no file system: " + first.error().message());
+               "fsck found no file system: " + first.error().message());
   outcome.was_clean = first->was_clean;
   for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
   if (!first->nothing_found() && !system_->type().repairs_damage()) {
     outcome.left_unrepaired = true;
     return end(oracle::Verdict::not_repairable,
-               fmt::format("fsck finds what it cannot repair ({}); first: {}",
+               fmt::format("fsck found damage that it cannot repair ({}); first: {}",
                            counts(outcome.found), first->findings.front().text));
   }
   std::string differs;
@@ -182,20 +180,20 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
     step(StepKind::repair);
     if (!repaired)
       return end(oracle::Verdict::not_repairable,
-                 "the repair ended: " + repaired.error().message());
+                 "the repair failed: " + repaired.error().message());
     const auto second = fsck_->check(*disk_, looking);
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
       return end(oracle::Verdict::not_repairable,
-                 "after the repair fsck finds " + (!second ? second.error().message()
-                                                   : second->findings.empty()
-                                                       ? "more"
-                                                       : second->findings.front().text));
+                 "after the repair, fsck still finds " + (!second ? second.error().message()
+                                                          : second->findings.empty()
+                                                              ? "damage"
+                                                              : second->findings.front().text));
   }
   auto findings = judge_tree(facts.persisted, mode, times);
   if (!findings)
     return end(oracle::Verdict::not_repairable,
-               "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
+               "fsck found nothing, but the tree cannot be read: " + findings.error().message());
   outcome.findings = *std::move(findings);
   for (oracle::Finding& finding :
        judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))

@@ -6,16 +6,16 @@
 //        -> tree       -> oracle: synced data is there, and nothing forbidden
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
-// `clean` and reports the findings of fsck. A system with another recovery
-// (adapters::RecoveryTrial) must give the same result in every state. Other damage is at best
-// `repaired-by-fsck`. So is residue if the run had settled (record_run.h), or if the file system
-// claims to be clean, because fsck would then not run. If the run had settled, the free space on
-// the disk must equal the file system's own count.
+// `clean` and reports the findings of fsck. If the system has an alternative recovery
+// (adapters::RecoveryTrial), its result must equal that of fsck in every state. Other damage is at
+// best `repaired-by-fsck`. So is residue if the run had settled (record_run.h), or if the file
+// system claims to be clean, because fsck would then not run. If the run had settled, the free
+// space on the disk must equal the file system's own count.
 //
-// There are two ways to check. The plain one reads everything: three times the whole image, and the
-// whole tree. The quick one assumes that sectors with equal digests have the meaning that they had
-// in the state before, and is several times as fast. Users of the quick way also check a share of
-// the states and all failures in full, and accept no difference (exploration.h).
+// There are two modes (CheckMode). `plain` reads everything: the whole image three times, and the
+// whole tree. `quick` assumes that sectors with equal digests have the same meaning as in the
+// previous state, and is several times as fast. Callers of `quick` also check a share of the states
+// and all failures with `plain`, and accept no difference (exploration.h).
 
 #include <array>
 #include <map>
@@ -101,8 +101,8 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// Returns the counters of the system's other recovery, summed over all states. Empty if the
-  /// system has no other recovery.
+  /// Returns the counters of the system's alternative recovery, summed over all states. Empty if it
+  /// has none.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
   }
@@ -135,7 +135,7 @@ class StateChecker {
   const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
-  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without another recovery
+  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without an alternative
   std::unique_ptr<Judging> judging_;
 };
 

@@ -25,8 +25,7 @@ class SecondRun {
     TRY(auto recorded, record_run(formatted_, disk_, system_, operations, options, recording));
     recorded_ = std::move(recorded);
     if (recorded_.failure)
-      return fail(recording.string(),
-                  "the workload fails when it is run again: " + *recorded_.failure);
+      return fail(recording.string(), "the repeated run failed: " + *recorded_.failure);
     auto run = states::RunHistory::load(recording);
     if (!run) return forward_error(run);
     run_ = *std::move(run);
@@ -45,7 +44,7 @@ class SecondRun {
     if (!digest) {
       failure.disagreement = "the repeated run has no such state: " + digest.error().message();
     } else if (*digest != failure.digest) {
-      failure.disagreement = "the repeated run has different bytes in it";
+      failure.disagreement = "the state has different bytes in the repeated run";
     } else {
       failure.disagreement = difference(check(*state), failure.outcome);
     }

@@ -12,10 +12,9 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kAlwaysAudited =
-    // Largest disk, in sectors, that is audited after each check; larger disks only after full
-    // checks.
-    2048;
+// Largest disk, in sectors, that is audited after each check. Larger disks are audited only after
+// full checks.
+constexpr std::uint64_t kAlwaysAudited = 2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
@@ -78,8 +77,8 @@ class Examination {
     if (differs.empty()) return plain;
     if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
-                "the plain way and the quick way of checking it differ: " + differs,
-                "this is a bug of the in-process lab: trust neither");
+                "the full check and the incremental check differ: " + differs,
+                "this is a bug in the in-process lab; do not rely on either result");
   }
 
  private:
@@ -96,8 +95,8 @@ class Examination {
     if (problem.empty()) return {};
     if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
-                "fsck has not put it right: " + problem,
-                "this is a bug of fsck, or of the lab's audit");
+                "fsck did not repair it: " + problem,
+                "this is a bug in fsck or in the lab's audit");
   }
 
   StateDisk& disk_;
@@ -231,8 +230,8 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
   const auto image = run->image(parsed, 0);  // fails if there is no such state
   if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
-    return fail(recording, "is of a run without media, and " + state + " is a state of media",
-                "give a state by writes (w1234-17)");
+    return fail(recording, "has no media events, which the state " + state + " requires",
+                "use a state of the writes, such as w1234-17");
   TRY(disk_.begin_run(run));
   TRY(auto checker, StateChecker::create(system, disk_, *fsck_, recorded.judged(operations),
                                          recorded.failed_operations));

@@ -87,7 +87,7 @@ struct ExplorationResult {
   std::map<oracle::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
   adapters::DamageCounts damage;
-  /// Counters of the system's other recovery (StateChecker::recovery_counts).
+  /// Counters of the system's alternative recovery (StateChecker::recovery_counts).
   adapters::Counters recovery;
   StepTimes step_ms = {};
   double record_ms = 0, load_ms = 0, damage_ms = 0, wall_ms = 0;

@@ -76,8 +76,8 @@ Result<void> fill(RecordedBytes& store) {
 }
 
 /// Creates and removes names. Writes no data, so that a later run finds only its own data or bytes
-/// from before mkfs. There are few enough changes that a journal does not wrap: the first
-/// transaction of these changes is where the next mount writes its first one.
+/// from before mkfs. The changes are too few to wrap a journal, so the next mount writes its first
+/// transaction over the first transaction of these changes.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -87,9 +87,9 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// Leaves changes in the log that the next mount discards. Many changes of the root directory alone
-/// produce log writes as long as the first one of a mount. None of the final names may ever become
-/// visible.
+/// Leaves changes in the log that the next mount discards. Each change concerns only the root
+/// directory, so each log write is as long as the first one of a mount. The last name must never
+/// become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

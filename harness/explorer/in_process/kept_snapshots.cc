@@ -68,8 +68,8 @@ std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& typ
     const auto tree = digest_of_snapshot(type, store, snapshot.name);
     if (tree && *tree == snapshot.tree) continue;
     findings.push_back({oracle::Verdict::lost_synced_data, oracle::Tier::documented,
-                        "snapshot " + snapshot.name, "the tree that it was made of",
-                        tree ? "another tree" : tree.error().message()});
+                        "snapshot " + snapshot.name, "the tree at its creation",
+                        tree ? "a different tree" : tree.error().message()});
   }
   return findings;
 }

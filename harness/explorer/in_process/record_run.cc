@@ -185,7 +185,7 @@ class Run {
   void judge_image() {
     if (!options_.shared_names || recorded_.failure || under_test_.control()) return;
     const std::string differs = difference_from_image(final_tree_, under_test_.type(), store_);
-    if (!differs.empty()) report("after the unmount: " + differs);
+    if (!differs.empty()) report("after the unmount, " + differs);
   }
 
   /// Simulates memory pressure by evicting clean buffers, so that an operation cannot rely on data
@@ -209,7 +209,7 @@ class Run {
   void watch_the_rest() {
     executor_.sleep_until(executor_.now() + kAfterUnmount);
     if (recorder_.events() != recorded_.to_event && !recorded_.failure)
-      recorded_.failure = "it wrote after its unmount";
+      recorded_.failure = "the file system wrote to the disk after the unmount";
     MetFaults& met = recorded_.met;
     met.failed_requests = machine_.faulty_disk.failed();
     const auto& failed_at = recorder_.failed_at();
@@ -226,7 +226,7 @@ class Run {
     if (!under_test_.description().keeps_snapshots || !mounted_->snapshots()->make(name)) return;
     const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
     if (!tree && !recorded_.failure)
-      recorded_.failure = "snapshot " + name + " has been made: " + tree.error().message();
+      recorded_.failure = "the new snapshot " + name + " cannot be read: " + tree.error().message();
     if (tree)
       recorded_.snapshots.push_back(
           {.name = name, .tree = *tree, .from_event = recorder_.events()});

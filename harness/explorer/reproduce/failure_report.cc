@@ -135,7 +135,7 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
   failing.state = small.state;
   notes_.push_back(fmt::format(
       "Lost or torn writes minimised from {} to {} ({}; states checked: {}).", small.lost_before,
-      small.lost, small.minimal ? "minimal" : "the time was over", small.checks));
+      small.lost, small.minimal ? "minimal" : "the time limit was reached", small.checks));
 }
 
 /// Records the operations and searches for a state that fails in the same way, using the strategy
@@ -203,12 +203,13 @@ void FailureReporter::minimise_operations() {
   if (!smaller_) {
     notes_.push_back(
         fmt::format("No shorter workload failed in the same way ({}; workloads recorded: {}).",
-                    small.minimal ? "all were tried" : "the time was over", small.checks));
+                    small.minimal ? "all were tried" : "the time limit was reached", small.checks));
     return;
   }
   notes_.push_back(fmt::format("Operations minimised from {} to {} ({}; workloads recorded: {}).",
                                workload_.operations.size(), smaller_->workload.operations.size(),
-                               small.minimal ? "minimal" : "the time was over", small.checks));
+                               small.minimal ? "minimal" : "the time limit was reached",
+                               small.checks));
 }
 
 /// Checks the failure again on a fresh guest, wholly in the guest.

@@ -34,10 +34,10 @@ one_of() {
 # Functions for the checks. Paths are relative to the mount point, which is the current folder.
 there() { [ -e "./$1" ] || [ -L "./$1" ]; }
 expect_name() {
-  if there "$1"; then fine "$1" 'is there'; else failed "$1" 'the name to be there' 'no such name'; fi
+  if there "$1"; then fine "$1" 'exists'; else failed "$1" 'the name to be there' 'no such name'; fi
 }
 expect_no_name() {
-  if there "$1"; then failed "$1" 'no such name' "$(stat -c %F "./$1")"; else fine "$1" 'is not there'; fi
+  if there "$1"; then failed "$1" 'no such name' "$(stat -c %F "./$1")"; else fine "$1" 'does not exist'; fi
 }
 expect_one_name() {
   if there "$1" && there "$2"; then failed "$1" 'one name' "also $2"; else fine "$1" "and $2 are not both there"; fi
@@ -89,7 +89,7 @@ expect_block() {
 # A finding that no standard tool can check, for manual inspection.
 look_yourself() {
   by_hand=$((by_hand + 1))
-  echo "look yourself  $1"
+  echo "check manually  $1"
   echo "        expected            $2"
   echo "        found by headcrash  $3"
 }
@@ -133,14 +133,14 @@ mount_it() {
 
 finish() {
   if [ $failures -gt 0 ]; then
-    echo "$failures broken: the failure is there"
+    echo "$failures broken: the failure is reproduced"
     exit 1
   fi
   if [ $by_hand -gt 0 ] || [ "${1:-}" = in_part ]; then
-    echo 'what was tested is as promised; not all could be tested'
+    echo 'all tested promises are kept; some could not be tested'
     exit 125
   fi
-  echo 'everything is as promised'
+  echo 'all promises are kept'
   exit 0
 }
 

@@ -57,7 +57,7 @@ struct MinimisedState {
   /// Number of lost or torn writes before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// true if no further write can be restored; false if a limit was reached first
+  /// True if no further write can be restored; false if a limit was reached first.
   bool minimal = false;
 };
 /// Searches for a state of the same recording with fewer lost or torn writes that still fails.

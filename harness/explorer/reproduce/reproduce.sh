@@ -6,24 +6,24 @@ usage: $0 --yes [--no-mount] [--keep]
 
 $title
 
-$image is a disk image that a power cut can have left behind. This script
-  1. copies it (the image itself is never written to),
+$image is a disk image as a power cut may have left it. This script
+  1. copies it (the image itself is never changed),
   2. recovers the copy:  $replay_words
      checks it:          $check_words
-     and, where the kernel has a recovery of its own, starts again with a new copy for it,
+     and, if the kernel has its own recovery, repeats the test with that on a new copy,
   3. mounts it as $fstype${mount_options:+ with $mount_options} on a loop device, which needs root,
-  4. compares what is there with what $fstype promises after a power cut,
-  5. unmounts it, and mounts it once more: the tree must be the same.
+  4. compares the files with the promises of $fstype after a power cut,
+  5. unmounts it, and mounts it again: the tree must be the same.
 
-The image is not to be trusted: it is damaged on purpose, and a kernel that mounts it may crash, hang or write
-elsewhere. Run this on a machine that you can lose, best in a virtual one. Nothing is done without --yes.
+Do not trust the image: it is damaged on purpose, and a kernel that mounts it may crash, hang or write to other
+places. Run this script on a machine that you can lose, best a virtual one. Nothing is done without --yes.
 
-  --no-mount  recover and check only, and read the files with debugfs where it can (ext2, ext3, ext4); without root
-  --keep      leave the recovered copy where it is
+  --no-mount  only recover and check, and read the files with debugfs if possible (ext2, ext3, ext4); without root
+  --keep      keep the recovered copy
 
-Exit code, fit for git bisect run: 0 everything is as promised, 1 the failure is there, 125 it could not be tested.
-The image is what the file system had written when the power went. A kernel can mend it only in its recovery: where
-the fault is that too little was written, every kernel will show it.
+Exit code, suitable for git bisect run: 0 all promises are kept, 1 the failure is reproduced, 125 could not be tested.
+The image contains the data that the file system had written at the power cut. Another kernel can only recover it
+differently. If the file system had written too little, every kernel shows the failure.
 END
 }
 
@@ -88,7 +88,7 @@ if [ -z "$no_mount" ]; then
     if timeout 300 mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$loop" "$work/mnt" 2> /dev/null; then
       umount "$work/mnt" || cannot 'unmount failed'
     else
-      echo 'the kernel refuses the image as it is: recovered first'
+      echo 'the kernel refuses the unrecovered image, so it is recovered first'
       recover "$device"
     fi
   fi
@@ -100,7 +100,7 @@ if [ -z "$no_mount" ]; then
   mounted=''
   mount_it
   after=$(tree_sum)
-  [ "$before" = "$after" ] || failed 'second mount' 'the same tree' 'another tree'
+  [ "$before" = "$after" ] || failed 'second mount' 'the same tree' 'a different tree'
   finish
 fi
 case $fstype in
@@ -108,7 +108,7 @@ case $fstype in
     need debugfs
     mkdir "$work/tree"
     debugfs -R "rdump / $work/tree" "$copy" > "$work/debugfs.txt" 2>&1 || cannot "debugfs: $(cat "$work/debugfs.txt")"
-    cd "$work/tree" || cannot 'nothing was read'
+    cd "$work/tree" || cannot 'debugfs read no files'
     checks
     finish ${kernel_recovers:+in_part}  # the kernel's own recovery was not examined
     ;;

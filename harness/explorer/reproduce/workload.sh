@@ -6,28 +6,28 @@ usage: $0 --yes [--sync | --flush] [--mount-options OPTIONS] [--used] [--no-fua]
 
 $title
 
-This script needs nothing but a Linux kernel with dm-log-writes, root, dmsetup, losetup, perl, xfs_io, mkfs and fsck. It
+This script needs only a Linux kernel with dm-log-writes, root, dmsetup, losetup, perl, xfs_io, mkfs and fsck. It
   1. makes a new $fstype${mount_options:+, mounted with $mount_options,} on a loop device under dm-log-writes,
-  2. does the operations, with a mark in the log after each that is to make something persistent,
-  3. looks at what is left by a panic, and by a power cut, when operation $persisted has returned:
-     after a panic, all that the device has completed; after a power cut, only what was flushed or written through (FUA),
-     as the log says. If all is well there, the power is cut after each later request too, until the next mark,
-  4. recovers each, compares what is there with what $fstype promises, and says "lost" or "kept".
+  2. runs the operations, and puts a mark into the log after each operation that makes something persistent,
+  3. examines the disk after a panic and after a power cut, when operation $persisted has returned:
+     after a panic, everything that the device has completed; after a power cut, only data that was flushed or written through
+     (FUA), according to the log. If both are correct, it also cuts the power after each later request, until the next mark,
+  4. recovers each state, compares it with the promises of $fstype, and prints "lost" or "kept".
 
-A kernel that mounts what a power cut left may crash or hang. Run this on a machine that you can lose, best in a virtual one.
+A kernel that mounts a disk after a power cut may crash or hang. Run this script on a machine that you can lose, best a virtual one.
 Nothing is done without --yes.
 
   --sync                   control: sync before the mark of operation $persisted
-  --flush                  control: fsync of the block device before it, which flushes the drive's cache
+  --flush                  control: fsync of the block device before the mark, which flushes the drive's cache
   --mount-options OPTIONS  control: other options than "$mount_options"
-  --used                   fill the disk with bytes of an earlier user before mkfs, so that stale blocks are seen
-  --no-fua                 a drive that has a cache and no FUA, as many are: by a second loop device above dm-log-writes
-  --slow MS[:SECTORS]      each write takes MS milliseconds longer, or those to the first SECTORS sectors alone (dm-delay): what a
-                           kernel forgets to wait for comes after the flush
-  --all                    look at every state, also when one has lost something
-  --keep                   leave disks and log where they are
+  --used                   fill the disk with bytes of an earlier user before mkfs, so that stale blocks are visible
+  --no-fua                 use a drive with a cache but without FUA, like many: a second loop device above dm-log-writes
+  --slow MS[:SECTORS]      delay each write, or only writes to the first SECTORS sectors, by MS milliseconds (dm-delay). Writes
+                           for which a kernel does not wait then complete after the flush
+  --all                    examine every state, even after one has lost something
+  --keep                   keep the disks and the log
 
-Exit code, fit for git bisect run: 0 kept, 1 lost, 125 it could not be tested.
+Exit code, suitable for git bisect run: 0 kept, 1 lost, 125 could not be tested.
 END
 }
 
@@ -129,7 +129,7 @@ entry_of() { awk -v text="operation-$1" '$2 == 8 && $5 == text { print $1; exit 
 
 # Prints the log around the mark in readable form.
 print_log() {
-  echo "== the log of dm-log-writes, until the mark of operation $persisted and a little longer"
+  echo "== the log of dm-log-writes, until the mark of operation $persisted and shortly after"
   awk -v at="$at_mark" -v most=60 '
     $1 >= at - most && $1 <= at + 12 {
       what = $2 >= 16 ? "metadata " : ""
@@ -260,7 +260,7 @@ below=$disk_loop
 if [ -n "$slow" ]; then
   sectors=$((size / 512)) slow_sectors=$((size / 512))
   case $slow in *:*) slow_sectors=${slow#*:} ;; esac
-  [ "$slow_sectors" -le "$sectors" ] || cannot 'the disk has fewer sectors than --slow says'
+  [ "$slow_sectors" -le "$sectors" ] || cannot '--slow exceeds the disk'
   {
     echo "0 $slow_sectors delay $disk_loop 0 0 $disk_loop 0 ${slow%%:*}"
     [ "$slow_sectors" = "$sectors" ] || echo "$slow_sectors $((sectors - slow_sectors)) linear $disk_loop $slow_sectors"
@@ -273,7 +273,7 @@ dm_name=hc-$$ dm=/dev/mapper/hc-$$ mounts=/dev/mapper/hc-$$
 if [ -n "$no_fua" ]; then
   top_loop=$(losetup -f --show --direct-io=on "$dm") || { top_loop='' && cannot 'no loop device'; }
   mounts=$top_loop
-  echo "== on a drive of which FUA is $(cat "/sys/block/${mounts#/dev/}/queue/fua")"
+  echo "== on a drive with FUA $(cat "/sys/block/${mounts#/dev/}/queue/fua")"
 fi
 mark mkfs
 mkdir "$work/mnt"

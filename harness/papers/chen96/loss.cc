@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// true if the syncer writes data by the age of buffers; other systems determine the age from the
-  /// first change
+  /// True if the syncer writes data by the age of buffers; other systems determine the age from the
+  /// first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< some writes wait for others
 };
@@ -177,14 +177,13 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .id = "CH-loss", .part = "loss", .title = "Losses at a cut, and the cost of smaller losses"};
   Plot reads{
       .name = "loss-against-reads",
-      .title =
-          "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a read",
+      .title = "Loss by the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response of a read (ms)",
       .y = "oldest lost, 99 of 100 cuts within (s)"};
   Plot changes{
       .name = "loss-against-changes",
       .title =
-          "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a change",
+          "Loss by the response time of a change, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response of a change (ms)",
       .y = "oldest lost, 99 of 100 cuts within (s)",
       .logarithmic_x = true};

@@ -120,8 +120,8 @@ ClaimAnswer rule_1(Context& context) {
        {Andrew{"infinite delay", interval, kLongAfter, 16.3},
         {"zero delay", interval, 0, 16.7},
         {"write-through", write_through, 0, 300},
-        {"infinite delay; eight programs a compilation", interval, kLongAfter, {}, 8},
-        {"write-through; eight programs a compilation", write_through, 0, {}, 8}}) {
+        {"infinite delay; eight programs per compilation", interval, kLongAfter, {}, 8},
+        {"write-through; eight programs per compilation", write_through, 0, {}, 8}}) {
     if (context.scaled && row.passes > 1) continue;
     auto machine = axp3000_600(row.delay_ns);
     if (!machine) {

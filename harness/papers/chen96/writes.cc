@@ -34,7 +34,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
       .id = "CH-14", .part = "writes", .title = "fsync of written data, by size (figure 4)"};
   ClaimAnswer bursts{.id = "CH-15",
                      .part = "writes",
-                     .title = "fsync of bursts up to more than the cache (figure 5)"};
+                     .title = "fsync of bursts, the largest beyond the cache (figure 5)"};
   ClaimAnswer equation{.id = "CH-08",
                        .part = "writes",
                        .title =

@@ -30,7 +30,8 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "and the busy time of the drives"},
            {"7. one tree code, one cost table", "yes",
             "fs-adapters/substrate/tree; i486_33.h, or all its costs scaled by one factor"},
-           {"8. recovery counts to the first mount and to full consistency, processor included",
+           {"8. recovery times end at the first mount and at full consistency, and include "
+            "processor time",
             "yes", "part recovery"},
            {"9. the papers' own settings and the best of one declared sweep are both printed",
             "yes",

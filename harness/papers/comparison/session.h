@@ -56,7 +56,7 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
-/// A used disk or array, and its used share.
+/// An aged disk or array, and the share of its space that is used.
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
@@ -66,7 +66,7 @@ struct AgedOn {
   std::string name() const;  ///< "RAID-5, aged, 75 % full"; on one drive, "aged, 75 % full"
   std::string id() const;    ///< "aged75-raid5"
 };
-/// All used disks.
+/// The aged disks and arrays of the comparison, each at three shares of used space.
 inline constexpr AgedOn kAgedOn[] = {
     {Device::drive, 50},       {Device::drive, 75},       {Device::drive, 90},
     {Device::raid5, 50},       {Device::raid5, 75},       {Device::raid5, 90},
@@ -76,7 +76,8 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Return the tables, which are measured on first use. Return null if interrupted.
+  /// These functions return tables, which are measured on first use. They return null if
+  /// interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted

@@ -27,8 +27,8 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// false if there is no estimate, because the cost includes work of the program that uses the
-  /// name
+  /// False if there is no estimate, because the cost includes work of the program that uses the
+  /// name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
@@ -40,7 +40,7 @@ constexpr struct {
     {Cost::request_issued, "request", 1000, true},  // driver, two switches, its share of interrupts
     {Cost::path_component, "path component", 100,
      true},  // name copied, inode found and locked; 3 300 cycles
-    {Cost::directory_entry, "entry looked at", 0.9,
+    {Cost::directory_entry, "entry inspected", 0.9,
      true},  // 30 cycles: a name's length and first bytes
     {Cost::name_changed, "name changed", 500, false},
     {Cost::inode_changed, "inode changed", 100, true},  // 128 bytes, and the block's lock

@@ -137,7 +137,7 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern,
 
   Table table{"variants", "Write cost by utilization, with positioning of a Wren IV", {"variant"}};
   Table winners{"winners",
-                "The cheapest variant that could be built, and its difference to cost-benefit",
+                "The cheapest variant that could be built, and its difference from cost-benefit",
                 {"utilization", "variant", "write cost", "cost-benefit", "saved, %"}};
   Plot plot{"by-utilization", "Write cost by utilization", "disk capacity utilization",
             "write cost"};

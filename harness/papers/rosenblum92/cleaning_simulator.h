@@ -285,10 +285,9 @@ struct StabilityOptions {
   double window_turnovers = 2;  ///< writes in a window, as a multiple of the number of files
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
-  double tolerance =
-      /// The cost is stable if the mean of the last quarter of the windows and that of the previous
-      /// quarter differ by less than this share.
-      .01;
+  /// The cost is stable if the mean of the last quarter of the windows and that of the previous
+  /// quarter differ by less than this share.
+  double tolerance = .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});
 

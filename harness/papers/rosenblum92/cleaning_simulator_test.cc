@@ -185,7 +185,7 @@ TEST(CleaningSimulator, UniformGreedyReachesTheSteadyState) {
   }
 }
 
-TEST(CleaningSimulator, NeverExceedsNoVariance) {
+TEST(CleaningSimulator, CostsLessThanWithoutVariance) {
   for (const double utilization : {.2, .4, .6, .8, .9})
     EXPECT_LT(cost_of(small(utilization)), no_variance_cost(utilization)) << utilization;
 }

@@ -38,13 +38,12 @@ std::vector<Phase> burst_phases(const Arguments&) {
 }  // namespace
 
 TimedWorkload chen_fsync() {
-  return {
-      .name = "chen-fsync",
-      .title = "a few megabytes are written, then fsync is timed: the efficiency of such a write",
-      .source = "Chen 1996, section 6, figure 4",
-      .operation = "bursts",
-      .parameters = {{"burst-kib", 5 << 10, 1 << 10, 1, 1 << 26, "figure 4: 5 MB reach 97 %"}},
-      .phases = burst_phases};
+  return {.name = "chen-fsync",
+          .title = "efficiency of an fsync of a few megabytes",
+          .source = "Chen 1996, section 6, figure 4",
+          .operation = "bursts",
+          .parameters = {{"burst-kib", 5 << 10, 1 << 10, 1, 1 << 26, "figure 4: 5 MB reach 97 %"}},
+          .phases = burst_phases};
 }
 
 TimedWorkload chen_burst() {

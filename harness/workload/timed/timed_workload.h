@@ -80,7 +80,7 @@ struct User {
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
   std::uint64_t seed = 0;  ///< seed of the workload; the same for all users and phases
-  /// set to true when another user has failed; this user then also stops
+  /// Set to true when another user has failed; this user then also stops.
   const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };

@@ -38,7 +38,7 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
-  /// an edit begins less than this many bytes after the start of its area
+  /// An edit begins less than this many bytes after the start of its area.
   std::uint32_t reach = 0;
   std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
 };

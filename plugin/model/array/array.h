@@ -47,7 +47,7 @@ struct ArrayCounters {
   std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
                 stripe_cache_hits = 0;
   std::uint64_t repaired_sectors = 0;  ///< unreadable sectors reconstructed and rewritten
-  /// writes of superblocks and region maps; each goes to all members
+  /// Writes of superblocks and region maps; each goes to all members.
   std::uint64_t metadata_writes = 0;
 };
 

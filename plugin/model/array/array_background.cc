@@ -30,7 +30,7 @@
 namespace headcrash::model {
 namespace {
 
-// sectors of each member, like md's resync window of 64 KiB
+// Sectors of each member, like md's resync window of 64 KiB.
 constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;

@@ -258,7 +258,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::vector<MemberState> states_;
   std::uint32_t lost_members_ = 0;     ///< members that are not active
   std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below this are valid on a rebuilding member
-  /// number of rebuilt stripes recorded in the superblocks, whose data is therefore on the medium
+  /// Number of rebuilt stripes recorded in the superblocks, whose data is therefore on the medium.
   std::uint64_t noted_stripes_ = 0;
   StripeLocks locks_;
   StripeCache cache_;
@@ -283,7 +283,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;  ///< log tail read from the superblocks at power-on
-  /// superblocks must keep adopted_tail_ until the roll-forward is complete
+  /// Superblocks must keep adopted_tail_ until the roll-forward is complete.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 

@@ -23,7 +23,7 @@ struct ArrayProfile {
   RaidLevel level = RaidLevel::raid5;
   std::uint32_t members = 0;
   std::uint32_t stripe_unit_sectors = 0;  ///< ignored for raid1
-  /// false: each member's start angle is derived from the seed.
+  /// If false, each member's start angle is derived from the seed.
   bool synchronised_spindles = false;
   TimeNs command_ns = 0;        ///< controller time per host request
   TimeNs parity_sector_ns = 0;  ///< time to compute one sector of parity from one sector of data
@@ -37,9 +37,8 @@ struct ArrayProfile {
   /// Starts even if parity may be inconsistent and a member is missing.
   bool accept_dirty_degraded = false;
   std::uint64_t rebuild_bytes_per_second = 0;  ///< limit for rebuild, resync and scrub; 0: no limit
-  bool volatile_cache =
-      /// false: member caches are off, as in real arrays; true: flushes go to the members
-      false;
+  /// If false, member caches are off, as in real arrays. If true, flushes go to the members.
+  bool volatile_cache = false;
 };
 
 }  // namespace headcrash::model

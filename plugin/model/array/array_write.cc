@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kFullRunSectorsMax =
     2048;  // sectors of each member: 1 MiB, the limit of one command
-// maximum number of segments of one request in progress together
+// Maximum number of segments of one request in progress together.
 constexpr std::uint32_t kSegmentsMax = 8;
 constexpr std::uint32_t kPlansMax = 8;  // each failure makes a new plan
 

@@ -32,7 +32,7 @@ struct RaidLayout {
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
   std::uint32_t data = 0;  ///< data columns of a stripe
-  /// number of members that may be lost; for RAID-1, copies beyond the first
+  /// Number of members that may be lost; for RAID-1, copies beyond the first.
   std::uint32_t parity = 0;
   std::uint32_t unit = 0;  ///< stripe unit in sectors
   std::uint64_t bitmap_first = 0, bitmap_sectors = 0;

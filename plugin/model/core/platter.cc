@@ -138,9 +138,8 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
-  const Tear tear =
-      // without faults, the sector could not be marked unreadable
-      faults_ == nullptr ? Tear::silent : tear_;
+  // Without faults, the sector could not be marked unreadable.
+  const Tear tear = faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:
       return eighth == 0 ? Left::old_bytes : eighth == 1 ? Left::new_bytes : Left::mix;

@@ -23,7 +23,7 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  /// null: no faults, and an interrupted sector tears instead of becoming unreadable.
+  /// Null if there are no faults; an interrupted sector then tears and does not become unreadable.
   DeviceFaults* faults = nullptr;
   Tear tear = Tear::silent;
 };

@@ -13,8 +13,8 @@ namespace headcrash::model {
 enum class Tear : std::uint8_t {
   silent,  ///< old 1/8, new 1/8, a mix 6/8; reads succeed, the hardest case for a file system
   any,     ///< old, new, a mix or unreadable, 1/4 each
-  /// reads return medium_error until the next write; the most likely result for a drive with sector
-  /// checksums
+  /// Reads return medium_error until the next write; the most likely result for a drive with sector
+  /// checksums.
   unreadable,
 };
 

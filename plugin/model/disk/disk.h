@@ -26,7 +26,7 @@ struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
-  /// null if only times matter; otherwise at least as large as the disk
+  /// Null if only times matter; otherwise at least as large as the disk.
   SectorStore* store = nullptr;
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
@@ -57,7 +57,7 @@ class Disk final : public Device, private EventTarget {
  private:
   struct Command : HostCommand {
     TimeNs begun_at = 0;  ///< when this command became the current one
-    /// when the scheduler accepted the command; decoding happens while it waits
+    /// When the scheduler accepted the command; decoding happens while it waits.
     TimeNs accepted_at = kNever;
     bool after_write = false;  ///< the preceding command was a write
     Status status = Status::ok;
@@ -141,7 +141,7 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t write_end_ = ~std::uint64_t{0};  ///< sector after the host's last write
   bool streaming_ = false;                ///< the last write began where the one before it ended
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
-  /// the destage continues until the cache is clean or a command needs the mechanism
+  /// The destage continues until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
   std::uint64_t idle_epoch_ = 0;  ///< increases with each command; voids older idle timers
   BusyTime busy_;

@@ -23,10 +23,9 @@ struct ZoneProfile {
   std::uint32_t start_offset_sectors = 0;
   std::uint32_t front_unused_sectors = 0;  ///< at the start of the zone, without an LBN
   std::uint32_t spare_tracks = 0;          ///< tracks without an LBN unless a track is slipped
-  std::vector<std::uint32_t>
-      /// bad tracks, counted from the zone's first track; the data of each and of all later tracks
-      /// moves on by one track
-      slipped_tracks;
+  /// Bad tracks, counted from the zone's first track. The data of each and of all later tracks
+  /// moves on by one track.
+  std::vector<std::uint32_t> slipped_tracks;
   std::uint32_t spare_sectors = 0;             ///< at the end of each spare area (Sparing)
   std::vector<std::uint32_t> slipped_sectors;  ///< bad sectors, counted from the zone's first
 };
@@ -92,7 +91,7 @@ struct OverheadProfile {
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {
-  /// size of a segment; 0: data stays in the buffer only during its request
+  /// Size of a segment; 0: data stays in the buffer only during its request.
   std::uint32_t segment_sectors = 0;
   std::uint32_t read_ahead_sectors_max = 0;  ///< beyond the end of the request; 0: no read-ahead
   std::uint32_t segments = 1;                ///< number of segments for data that was read
@@ -116,7 +115,7 @@ struct ReadBufferProfile {
 enum class QueuePolicy : std::uint8_t { fcfs, sstf, c_look, sptf, aged_sptf };
 
 struct QueueProfile {
-  /// number of commands that the drive schedules; further commands wait in arrival order
+  /// Number of commands that the drive schedules; further commands wait in arrival order.
   std::uint32_t depth = 1;
   QueuePolicy policy = QueuePolicy::fcfs;
   /// aged_sptf: share of the waiting time subtracted from the positioning time

@@ -51,7 +51,7 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The head has reached this position, to the picosecond.
+    // The stream continues where the head is, without rounding to nanoseconds.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

@@ -28,7 +28,7 @@ class Geometry {
   /// A bad sector or track. Later data in the same spare area moves on.
   struct Slip {
     std::uint32_t from = 0;  ///< first logical sector of the zone after the bad one
-    /// total displacement, including earlier slips of the same spare area
+    /// Total displacement, including earlier slips of the same spare area.
     std::uint32_t moved = 0;
     std::uint32_t stretch = 0;  ///< index of the spare area
   };

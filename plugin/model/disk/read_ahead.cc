@@ -149,7 +149,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // true for the next read of a stream if the bus is faster than the medium
+  // True for the next read of a stream if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;

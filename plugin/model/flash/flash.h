@@ -25,7 +25,7 @@ struct FlashOptions {
   SectorStore* store = nullptr;  ///< null if only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines the state of interrupted pages after a power cut
-  /// false: a write completes when it is programmed (or protected against power loss)
+  /// If false, a write completes when it is programmed or protected against power loss.
   bool write_cache = true;
   std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0: all
   DeviceFaults* faults = nullptr;

@@ -37,7 +37,7 @@ struct FlashProfile {
   TimeNs buffer_idle_ns = 0;
   TimeNs flush_ns = 0;  ///< time of a flush, in addition to programming buffered data
   TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
-  /// the buffer survives a power cut, so no flush is needed for durability
+  /// The buffer survives a power cut, so no flush is needed for durability.
   bool power_loss_protection = false;
   bool trim = false;
   Tear tear = Tear::silent;  ///< unless FlashOptions override it

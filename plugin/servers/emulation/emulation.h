@@ -25,7 +25,7 @@ namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
-  /// faults of the machine file, then those of the parameters
+  /// Faults of the machine file, then those of the parameters.
   std::vector<model::FaultSpec> faults;
 };
 
@@ -151,7 +151,7 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// indexed by id: the device's index among the machine's devices, or kMember
+  /// Indexed by id: the device's index among the machine's devices, or kMember.
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;

@@ -21,7 +21,7 @@ namespace headcrash::nbd {
 struct Server {
   emulation::Settings settings;
   std::optional<emulation::Hardware> hardware;  ///< until the machine takes it
-  /// emulated hardware; null if the server has stages
+  /// Emulated hardware; null if the server has stages.
   std::unique_ptr<emulation::ServedMachine> machine;
   std::unique_ptr<stages::StageServer> stages;  ///< crash states; null if the server has a machine
   /// virtual-time sockets of the stages; must be destroyed before `stages`

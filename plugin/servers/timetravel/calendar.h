@@ -61,7 +61,7 @@ struct CalendarOptions {
   /// a stack frame. A guest that exceeds the limit is disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
-  /// nanoseconds charged per nanosecond computed; 0: computing takes no model time
+  /// Nanoseconds charged per nanosecond computed; 0: computing takes no model time.
   double charge = 0;
   /// Returns the nanoseconds that the guest has computed since the last call. Replaces the
   /// measurement of the guest's processes.
@@ -153,12 +153,12 @@ class Calendar {
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
-  /// number of the calendar's messages that are unanswered; these are the latest ones
+  /// Number of the calendar's messages that are unanswered; these are the latest ones.
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
   bool sleeps_forever_ = false;     ///< this has been logged
-  /// number of power cuts when the guest connected; a different number means that the guest is dead
+  /// Number of power cuts when the guest connected. If it has changed, the guest is dead.
   std::uint64_t cuts_ = 0;
   std::string for_host_;
 };

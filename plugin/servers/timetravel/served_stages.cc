@@ -8,7 +8,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-// name of the first disk, which its socket's name does not contain
+// Name of the first disk, which its socket's name does not contain.
 constexpr const char* kDisk = "disk";
 
 }  // namespace

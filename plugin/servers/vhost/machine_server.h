@@ -50,7 +50,7 @@ class MachineServer {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
-  /// sockets of the disks, then of the marks; used until start()
+  /// Sockets of the disks, then of the marks; used until start().
   std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
   std::vector<std::unique_ptr<Server>> servers_;

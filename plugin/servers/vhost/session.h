@@ -26,9 +26,8 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
-  unsigned workers =
-      /// maximum number of a client's requests in the disk; each needs a thread, created on demand
-      512;
+  /// Maximum number of a client's requests at the disk. Each needs a thread, created on demand.
+  unsigned workers = 512;
 };
 
 /// Serves the client of `socket` until it disconnects (which is not an error), or until the eventfd

@@ -36,7 +36,7 @@ try:
 except ValueError:
     print(f'{name},{adapter},not run,0,"{open(err).read().strip().splitlines()[-1:]}"')
     sys.exit()
-if "error" in told:  # the state at a crash inside of the list failed, or nothing could be explored
+if "error" in told:  # the state at a crash inside the list failed, or nothing could be explored
     error = told["error"]
     print(f'{name},{adapter},{"finding" if status == "1" else "not run"},0,"{error["problem"] if isinstance(error, dict) else error}"', flush=True)
     sys.exit()

@@ -1,4 +1,4 @@
--- What failed, by file system, verdict and the form of the sentence: names, versions and numbers are left out.
+-- Failures by file system, verdict and form of the summary, without names, versions and numbers.
 SELECT t.filesystem AS "file system", s.verdict, f.tier,
   CASE WHEN s.summary LIKE '%found zeroes%' THEN 'zeroes in place of what was written'
        WHEN s.summary LIKE '%found also%' THEN 'two names in place of one'

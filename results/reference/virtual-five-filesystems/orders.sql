@@ -1,8 +1,8 @@
 -- The order of the file systems in real and in virtual time, from the two tables of `headcrash report --csv`.
 -- Run in this folder: sqlite3 < orders.sql > orders.md
 --
--- A pair of file systems is told apart where their mean times differ by more than 5 % (1/1.05 to 1.05) in both tables:
--- as much as two runs in real time differ by.
+-- A pair of file systems counts as different if their mean times differ by more than 5 % (1/1.05 to 1.05) in both tables.
+-- Two runs in real time differ by as much.
 .import --csv ../five-filesystems/rankings.csv real_time
 .import --csv rankings.csv virtual_time
 

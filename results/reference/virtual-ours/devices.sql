@@ -1,4 +1,4 @@
--- Seconds until all is on the disk, ours beside the first of Linux's five. Run in this folder: sqlite3 < devices.sql
+-- Seconds until all data is on the disk: our file systems, and the fastest of Linux's five. Run in this folder: sqlite3 < devices.sql
 .import --csv devices.csv ours
 .import --csv ../virtual-five-filesystems/rankings.csv others
 CREATE VIEW cell AS SELECT device, workload, parameters, phase, filesystem, CAST(mean_ms AS REAL) / 1000 AS s FROM ours WHERE mean_ms <> '';

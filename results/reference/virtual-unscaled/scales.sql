@@ -1,8 +1,8 @@
 -- The order of the file systems with scaled and with unscaled workloads, both in virtual time, from the two tables of
 -- `headcrash report --csv`. Run in this folder: sqlite3 < scales.sql > scales.md
 --
--- Times are multiples of the best mean of a cell; in brackets what is not ranked there. A pair is told apart where the means differ by
--- more than 5 % in both.
+-- Times are multiples of the best mean of a cell; unranked times are in brackets. A pair counts as different if the means differ
+-- by more than 5 % in both tables.
 .import --csv ../virtual-five-filesystems/rankings.csv scaled
 .import --csv rankings.csv unscaled
 

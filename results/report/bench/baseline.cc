@@ -116,7 +116,7 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // the two comparisons are equal and count as one
+    // The two comparisons are equal and count as one.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

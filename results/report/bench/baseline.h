@@ -22,7 +22,7 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// why the result is inconclusive, or the failed part; empty: nothing to report
+  /// Why the result is inconclusive, or the failed part; empty: nothing to report.
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the compared times
   bool to_quiescence = true;
@@ -35,7 +35,7 @@ struct BaselineComparison {
   Run run;
   double tolerance = kBaselineTolerance;
   std::vector<CellChange> changes;  ///< one entry for each cell, in the order of the contests
-  /// other differences between the runs: "qemu: 7.2 then, 8.0 now"
+  /// Other differences between the runs: "qemu: 7.2 then, 8.0 now".
   std::vector<std::string> differences;
 
   std::size_t count(statistics::Change change) const;

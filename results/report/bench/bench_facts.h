@@ -75,7 +75,7 @@ struct Standing {
   statistics::Summary elapsed;    ///< milliseconds
   double busy_share = 0;          ///< median busy share over the ranked time
   double elapsed_busy_share = 0;  ///< median busy share until the last call returned
-  /// median processor share, as in Measurement; empty in virtual time
+  /// Median processor share, as in Measurement; empty in virtual time.
   std::optional<double> processor_share;
   /// Comparison with the best entrant; 1 for the best entrant itself. Uses equal repetitions if
   /// there are any, otherwise the means.
@@ -97,11 +97,11 @@ struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
   std::string profile;            ///< profile of the device
   std::int64_t device_bytes = 0;  ///< used part of the device; 0: unknown
-  /// kind of clock: real, virtual (processor time is not counted) or charged:K
+  /// Kind of clock: real, virtual (processor time is not counted) or charged:K.
   std::string clock = "real";
   bool in_virtual_time() const { return clock != "real"; }
-  /// true if the ranked time is to quiescence; false if some measurement did not wait for
-  /// quiescence
+  /// True if the ranked time is to quiescence; false if some measurement did not wait for
+  /// quiescence.
   bool to_quiescence = true;
   bool by_operation = false;  ///< ranked by the time per operation, as the job's time is fixed
   const char* ranked_by() const {
@@ -144,7 +144,7 @@ struct MetricRow {
 struct BenchCurve {
   std::string device, workload, parameters, filesystem, variant;
   std::int64_t requests = 0;
-  /// points of (microseconds, share of requests within that time)
+  /// Points of (microseconds, share of requests within that time).
   std::vector<std::pair<double, double>> points;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };

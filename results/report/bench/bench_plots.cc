@@ -17,7 +17,7 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kOthersMost = 12;  // of each kind
+constexpr std::size_t kOthersMost = 12;  // maximum number of plots of each kind
 constexpr std::string_view kDeviceSize = "size in bytes";
 
 /// Contests that differ only in one parameter.

@@ -17,7 +17,7 @@ struct BenchPlots {
   std::vector<Plot> throughput;  ///< workloads with several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
   std::vector<Plot> flushes;     ///< one per device and workload
-  /// two per device, workload and phase: bytes per second, and number of requests in the device
+  /// Two per device, workload and phase: bytes per second, and number of requests in the device.
   std::vector<Plot> load;
 };
 

@@ -578,7 +578,8 @@ TEST_F(BenchReportTest, ShowsVirtualTimeInTheHeaderAndNextToTheNumbers) {
   const std::string page = without_own_script(db::contents(result.page));
   EXPECT_LT(page.find("Timed comparison in virtual time"), page.find("<h1>"));
   EXPECT_LT(page.find("<p>In virtual time: processor time is zero"), page.find("</header>"));
-  EXPECT_TRUE(holds(page, "<span>virtual time: processor time is zero</span>")) << "beside the map";
+  EXPECT_TRUE(holds(page, "<span>virtual time: processor time is zero</span>"))
+      << "next to the map";
   EXPECT_TRUE(holds(page, ">virtual time to quiescence</th>")) << "over the ranking";
   EXPECT_TRUE(holds(page, ">virtual time to quiescence, by repetition</th>"))
       << "over the measures";

@@ -1,5 +1,5 @@
-# Response time (log) against the share of requests that took at most that: steps, since a histogram says nothing of what
-# is between the bounds of its buckets. Set before: series; colours, dashes and
+# Response time (log) against the share of requests that took at most that time. Drawn as steps, because a histogram has no
+# information within its buckets. Set before: series; colours, dashes and
 # widths (one word per series); $data with one index per series: seconds, share.
 set logscale x
 set format x "%.0s %cs"

@@ -1,4 +1,4 @@
-# What a device did over time, a line per file system. Set before: series; colours and dashes (one word per series), unit
+# Load of a device over time, one line per file system. Set before: series; colours and dashes (one word per series), unit
 # behind the numbers of the y axis; $data with one index per series: seconds, value, as steps.
 set xrange [0:*]
 set yrange [0:*]

@@ -14,9 +14,8 @@ namespace headcrash::report {
 struct Instance {
   std::string key, state;  ///< `state` is empty for a trial with a single cut
   std::int64_t trial_id = 0;
-  std::string
-      /// full name of the state with the fewest lost writes; empty for a trial with a single cut
-      shown_state;
+  /// Full name of the state with the fewest lost writes; empty for a trial with a single cut.
+  std::string shown_state;
   std::string operations;  ///< operations, one per line; empty: not minimised
   std::string summary;     ///< description of the failure
   std::string account;     ///< operations, lost writes, expected, found; empty: only findings

@@ -115,7 +115,7 @@ struct Recovery {
 struct LatencyCurve {
   std::string device, filesystem, kind;
   std::int64_t requests = 0;
-  /// points of (microseconds, share of requests within that time)
+  /// Points of (microseconds, share of requests within that time).
   std::vector<std::pair<double, double>> points;
 };
 
@@ -132,7 +132,7 @@ struct IoPoint {
   std::int64_t lba = 0;
   std::string op;
   std::int64_t sectors = 0;
-  /// modelled response time; empty if the request was never completed or is not modelled
+  /// Modelled response time; empty if the request was never completed or is not modelled.
   std::optional<double> response_us = {};
 };
 struct IoPanel {

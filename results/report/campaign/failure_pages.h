@@ -15,7 +15,7 @@ namespace headcrash::report {
 
 struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
-  /// the state with the fewest lost writes; empty: the cut of a single-cut trial
+  /// The state with the fewest lost writes; empty: the cut of a single-cut trial.
   std::string state;
   std::string file;       ///< file name in the report's folder
   std::string command;    ///< reproduces the state

@@ -1,5 +1,5 @@
-// Another cut, a part of the time, a request told: draws again what crash_picture.cc has drawn. All coordinates are CSS
-// pixels of the SVG; times are nanoseconds, cuts count the events before them. Texts are only ever set as text.
+// Redraws the picture of crash_picture.cc for another cut or part of the time, and describes a request. All coordinates are
+// CSS pixels of the SVG; times are nanoseconds; a cut is the number of events before it. Texts are never set as HTML.
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('crash-data').textContent);
@@ -27,7 +27,7 @@
   const from = placed(r.st), acked = placed(r.at), durable = placed(r.dt);
   const wholeBegin = knots[0][1], wholeEnd = knots[knots.length - 1][1];
   const powerOff = new Map(data.power.filter((p) => !p[2]).map((p) => [p[0], place(p[1])]));
-  // Where the line behind a bar ends: durable, or the power went; else never.
+  // End of the line after a bar: when the write became durable or the power was cut; otherwise never.
   const ended = Float64Array.from(r.de, (event, i) => event >= 0 ? durable[i] : powerOff.get(r.ce[i]) ?? Infinity);
 
   function timeText(at) {
@@ -46,7 +46,7 @@
     return (unit === 0 ? amount.toFixed(0) : amount.toPrecision(3)) + '\u00a0' + units[unit];
   }
 
-  // ---- cuts: every point at which something changes ----
+  // ---- cuts: every point with a change ----
   const eventTimes = new Map([[0, knots[0][0]]]);
   const addEvent = (event, at) => { if (event >= 0) eventTimes.set(event + 1, at); };
   for (let i = 0; i < count; ++i) {
@@ -58,7 +58,7 @@
   for (const m of data.marks) addEvent(m[0], m[1]);
   for (const p of data.power) addEvent(p[0], p[1]);
   const known = [...eventTimes.keys()].sort((a, b) => a - b);
-  const before = (list, event) => {  // index of the last that is at most `event`
+  const before = (list, event) => {  // index of the last element that is at most `event`
     let low = 0, high = list.length;
     while (low < high) { const middle = (low + high) >> 1; if (list[middle] <= event) low = middle + 1; else high = middle; }
     return low - 1;
@@ -69,7 +69,7 @@
   const flushCuts = data.flushes.filter((f) => f[4] >= 0).map((f) => f[4] + 1).sort((a, b) => a - b);
   const failedCuts = [...new Set(data.states.filter((s) => s.outcome === 1).map((s) => s.event))].sort((a, b) => a - b);
 
-  // ---- what a cut can take ----
+  // ---- writes at risk ----
   function atRisk(i, cut) {
     if (r.op[i] === READ || r.se[i] >= cut) return false;
     if (r.de[i] >= 0 && r.de[i] < cut) return false;
@@ -128,7 +128,7 @@
     const a = x(from[i]), b = r.ae[i] >= 0 ? x(acked[i]) : Math.min(x(ended[i]), right + 4);
     return [a, Math.max(b, a + SHORTEST)];
   }
-  // Marks of one row that fall onto the same half pixel are one.
+  // Marks of one row within the same half pixel are merged.
   function drawRequests() {
     const tails = [], writes = [], reads = [], drawn = new Map();
     for (let i = 0; i < count; ++i) {
@@ -178,7 +178,7 @@
     }
     fill(layer.media, paths([['whole', whole.join('')], ['damaged', damaged.join('')]]));
   }
-  // The most that was unflushed within each pixel.
+  // The maximum of unflushed writes within each pixel.
   const changes = (() => {
     const list = [];
     for (let i = 0; i < count; ++i) {
@@ -211,7 +211,7 @@
     d += `H${num(right + 6)}V${num(floor)}Z`;
     fill(layer.unflushed, paths([['', d]]), element('text', {x: left + 4, y: num(tops[row] + 11)}, 'at most ' + bytesText(largest)));
   }
-  // As crash_picture.cc draws them; of what falls onto one pixel the greatest.
+  // Like crash_picture.cc. Of the values within one pixel, draws the greatest.
   const seriesPlaces = data.series.map((each) => placed(each.times));
   const UNITS = [(v) => v.toFixed(0), bytesText, (v) => bytesText(v) + '/s', (v) => v.toFixed(0) + ' cylinders'];
   const STEPS = 0, LINE = 1, SPIKES = 2;

@@ -112,7 +112,7 @@ struct TimelineState {
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// true for an array, where only the members show the fate of the host's writes
+  /// True for an array, in which only the members show the fate of the host's writes.
   bool by_members = false;
   /// Indices into media: writes that stopped members omitted before the cut.
   std::vector<std::size_t> undone;
@@ -138,7 +138,7 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// file system type as for mount(2), which determines the names of blocks; empty: unknown
+  /// File system type as for mount(2), which determines the names of blocks; empty: unknown.
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission

@@ -12,7 +12,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kLine = 9;  // distance between the lines of a row
-// maximum number of lines in a row; more blocks share these lines
+// Maximum number of lines in a row; more blocks share these lines.
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;

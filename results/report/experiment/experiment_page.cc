@@ -582,9 +582,8 @@ std::vector<Section> summary_sections(const Claim& claim) {
     sections.push_back(
         {.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
   if (!first.empty())
-    sections.push_back({.id = "costs-and-losses",
-                        .title = "What it costs, what is lost",
-                        .html = std::move(first)});
+    sections.push_back(
+        {.id = "costs-and-losses", .title = "Costs and losses", .html = std::move(first)});
   return sections;
 }
 

@@ -1,4 +1,4 @@
-# What all plots share. Set before: width, height. Colours are those of palette.h, which the page replaces.
+# Common settings of all plots. Set before: width, height. Colours are those of palette.h, which the page replaces.
 set encoding utf8
 set micro
 set terminal svg size width,height dynamic noenhanced font "sans-serif,13"

@@ -10,7 +10,7 @@ namespace headcrash::report {
 
 struct HeatCell {
   std::string html;  ///< empty: not measured
-  /// class names such as "h0" to "h5" by shade(), "best" or "hbad"; several are separated by blanks
+  /// Class names separated by blanks, such as "h0" to "h5" by shade(), "best" or "hbad".
   std::string css_class;
   std::string hint = {};  ///< text of the tooltip
 };

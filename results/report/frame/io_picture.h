@@ -20,7 +20,7 @@ std::string io_legend();
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// true if the device's own request count is available; otherwise no rate is known
+  /// True if the device's own request count is available; otherwise no rate is known.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };

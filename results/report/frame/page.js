@@ -1,4 +1,4 @@
-// Buttons that copy commands; what is folded opens for a link into it, and for paper if it is .on-paper.
+// Buttons that copy commands. Folded parts open for a link into them, and in print if they have the class .on-paper.
 (() => {
   const copied = async (text) => {
     try {

@@ -1,6 +1,6 @@
--- Every figure of the report comes from one of these. A block starts with its name and may stand after another block,
--- which is then set before it (shared WITH clauses). The one parameter is :run. The page prints each query as it ran,
--- so that it can be pasted into the sqlite3 shell.
+-- Every number of a report comes from one of these queries. A block begins with its name. A block with `after` is
+-- preceded by the named block, which contains shared WITH clauses. The only parameter is :run. The page prints each
+-- query as it ran, so that it can be pasted into the sqlite3 shell.
 
 -- name: newest_run
 SELECT max(id) AS id FROM run;
@@ -15,8 +15,8 @@ FROM run r WHERE r.id = :run;
 SELECT DISTINCT filesystem FROM trial WHERE run_id = :run ORDER BY filesystem;
 
 -- name: judged
--- What a verdict says about the data. `other` is neither kept nor lost: repaired by fsck, hang, oops, a recovery
--- that is not idempotent, or a failure of the harness. `must` is what a control has to show.
+-- The effect of each verdict on the data. `other` is neither kept nor lost: repaired by fsck, a hang, an oops, a
+-- recovery that is not idempotent, or a failure of the harness. `must` is the required outcome of a control.
 WITH judged AS (
   SELECT *, coalesce(control, CASE expected WHEN 'loss' THEN 'lose' END) AS must, CASE
       WHEN verdict IN ('clean', 'replayed') THEN verdict
@@ -27,10 +27,10 @@ WITH judged AS (
 
 -- name: cells
 -- after: judged
--- A cell is judged as a whole. `clean` is met when every trial is clean or replayed; of `any` nothing is promised. A
--- control that must `lose` is met when at least three of its trials (all, if there are fewer) show loss, or one of which
--- many crash states were explored; `damage` when one shows damage to the check or loss; `keep` when every trial is clean
--- or replayed, `keep-after-fsck` when a repair was needed at most.
+-- A cell is judged as a whole. `clean` requires that every trial is clean or replayed; `any` has no requirement. A
+-- control that must `lose` requires losses in at least three trials (in all, if there are fewer), or in one trial of
+-- which many crash states were explored. `damage` requires one trial with loss or with damage that the check found.
+-- `keep` requires that every trial is clean or replayed; `keep-after-fsck` also permits repairs.
 , cell AS (
   SELECT filesystem, variant, device, workload, expected, must, count(*) AS trials,
     sum(outcome = 'clean') AS clean, sum(outcome = 'replayed') AS replayed,
@@ -60,12 +60,12 @@ SELECT filesystem, expected, must, verdict, outcome, count(*) AS trials
 FROM judged GROUP BY filesystem, expected, must, verdict ORDER BY filesystem, expected, must, trials DESC, verdict;
 
 -- name: findings
--- Of trials of one cut; those of explored crash states stand with their failures.
+-- Findings of trials with one cut. The findings of explored crash states are listed with their failures.
 SELECT f.* FROM finding f JOIN trial t ON t.id = f.trial_id WHERE t.run_id = :run AND f.crash_state_id IS NULL
 ORDER BY f.trial_id, f.id;
 
 -- name: explored
--- Crash states that were checked, by what they came to. A failure is a state that was looked at again.
+-- Checked crash states by verdict. A failure is a state that was checked again.
 SELECT t.filesystem, t.variant, t.workload, t.control, count(DISTINCT t.id) AS trials, count(c.id) AS states,
   sum(c.verdict = 'clean') AS clean, sum(c.verdict = 'replayed') AS replayed,
   sum(c.verdict = 'repaired-by-fsck') AS repaired,
@@ -79,7 +79,7 @@ GROUP BY t.filesystem, t.variant, t.workload, t.control
 ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control;
 
 -- name: coverage
--- How much of what each strategy defines was looked at. `space` can be beyond all counting (2^n subsets of n writes).
+-- The share of each strategy's states that was checked. `space` can be very large (2^n subsets of n writes).
 SELECT t.filesystem, t.variant, t.workload, t.control, k.strategy, count(*) AS trials, sum(k.bound = '') AS whole,
   sum(k.space) AS space, sum(k.generated) AS generated, sum(k.distinct_states) AS distinct_states,
   sum(k.checked) AS checked, avg(min(1.0, k.generated / nullif(k.space, 0))) AS mean_share, max(k.bound) AS bound
@@ -88,7 +88,7 @@ GROUP BY t.filesystem, t.variant, t.workload, t.control, k.strategy
 ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control, k.strategy;
 
 -- name: failures
--- Those of candidates first, then those that controls had to show; at most 500.
+-- Failures of candidates first, then the required failures of controls; at most 500.
 SELECT t.id AS trial_id, t.key, t.filesystem, t.variant, t.workload, t.control, c.name AS state, c.strategy, c.verdict,
   c.summary, c.persisted_operation, x.*,
   (SELECT count(*) FROM finding WHERE crash_state_id = c.id) AS findings, count(*) OVER () AS total
@@ -97,7 +97,7 @@ WHERE t.run_id = :run
 ORDER BY t.control IN ('lose', 'damage'), NOT x.confirmed, t.filesystem, t.variant, t.id, c.id LIMIT 500;
 
 -- name: cuts
--- Crash states by where their cut is: the number of events before it, with which a state's name begins.
+-- Crash states by the position of their cut: the number of events before it, with which a state's name begins.
 SELECT t.filesystem, t.variant, t.control, CAST(ltrim(c.name, 'abcdefghijklmnopqrstuvwxyz') AS INTEGER) AS cut,
   sum(c.verdict IN ('clean', 'replayed')) AS kept,
   sum(c.verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
@@ -108,14 +108,14 @@ GROUP BY t.filesystem, t.variant, t.control, cut
 ORDER BY t.control IS NOT NULL, t.filesystem, t.variant, t.control, cut;
 
 -- name: steps
--- Where the time of exploring went.
+-- Time spent on each step of the exploration.
 SELECT t.filesystem, s.step, sum(s.count) AS count, sum(s.total_ms) AS total_ms,
   sum(s.total_ms) / nullif(sum(sum(s.total_ms)) OVER (PARTITION BY t.filesystem), 0) AS share
 FROM trial t JOIN step_time s ON s.trial_id = t.id WHERE t.run_id = :run
 GROUP BY t.filesystem, s.step ORDER BY t.filesystem, total_ms DESC, s.step;
 
 -- name: incidents
--- What was done to the hardware, or happened to it, in a trial: injected faults, failed members, rebuilds, batteries.
+-- Events of the hardware in a trial: injected faults, failed members, rebuilds, batteries.
 SELECT i.trial_id, i.at_ns, coalesce(d.name, 'device ' || i.device) AS device, i.text
 FROM incident i JOIN trial t ON t.id = i.trial_id LEFT JOIN device d ON d.trial_id = i.trial_id AND d.ordinal = i.device
 WHERE t.run_id = :run ORDER BY i.trial_id, i.at_ns, i.rowid;
@@ -124,7 +124,7 @@ WHERE t.run_id = :run ORDER BY i.trial_id, i.at_ns, i.rowid;
 SELECT a.* FROM artefact a JOIN trial t ON t.id = a.trial_id WHERE t.run_id = :run ORDER BY a.trial_id, a.kind;
 
 -- name: recovery
--- The first replay, fsck and mount after the cut, of each trial. Model time is the drive's own and does not depend on
+-- The first replay, fsck and mount after the cut in each trial. Model time is that of the drive and does not depend on
 -- the host; wall time includes the guest's processor.
 WITH step AS (
   SELECT t.filesystem, t.device, t.workload, p.name AS phase, p.model_ms, p.wall_ms, p.bytes_read, p.bytes_written,
@@ -156,9 +156,9 @@ GROUP BY t.device, t.filesystem, l.kind, l.upper_us HAVING sum(l.count) > 0
 ORDER BY t.device, t.filesystem, l.kind, l.upper_us;
 
 -- name: io
--- One trial of each file system (the first that has a sample and was cut), every n-th request of each kind so that
--- the page holds at most 20 000. Times count from the first one. `requests`: what the first device counted from the
--- workload on, of which the sample may be a part.
+-- One trial of each file system (the first with a sample and a cut). Contains every n-th request of each kind, so that
+-- the page has at most 20 000. Times count from the first request. `requests` is the number that the first device
+-- counted from the workload on; the sample may be a part of it.
 WITH candidate AS (
   SELECT id, filesystem, key, cut_at_ns,
     row_number() OVER (PARTITION BY filesystem ORDER BY cut_at_ns IS NULL, id) AS turn
@@ -176,9 +176,9 @@ FROM numbered WHERE (number - 1) % ((total + 19899) / 19900) = 0
 ORDER BY filesystem, op, number LIMIT 20000;
 
 -- name: responses
--- Response times by the model of the sampled requests of a workload, before the cut, by kind of request: for what the
--- histograms leave out, which is flushes. Those that were never answered are not counted. Of the first 20 trials of each
--- device and file system, which are enough and bound the time that this takes.
+-- Modelled response times of the sampled requests of a workload, before the cut, by kind of request. The histograms do
+-- not include flushes. Requests that were never completed are not counted. Uses only the first 20 trials of each device
+-- and file system, which limits the time of the query.
 WITH chosen AS (
   SELECT id, device, filesystem, cut_at_ns, row_number() OVER (PARTITION BY device, filesystem ORDER BY id) AS turn
   FROM trial WHERE run_id = :run AND EXISTS (SELECT 1 FROM io WHERE trial_id = trial.id)),
@@ -195,7 +195,8 @@ SELECT device, filesystem, op, n AS requests, min(response_us) FILTER (WHERE pla
 FROM answered GROUP BY device, filesystem, op ORDER BY device, filesystem, op;
 
 -- name: lateness
--- How far what the client saw was from what the model said, per phase served under a real-time clock.
+-- Difference between the response times that the client saw and those of the model, for each phase under a real-time
+-- clock.
 WITH timed AS (
   SELECT t.filesystem, t.device, t.workload, t.late, p.*,
     row_number() OVER (PARTITION BY t.filesystem, t.device, t.workload, p.name ORDER BY p.lateness_p50_us) AS rank,
@@ -210,15 +211,15 @@ SELECT filesystem, device, workload, name AS phase, n AS phases, min(clock) AS c
 FROM timed GROUP BY filesystem, device, workload, phase ORDER BY filesystem, device, workload, min(ordinal);
 
 -- name: clocks
--- Which phases ran without a real-time clock; there is nothing to be late for.
+-- Phases without a real-time clock, in which no request can be late.
 SELECT p.name AS phase, p.clock, count(*) AS phases FROM trial t JOIN phase p ON p.trial_id = t.id
 WHERE t.run_id = :run AND p.achieved_mean_us IS NULL AND p.reads + p.writes + p.flushes > 0 AND p.clock IN ('off', 'virtual')
 GROUP BY p.name, p.clock ORDER BY min(p.ordinal), p.clock;
 
 -- name: bench
--- What was measured, a phase a row. A failed trial has no numbers, whatever rows it left. `busy_ms` is of the busiest
--- device of the machine until quiescence, `device_busy_ms` until the last call returned; seeks and cache hits are of all of them; `leaf_bytes_written` is what reached the media behind
--- every array and cache.
+-- The measurements, one row for each phase. A failed trial has no numbers, even if it left rows. `busy_ms` is the time
+-- of the machine's busiest device until quiescence, `device_busy_ms` until the last call returned. Seeks and cache hits
+-- are totals of all devices. `leaf_bytes_written` counts the bytes that reached the media behind all arrays and caches.
 WITH timed AS (
   SELECT t.id AS trial_id, t.key, t.device, t.workload, t.parameters, t.scale, t.filesystem, t.variant, t.repetition,
     t.seed, t.clock, (t.clock = 'virtual' OR t.clock LIKE 'charged:%') AS virtual_time,
@@ -245,10 +246,11 @@ WITH timed AS (
 
 -- name: bench_measures
 -- after: bench
--- Every measurement with all that was counted. `queue_length` follows from Little's law: requests in the device on the
--- average; `processor_share` is the guest's processor time by the window's length in the guest's own time (`slower`:
--- the clock's factor), 1 for one processor; in virtual time there is no processor time, whatever the guest counted; `nvram_hits` leaves out dirty_hits, which are write_hits as well; `busy_per_request_us` from the utilisation law. The deviations are of the guest's /proc/diskstats from the
--- device's own counters.
+-- Every measurement with all counters. `queue_length`, the mean number of requests in the device, follows from Little's
+-- law. `processor_share` is the guest's processor time divided by the length of the window in guest time (`slower` is
+-- the clock's factor); 1 is one processor. In virtual time there is no processor time, whatever the guest counted.
+-- `nvram_hits` excludes dirty_hits, which are included in write_hits. `busy_per_request_us` follows from the utilisation
+-- law. The deviations are differences between the guest's /proc/diskstats and the device's counters.
 SELECT trial_id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, virtual_time, clock_kind, late, host_busy,
   phase, measured, operation, elapsed_ms, quiescent_ms, operations * 1000 / nullif(elapsed_ms, 0) AS rate,
   (SELECT value FROM metric WHERE phase_id = timed.phase_id AND name = 'fixed_time') AS fixed_time_s,
@@ -273,9 +275,10 @@ FROM timed ORDER BY device, workload, parameters, scale, virtual_time, ordinal, 
 
 -- name: bench_cells
 -- after: bench
--- A cell is file system x device x workload x parameters x phase x kind of clock (virtual time, with or without a charge for the processor, or a drive's real time). `busy_share` is the median, until quiescence (where
--- that was waited for); below a half the cell is not ranked: CPU-bound or idle, by `processor_share`. Intervals are not here: they are drawn by the bootstrap from
--- the rows of bench_measures.
+-- A cell is file system x device x workload x parameters x phase x kind of clock (virtual time, with or without a charge
+-- for the processor, or a drive's real time). `busy_share` is the median until quiescence, if awaited. A cell with less
+-- than a half is not ranked: it is CPU-bound or idle, according to `processor_share`. Intervals are not computed here,
+-- but by the bootstrap from the rows of bench_measures.
 , ranked AS (
   SELECT *, count(*) OVER cell AS n, row_number() OVER (cell ORDER BY window_ms) AS window_rank,
     row_number() OVER (cell ORDER BY elapsed_ms) AS elapsed_rank,
@@ -295,7 +298,7 @@ FROM ranked GROUP BY device, workload, parameters, scale, clock_kind, phase, fil
 ORDER BY device, workload, parameters, scale, clock_kind, min(ordinal), phase, quiescent_mean_ms;
 
 -- name: bench_trials
--- Every trial of a benchmark; of a failed one, why.
+-- Every trial of a benchmark, and the reason if it failed.
 SELECT id, key, device, workload, parameters, scale, filesystem, variant, repetition, seed, clock, verdict, summary, late,
   host_busy, started_at, wall_ms,
   (SELECT profile FROM device WHERE trial_id = trial.id AND ordinal = 0) AS profile,
@@ -303,7 +306,7 @@ SELECT id, key, device, workload, parameters, scale, filesystem, variant, repeti
 FROM trial WHERE run_id = :run ORDER BY device, workload, parameters, scale, filesystem, variant, repetition, id;
 
 -- name: bench_metrics
--- Means over the repetitions of what else was counted or reported.
+-- Means of the other counted or reported values over the repetitions.
 SELECT t.device, t.workload, t.parameters, t.scale,
   iif(t.clock = 'virtual' OR t.clock LIKE 'charged:%', t.clock, 'real') AS clock_kind, m.label AS phase,
   t.filesystem, t.variant, x.name, x.unit, count(*) AS repetitions, avg(x.value) AS mean, min(x.value) AS least, max(x.value) AS greatest
@@ -313,7 +316,7 @@ GROUP BY t.device, t.workload, t.parameters, t.scale, clock_kind, m.label, x.nam
 ORDER BY t.device, t.workload, t.parameters, t.scale, clock_kind, min(p.ordinal), m.label, x.name, t.filesystem, t.variant;
 
 -- name: bench_latency
--- Cumulative share of the requests of a workload's measured phases that took at most upper_us, by the model.
+-- Cumulative share of the requests in a workload's measured phases that took at most upper_us of model time.
 SELECT t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us, sum(l.count) AS requests,
   sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant ORDER BY l.upper_us) * 1.0 /
     sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant) AS share
@@ -324,7 +327,7 @@ GROUP BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us
 ORDER BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us;
 
 -- name: bench_flushes
--- The same of flushes.
+-- The same for flushes.
 SELECT t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us, sum(l.count) AS requests,
   sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant ORDER BY l.upper_us) * 1.0 /
     sum(sum(l.count)) OVER (PARTITION BY t.device, t.workload, t.parameters, t.filesystem, t.variant) AS share
@@ -335,7 +338,7 @@ GROUP BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us
 ORDER BY t.device, t.workload, t.parameters, t.filesystem, t.variant, l.upper_us;
 
 -- name: bench_load
--- What the first device did over the time of a measured phase, in the first repetition of each file system.
+-- Load of the first device over the time of a measured phase, in the first repetition of each file system.
 WITH turn AS (
   SELECT t.id, row_number() OVER (PARTITION BY device, workload, parameters, scale, filesystem, variant ORDER BY repetition, t.id) AS number
   FROM trial t WHERE run_id = :run AND verdict = 'measured')
@@ -347,8 +350,8 @@ WHERE m.measured
 ORDER BY t.device, t.workload, t.parameters, t.scale, p.ordinal, t.filesystem, t.variant, l.begin_ms;
 
 -- name: bench_io
--- One trial of each file system under the first workload of each device (the first that has a sample), every n-th
--- request of each kind so that the page holds at most 20 000. Times count from the first one.
+-- One trial of each file system under the first workload of each device (the first with a sample). Contains every n-th
+-- request of each kind, so that the page has at most 20 000. Times count from the first request.
 WITH candidate AS (
   SELECT id, device, workload, parameters, filesystem, key,
     row_number() OVER (PARTITION BY device, filesystem, variant ORDER BY workload, parameters, repetition, id) AS turn

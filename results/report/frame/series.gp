@@ -1,5 +1,5 @@
 # Lines of y by x with a key below. Set before: series; colours (one word per series); lines (a word per series: 1 a line, 0
-# points alone, for what the paper prints); xname, yname; logx; $data with one index per series: its name in quotes, then x, y.
+# only points, for the paper's values); xname, yname; logx; $data with one index per series: its name in quotes, then x, y.
 set yrange [0:*]
 set xlabel xname offset 0,1.1
 set ylabel yname

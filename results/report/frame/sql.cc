@@ -142,7 +142,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    // texts without a semicolon are clauses shared by queries
+    // Texts without a semicolon are clauses shared by queries.
     if (sql.ends_with(';')) names.push_back(name);
   return names;
 }

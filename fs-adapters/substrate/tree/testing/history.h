@@ -188,7 +188,7 @@ class User {
          slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
-      // symbolic links are dangling here
+      // Symbolic links are dangling here.
       if (next->second->type == FileType::symlink) return ENOENT;
       if (next->second->type != FileType::directory) return ENOTDIR;
       at = next->second;

@@ -177,11 +177,9 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
   EXPECT_GT(counts.left, 0U);
 }
 
-// Wrong repairs.
-//
-// Damage, and a repair of it that is wrong in one respect.
+// ---- wrong repairs
 
-/// A modification of a correct repair.
+/// A kind of damage, and a repair of it that is wrong in one respect.
 struct Broken {
   std::string_view kind;     ///< kind of damage to repair
   std::string_view message;  ///< expected part of the message

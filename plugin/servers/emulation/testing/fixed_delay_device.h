@@ -16,7 +16,7 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   }
   const model::Characteristics& characteristics() const override { return characteristics_; }
   model::DeviceCounters counters() const override { return {}; }
-  // never called
+  // Never called.
   std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }
   void submit(const model::Request& request, model::Initiator& initiator) override {
     inside_[request.id] = {&initiator, machine_.simulation().now()};

@@ -13,7 +13,7 @@ struct SyntheticEntrant {
   /// Time to quiescence, one value per repetition; elapsed is nine tenths of it.
   std::vector<double> seconds;
   double busy = 0.9;  ///< share of the time in which the device was busy
-  /// number of additional repetitions that failed after they had recorded a number
+  /// Number of additional repetitions that failed after they had recorded a number.
   std::size_t failed = 0;
   std::string variant;
   double processor = 0.12;  ///< share of the time in which the guest's processor was busy
