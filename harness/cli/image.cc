@@ -72,7 +72,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
 /// Opens the images. Uses the sizes only if mkfs creates them.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
-    return fail("--without-log", "and --log exclude each other", "use only one of them");
+    return fail("--without-log", "cannot be combined with --log", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "requires a log", "add --log FILE");
   TRY(auto device, open_file(arguments.image, arguments.size, "--size", *arguments.type, access));
