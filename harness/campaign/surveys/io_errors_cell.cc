@@ -48,7 +48,7 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
         "reported "
         "once to each open file, and later calls succeed unless more errors come; PostgreSQL, "
         "data_sync_retry: "
-        "a second attempt may report success although the data are lost");
+        "a second attempt may report success although the data is lost");
   }
   const bool stays_writable = o.state == MountState::read_write;
   if (type == "ext4" && data && stays_writable && cell.mount_option().empty())

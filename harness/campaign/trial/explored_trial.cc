@@ -108,7 +108,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// The judgement of a state that a crash inside the list left, if it failed its check.
+  /// The judgement after a crash inside the list, if the state that it left failed its check.
   std::optional<oracle::Judgement> at_crash_;
   /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
