@@ -142,7 +142,8 @@ void leave_terminal() {
   if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
 }
 
-/// Returns the first byte that the child sends, or else the exit code of the child.
+/// Mounts and serves in a child process. Returns in the parent as soon as the file system is
+/// mounted, or when the child has failed, with the child's exit code.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)

@@ -127,7 +127,7 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   return {};
 }
 
-/// Returns a leaf that may be changed, held.
+/// Returns a held leaf that may be changed.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);

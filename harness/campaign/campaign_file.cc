@@ -230,7 +230,7 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
 
 Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   if (root.has("cut")) {
-    return fail(root.subject("cut"), "a campaign that explores cuts everywhere",
+    return fail(root.subject("cut"), "cannot be combined with [explore], which cuts at every point",
                 "omit it, or omit [explore] for single power cuts");
   }
   ExplorationDefaults defaults;

@@ -61,7 +61,7 @@ struct ExploredCell {
   std::optional<workload::Application> application;  ///< replaces both; `workload` is then its name
   std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt for all numbered ones
   std::int64_t rounds = 60;
-  std::vector<std::string> strategies;  ///< plugin/states/state_enumerator.h
+  std::vector<std::string> strategies;  ///< names of plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< distinct states per trial
   /// Distinct states for all trials together; the budget of each is an equal share.
   std::optional<std::int64_t> states;

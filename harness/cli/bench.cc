@@ -200,7 +200,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                     "Show the plan and an estimate of the time; start nothing");
   command->add_flag(
       "--resume", arguments->resume,
-      "Resume the newest unfinished run of this benchmark; repeats no finished trial");
+      "Resume the newest unfinished run of this benchmark; finished trials are not repeated");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, starting with the i-th");
   add_kernels_option(*command, arguments->kernels);

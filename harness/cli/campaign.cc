@@ -287,8 +287,9 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan, "Show the plan; start nothing");
-  command->add_flag("--resume", arguments->resume,
-                    "Resume the newest unfinished run of this campaign; repeats no finished trial");
+  command->add_flag(
+      "--resume", arguments->resume,
+      "Resume the newest unfinished run of this campaign; finished trials are not repeated");
   command->add_flag(
       "--redo-errors", arguments->redo_errors,
       "Resume the newest run, finished or not, and repeat trials that ended as harness-error");

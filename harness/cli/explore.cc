@@ -588,7 +588,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option(
           "--trials", arguments->trials,
           "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
-          "others differ by seed. --resume repeats no finished workload")
+          "others differ by seed. --resume does not repeat finished workloads")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);

@@ -72,7 +72,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
 /// Opens the images. Uses the sizes only if mkfs creates them.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
-    return fail("--without-log", "and --log exclude each other", "use only one of them");
+    return fail("--without-log", "cannot be combined with --log", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "requires a log", "add --log FILE");
   TRY(auto device, open_file(arguments.image, arguments.size, "--size", *arguments.type, access));
@@ -291,12 +291,12 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
 template <typename Add>
 void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
                         int& exit_code) {
-  auto* const list = add("snapshots", "Lists the snapshots that are kept");
-  list->add_flag("--json", arguments->as_json, "prints the result as JSON");
+  auto* const list = add("snapshots", "Lists the snapshots");
+  list->add_flag("--json", arguments->as_json, "Print the result as JSON");
   list->callback([arguments, &exit_code] { exit_code = run_snapshots(*arguments); });
   const auto add_change = [&](const char* verb, const char* what, ChangeSnapshots change) {
     auto* const added = add(verb, what);
-    added->add_option("NAME", arguments->snapshot, "name of the snapshot")->required();
+    added->add_option("NAME", arguments->snapshot, "Name of the snapshot")->required();
     added->callback([arguments, change, &exit_code] {
       exit_code = run_change_of_snapshots(*arguments, change);
     });
@@ -314,11 +314,11 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   arguments->type = &type;
   const auto add = [&](const char* verb, const char* what) {
     auto* const added = command.add_subcommand(verb, what);
-    added->add_option("IMAGE", arguments->image, "file with the image")->required();
+    added->add_option("IMAGE", arguments->image, "File with the image")->required();
     return added;
   };
   auto* const mkfs = add("mkfs", "Creates an empty file system");
-  mkfs->add_option("--size", arguments->size, "create the image with this size (64M)");
+  mkfs->add_option("--size", arguments->size, "Create the image with this size (64M)");
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string name(option.name);
     mkfs->add_option_function<std::string>(
@@ -327,32 +327,32 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
             std::string(option.meaning))
         ->type_name(std::string(option.value));
   }
-  mkfs->add_flag("--json", arguments->as_json, "prints the result as JSON");
+  mkfs->add_flag("--json", arguments->as_json, "Print the result as JSON");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
   auto* const check =
       add("check", "Checks a file system; exits with 0 if clean or repaired, 1 otherwise");
   check->alias("fsck");
-  check->add_flag("--repair", arguments->repair, "repairs the damage found");
-  check->add_flag("--json", arguments->as_json, "prints the result as JSON");
+  check->add_flag("--repair", arguments->repair, "Repair the damage found");
+  check->add_flag("--json", arguments->as_json, "Print the result as JSON");
   check->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
   auto* const list = add("ls", "Lists a directory");
-  list->add_option("PATH", arguments->path, "path from the root; default: the root");
+  list->add_option("PATH", arguments->path, "Path from the root; default: the root");
   list->callback([arguments, &exit_code] { exit_code = run_show(*arguments, list_path); });
   auto* const cat = add("cat", "Prints a file");
-  cat->add_option("PATH", arguments->path, "path from the root")->required();
+  cat->add_option("PATH", arguments->path, "Path from the root")->required();
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
-      verb->add_option("--log", arguments->log, "image of the log, if it has a separate device");
+      verb->add_option("--log", arguments->log, "Image of the log, if it has a separate device");
     mkfs->add_option("--log-size", arguments->log_size,
-                     "create the log's image with this size (16M)");
+                     "Create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
-                    "the log's device is lost: discard the changes that only the log had");
+                    "The log's device is lost: discard the changes that only the log contained");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
     verb->add_option("--snapshot", arguments->snapshot,
-                     "reads this snapshot instead of the newest state");
+                     "Read this snapshot instead of the newest state");
   add_snapshot_verbs(add, arguments, exit_code);
 }
 

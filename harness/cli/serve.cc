@@ -53,7 +53,7 @@ struct Attached {
 Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() &&
                                       arguments.write_cache.empty() && arguments.tear.empty())) {
-    return fail("--machine", "excludes --profile, --size, --write-cache and --tear",
+    return fail("--machine", "cannot be combined with --profile, --size, --write-cache or --tear",
                 "set them in the machine file, for each device");
   }
   if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;

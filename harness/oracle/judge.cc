@@ -382,7 +382,7 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
       const ObjectHistory& now = object_of(candidates[0]);
       return report({Verdict::lost_synced_data, allowed.tier(), observed.path,
                      fmt::format("file {}", now.file),
-                     fmt::format("file {}, which this name showed at another time",
+                     fmt::format("file {}, to which this name referred at another time",
                                  object_of(*binding.token).file)});
     }
     possible = candidates;

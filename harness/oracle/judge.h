@@ -19,9 +19,9 @@
 
 namespace headcrash::oracle {
 
-/// An interpretation of ambiguous directories. A directory has no number in stamps, so a name may
-/// denote any of several directories. `of` maps a path to the chosen directory. A search fixes some
-/// choices; the remaining ones follow by matching.
+/// An interpretation of ambiguous directories. Stamps identify files but not directories, so a name
+/// may denote any of several directories. `of` maps a path to the chosen directory. The search sets
+/// the choices in `forced`; matching determines all others.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;

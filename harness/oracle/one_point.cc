@@ -147,8 +147,8 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
   const SeenName& name = *nearest_->name;
   return Finding{
       Verdict::wrong_data, Tier::documented, name.path,
-      fmt::format("all as it was at one point: {} operations done would explain {} other names",
-                  nearest_->done, nearest_->explained),
+      fmt::format("the tree at one point; {} other names match the point after {} operations",
+                  nearest_->explained, nearest_->done),
       name.observed == nullptr ? words({.kind = Expectation::Kind::no_name})
                                : "what it was at another point"};
 }

@@ -94,7 +94,7 @@ Result<void> Recovery::inspect() {
     if (!seen.first.mounted) not_idempotent("the second mount failed: " + seen.first.refusal);
     const std::string differs =
         seen.first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
-    if (!differs.empty()) not_idempotent("the second mount shows another tree: " + differs);
+    if (!differs.empty()) not_idempotent("the second mount shows a different tree: " + differs);
   }
   if (filesystem_.replay_by_mount && !state_.check_found_damage && state_.replayed &&
       filesystem_.shows_replay(seen.log))

@@ -90,7 +90,7 @@ TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   EXPECT_TRUE(guest.inspected_again);
 }
 
-TEST(Recovery, RepairsDamageOrKeepsIt) {
+TEST(Recovery, ReportsWhetherTheRepairSucceeded) {
   for (const int repair_exit : {0, 4}) {
     ScriptedGuest guest;
     guest.on_exec = [&](const std::string& command, std::size_t turn) {

@@ -85,8 +85,8 @@ std::vector<std::vector<std::string>> commands(const Application& application,
 /// Uses the setting after '+', or the file's default setting.
 Result<Application> load_application(const std::string& name_or_path);
 
-/// Returns all settings of an application for a name such as "sqlite+*". For other names, returns
-/// one application.
+/// For a name such as "sqlite+*", returns the application once with each of its settings. For any
+/// other name, returns one application, as load_application() does.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
 /// Parses the file of an application, without applying a setting. `file_name` is used in errors.

@@ -109,7 +109,7 @@ struct RecordingHeader {
   /// The contents of the media before the first event; nullopt: zeroes.
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
-    std::string state;      ///< plugin/states/crash_state.h
+    std::string state;      ///< name in the format of plugin/states/crash_state.h
     /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
     /// detects that another recording has replaced the base under the same name. Nullopt in
     /// recordings of older programs, which are not compared.

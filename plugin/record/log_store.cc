@@ -16,7 +16,7 @@ namespace {
 
 /// Chunks with fewer extents are not moved at first.
 constexpr std::size_t kFragmentedExtents = 32;
-/// Share of the limit by which the index may grow before the next attempt.
+/// Chunks are moved again once the index has grown by its limit divided by this number.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,

@@ -66,7 +66,7 @@ Cuts::Cuts(const SourceContext& context) {
     if (!context.in_range(event)) return;
     if (!over_power_cuts && run.power_cycle_begin(event) != 0) {
       left_out =
-          "cuts after the power went in the recording: what the device held then is not recorded";
+          "cuts after a power failure in the recording, because the device's contents are unknown";
       return;
     }
     cuts.push_back(event);

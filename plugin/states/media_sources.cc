@@ -122,8 +122,8 @@ class MemberSource final : public StateSource {
   double space() const override { return space_; }
   std::string bound() const override {
     if (steps_.empty()) return {};
-    return "one member behind by 1, 2, 4 or 8 media writes of the others, two behind by one, none across a "
-           "kept promise or a member's answer";
+    return "one member behind by 1, 2, 4 or 8 media writes of the others, or two behind by one; not behind "
+           "a promise to the host, or a request that the array sent after the member's next reply";
   }
 
  private:

@@ -83,8 +83,8 @@ struct Cuts {
   /// unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  std::vector<std::uint64_t> power_lost;  ///< contents of the medium when the power went
-  std::vector<std::uint64_t> last;        ///< before the power went, and at the end of the run
+  std::vector<std::uint64_t> power_lost;  ///< contents of the medium at the power cut
+  std::vector<std::uint64_t> last;        ///< before the power cut, and at the end of the run
   std::string left_out;                   ///< why some cuts cannot be used
 };
 

@@ -94,7 +94,7 @@ void Syncer::State::write_behind() {
   }
 }
 
-/// Returns the age at which data are written; kNever if the policy ignores age.
+/// Returns the age at which data is written; kNever if the policy ignores age.
 TimeNs Syncer::State::age() const {
   switch (options.policy) {
     case SyncerOptions::Policy::interval:

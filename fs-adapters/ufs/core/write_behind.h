@@ -28,7 +28,7 @@ class WriteBehind {
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
   /// Writes a data block whose last byte has been written. The file must be locked. Waits while
-  /// more than bytes_max of the file's data are in flight, including this block.
+  /// more than bytes_max of the file's data is in flight, including this block.
   void write(std::uint64_t file, os::HeldBuffer block);
 
   /// For tests: number of files that may have writes in flight.

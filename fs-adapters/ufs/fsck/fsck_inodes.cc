@@ -61,8 +61,10 @@ void Fsck::State::reset_map() {
   for (std::uint32_t i = 0; i < journal_area.fragments; ++i) map.claim(journal_area.at + i, 1);
 }
 
-/// A wrong pointer to a block of another file may make the block look like a block of invalid
-/// pointers. The owner is known only after all inodes, so nothing in the block is cleared before.
+/// Checks all inodes, if necessary twice. A wrong indirect pointer may refer to a block of another
+/// file, which then looks like an indirect block with invalid pointers. Two owners of a block are
+/// found only after all inodes have been read, so the first pass writes no indirect block. If it
+/// found invalid pointers but no block with two owners, the second pass clears the pointers.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();

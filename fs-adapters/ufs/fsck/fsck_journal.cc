@@ -15,12 +15,13 @@ namespace headcrash::ufs {
 namespace {
 
 std::string losses(const FsckReport& report, const Superblock& superblock) {
-  const std::string given_up = "the log device is given up: ";
+  const std::string given_up = "the log device is abandoned: ";
   if (report.was_clean) return given_up + "the file system was clean, so nothing is lost";
   const std::uint64_t bytes =
       std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
-  return fmt::format("{}synced updates that were not in place are lost, at most {} bytes of log",
-                     given_up, bytes);
+  return fmt::format(
+      "{}synced updates that only the log contained are lost, at most {} bytes of it", given_up,
+      bytes);
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ struct Fsck::State {
   bool again = false;        ///< a repair has changed the input of earlier phases
   bool duplicates = false;   ///< phase 1 has found a block twice
 
-  // While a block may belong to another file, phase 1 does not clear pointers in that block.
+  // In the first pass of phase 1, an indirect block may still turn out to belong to another file.
+  // `holding_back`: corrected indirect blocks are not written. `held_back`: at least one was not.
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< findings were already reported before
 

@@ -230,7 +230,8 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// For a control: the request keeps its own copy of the commit record's fragment.
+/// Sends the commit record's fragment without waiting for it, for a control. The request owns a
+/// copy of the fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {
     explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}

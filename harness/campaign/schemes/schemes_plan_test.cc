@@ -65,7 +65,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
   EXPECT_EQ(none.at(0).key(), "lfs-old-log/histories/0@used");
 }
 
-TEST(SchemesPlan, EverySchemeHasAllOfSeqOneItsShareOfSeqTwoAndAllFamilies) {
+TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
   // If few workloads expose a control, the control runs with only one of them.
   const std::uint64_t schemes = systems.size(),

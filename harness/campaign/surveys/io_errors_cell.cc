@@ -48,19 +48,18 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
         "reported "
         "once to each open file, and later calls succeed unless more errors come; PostgreSQL, "
         "data_sync_retry: "
-        "a second attempt may report success although the data are lost");
+        "a second attempt may report success although the data is lost");
   }
   const bool stays_writable = o.state == MountState::read_write;
   if (type == "ext4" && data && stays_writable && cell.mount_option().empty())
-    places.emplace_back("ext4(5), data_err=ignore (default): an error of file data ends nothing");
+    places.emplace_back("ext4(5), data_err=ignore (default): an error in file data has no effect");
   if (type == "ext4" && data && !stays_writable && cell.mount_option() == "data_err=abort")
     places.emplace_back(
-        "ext4(5), data_err=abort: an error of file data in ordered mode aborts the journal");
+        "ext4(5), data_err=abort: an error in file data in ordered mode aborts the journal");
   if (type == "xfs" && metadata && cell.lasting)
     places.emplace_back(
-        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are tried again as "
-        "often as "
-        "error/metadata/EIO/max_retries says, and given up at unmount (fail_at_unmount)");
+        "Linux, Documentation/admin-guide/xfs.rst, \"Error handling\": metadata writes are retried up to "
+        "error/metadata/EIO/max_retries times, and not during an unmount (fail_at_unmount)");
   return fmt::format("{}", fmt::join(places, "; "));
 }
 

@@ -27,7 +27,7 @@ struct IoErrorFiles {
 };
 
 struct ArmedFaults {
-  std::vector<std::string> specs;  ///< plugin/model/faults/faults.h
+  std::vector<std::string> specs;  ///< in the format of plugin/model/faults/faults.h
   bool late = false;
   std::string what;  ///< description of the block
 };

@@ -63,7 +63,8 @@ Result<void> SurveyCellRun::make_file_system() {
 Result<void> SurveyCellRun::mount_fresh() {
   std::string why;
   TRY(const auto mounted, session_->mount(filesystem_, &why));
-  if (!mounted) return run::stop(ErrorKind::other, "the fresh file system was refused: " + why);
+  if (!mounted)
+    return run::stop(ErrorKind::other, "the new file system could not be mounted: " + why);
   return {};
 }
 

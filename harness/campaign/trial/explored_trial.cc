@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// Failures of one kind in a cell to minimise. Further failures are reported but not minimised.
+/// Number of failures of each kind in a cell to minimise. Others are reported but not minimised.
 /// Failures of a control are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Failures of one kind to confirm if none is described in detail.
+/// Maximum number of failures of each kind to confirm if failures are not described in detail.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -108,7 +108,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// The judgement of a state that a crash inside the list left, if it failed its check.
+  /// The judgement after a crash inside the list, if the state that it left failed its check.
   std::optional<oracle::Judgement> at_crash_;
   /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;

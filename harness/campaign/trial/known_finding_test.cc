@@ -35,7 +35,7 @@ TEST(KnownFinding, IsFoundInAStateThatFailedTwice) {
   EXPECT_EQ(sought.state, &trial.states[2]);
 }
 
-TEST(KnownFinding, CountsNextToAWorseOneInTheSameTree) {
+TEST(KnownFinding, IsFoundEvenIfTheTreeHasAWorseFinding) {
   db::CrashStateRecord both = state("lost-synced-data", "lost-synced-data");
   both.findings.push_back({"resurrected", "documented", "b", "no such name", "a file"});
   EXPECT_EQ(verdict(kResurrected, {both}), Verdict::lost_synced_data);

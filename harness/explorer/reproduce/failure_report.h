@@ -52,7 +52,7 @@ struct FailureReport {
   std::string tier;        ///< the strongest tier whose promise was broken
   std::string operations;  ///< the smallest failing list that was found, one operation per line
   std::string minimised_state;  ///< minimised state in the recording of the original failure
-  std::string account;          ///< failure_text.h
+  std::string account;          ///< text of failure_text.h
   std::string replay;           ///< the command that reproduces minimised_state
   double minimise_ms = 0;       ///< time spent on minimising, excluding file I/O
   /// The recording of the smaller workload, if there is one, and its failing state.

@@ -50,7 +50,7 @@ AtReturn probe_returns(ComparedScheme scheme) {
     at.removed_is_permanent = has_name(*(*machine)->medium(), "old") ? 0 : 1;
     at.freed_is_reusable = free_bytes() > before ? 1 : 0;
   });
-  if (!done) at.remark = "the file system refused";
+  if (!done) at.remark = "a file system call failed";
   return at;
 }
 
@@ -79,7 +79,7 @@ Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
         static_cast<double>((*machine)->now() - begun_at) / static_cast<double>(model::kSecondNs);
     (void)fs.close(*file);
   });
-  if (!done) remark = "the file system refused";
+  if (!done) remark = "a file system call failed";
   return done ? seconds : std::nullopt;
 }
 

@@ -38,7 +38,7 @@ ClaimAnswer own_numbers() {
           100 * (303. / 298 - 1), {});
   add_row(answer, "VxFS on RAID-0 with Presto, by \"60 % less\"", "throughput", "ops/s", {},
           3046 * .4, {});
-  add_rule(answer, "one configuration has one number (+-1 %)",
+  add_rule(answer, "figures 2 and 4 have the same number for the same configuration (+-1 %)",
            {{"figure 2", 1397.}, {"figure 4", 1466.}}, [] { return 1466. / 1397 <= 1.01; });
   add_rule(answer, "figures of merit are at 50 ms at most",
            {{"RAID-5", 61.7}, {"fast fsck", 94.2}, {"VxFS", 58.2}}, [] { return false; });
@@ -65,7 +65,7 @@ ClaimAnswer shares() {
   add_row(answer, "42 s over the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});
   add_row(answer, "so 5 GB, clean (section 6.4)", "fast fsck", "s", 4., small_s, {});
   add_row(answer, "382 s over the groups of 44 GB", "a group", "ms", {}, 382e3 / groups, {});
-  add_rule(answer, "44 GB and 5 GB have the same constant (+-25 %)", {in_unit(small_s, "s")},
+  add_rule(answer, "44 GB and 5 GB take the same time per group (+-25 %)", {in_unit(small_s, "s")},
            [&] { return std::abs(small_s / 4 - 1) <= .25; });
   return answer;
 }

@@ -207,7 +207,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
              {{"30 s", all[0].at(load)}, {"10 s", all[1].at(load)}, {"1 s", all[2].at(load)}}, [&] {
                return *all[0].at(load) > *all[1].at(load) && *all[1].at(load) > *all[2].at(load);
              });
-  add_rule(answer, "40 % of each second gives the same as 10 % (+-10 %)",
+  add_rule(answer, "a flusher that runs 40 % of each second gives the same as 10 % (+-10 %)",
            {{"10 %", often}, {"40 %", longer}},
            [&] { return std::abs(*longer / *often - 1) <= .1; });
   add_promises(answer, all);
@@ -279,7 +279,7 @@ std::vector<ClaimAnswer> table1(Context& context) {
            });
   add_rule(answer, "VxFS is faster with Presto than without",
            {{"with", vxfs_presto}, {"without", vxfs}}, [&] { return *vxfs_presto < *vxfs; });
-  add_rule(answer, "fast fsck and VxFS take as long without Presto (+-25 %)",
+  add_rule(answer, "without Presto, fast fsck takes as long as VxFS (+-25 %)",
            {{"fast fsck", fast}, {"VxFS", vxfs}},
            [&] { return std::abs(*fast / *vxfs - 1) <= .25; });
   add_rule(answer, "fast fsck takes .30 of UFS at most",

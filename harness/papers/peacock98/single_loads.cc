@@ -54,7 +54,7 @@ ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
         std::ranges::minmax_element(throughputs, {}, [](const Named& one) { return *one.value; });
     return *most->value <= *least->value * 1.05;
   });
-  add_rule(answer, "40 % of each second responds slowest", responses, [&] {
+  add_rule(answer, "a flusher that runs 40 % of each second responds slowest", responses, [&] {
     return std::ranges::all_of(
         responses, [&](const Named& one) { return *one.value <= *responses.back().value; });
   });

@@ -24,7 +24,7 @@ double reuse_without_copying(double overall_u);
 /// that time must be U. For large segments: U = (1 - u) / -ln u.
 double uniform_steady_state(double overall_u);
 
-/// Returns the lowest write cost if hot and cold data are in separate segments with separate
+/// Returns the lowest write cost if hot and cold data is in separate segments with separate
 /// cleaners. Assumes that both groups are uniform inside, and that the free space is divided
 /// optimally. For hot-and-cold patterns only.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);

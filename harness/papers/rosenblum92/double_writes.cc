@@ -77,7 +77,7 @@ MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&
   run(prepare);
   const model::DeviceCounters before = (*machine)->device_counters();
   run(body);
-  if (!done) return {{}, {}, "the file system refused"};
+  if (!done) return {{}, {}, "a file system call failed"};
   return between(before, (*machine)->device_counters());
 }
 
@@ -192,7 +192,7 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
   VfsResult<void> done;
   run_as_user(**machine, [&] { done = write_durably((*machine)->vfs(), bytes); });
   const auto quiet = (*machine)->become_quiet();
-  if (!done || !quiet) return {{}, {}, "the file system refused"};
+  if (!done || !quiet) return {{}, {}, "a file system call failed"};
   const model::DeviceCounters after = (*machine)->device_counters();
   const auto sectors = static_cast<double>(after.sectors_written - before.sectors_written);
   constexpr double kKilobyte = 1024;

@@ -397,7 +397,7 @@ Usable usable(const Setup& setup, const ProductionOptions& options) {
     done = load.run_until((*machine)->vfs(), (*machine)->system().executor,
                           static_cast<os::TimeNs>(ageing.hours * kHourNs));
   });
-  if (!done) return {{}, "the file system refused"};
+  if (!done) return {{}, "a file system call failed"};
   const double busy_s = seconds_of((*machine)->device_counters().busy_ns - busy);
   return {static_cast<double>(load.bytes_written()) / busy_s / kWrenBytesPerSecond, {}};
 }

@@ -186,7 +186,7 @@ class Production {
   }
   static ProductionRun refused() {
     ProductionRun run;
-    run.remark = "the file system refused";
+    run.remark = "a file system call failed";
     return run;
   }
 

@@ -47,7 +47,7 @@ Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
   VfsResult<void> made;
   run_as_user(**machine, [&] { made = make((*machine)->vfs(), files); });
   if (!made) {
-    result.remark = "the file system refused";
+    result.remark = "a file system call failed";
     return result;
   }
   (*machine)->system().executor.run_until((*machine)->now() + kUntilCrash);

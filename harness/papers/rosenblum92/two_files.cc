@@ -30,7 +30,7 @@ Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t othe
     }
     if (done) done = vfs.syncfs();
   });
-  if (!done) return {{}, "the file system refused"};
+  if (!done) return {{}, "a file system call failed"};
   (*machine)->system().executor.run_until((*machine)->now() + kUntilWritten);
   (*machine)->clear_trace();
   run_as_user(**machine, [&] {
@@ -38,7 +38,7 @@ Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t othe
       if (done) done = make_file(vfs, path, 1, file_bytes);
   });
   (*machine)->system().executor.run_until((*machine)->now() + kUntilWritten);
-  if (!done) return {{}, "the file system refused"};
+  if (!done) return {{}, "a file system call failed"};
   return {static_cast<double>((*machine)->system().queue.counters().issued_writes), {}};
 }
 

@@ -62,13 +62,13 @@ ClaimAnswer table2(Context& context, Rates& rates) {
     return std::ranges::all_of(
         costs, [](const Named& cost) { return *cost.value <= 6 && *cost.value >= -6; });
   });
-  add_rule(answer, "ext3 falls with clients (32 below 1)",
+  add_rule(answer, "ext3's rate falls with more clients (32 below 1)",
            {{"1", rates[1][0]}, {"32", rates[1][4]}}, [&] { return *rates[1][4] < *rates[1][0]; });
   answer.remarks.push_back(fmt::format(
       "The processor was calibrated to KFS with one client (pentium4.h). Each client runs {} % "
       "of the load's operations. The rate counts bytes read and written, as in dbench 2. dbench "
       "1 counted 132 MB per client, which would give KFS's client .45 s instead of 1.17 s. While "
-      "the disk is not busy, all rates are determined by processor time of 2003. Files here have "
+      "the disk is idle, the processor of 2003 determines all rates. Files here have "
       "at most 2 MB, and a client's live files have fewer bytes than the original's 22.5 MB, so "
       "that 32 clients do not exceed 628 MiB.",
       percent));
@@ -141,7 +141,7 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
   answer.remarks.push_back(
       "Text and table contradict each other for one client (60 and 29 %), and 186 MB/s at 4 "
       "clients and 204 at 8 are not exponential growth, so both readings have rows. A client "
-      "ends within a second, before any system must write by time. Here ext3 waits for commits "
+      "ends within a second, before the interval of any system. Here ext3 waits for commits "
       "of full transactions, each after the data of its new files (ordered). Counterfactuals: "
       "all systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's "
       "write cache off, and on with flushes.");

@@ -76,7 +76,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
           seen.error);
   add_rule(answer, "every 10 s: less is written than with the journal",
            {{"KFS+snap", of_snap}, {"ext3", of_journal}}, [&] { return *of_snap < *of_journal; });
-  add_rule(answer, "every 10 s: not more is written than with everything in place (10 %)",
+  add_rule(answer, "every 10 s: at most 10 % more is written than with everything in place",
            {{"KFS+snap", of_snap}, {"KFS", of_kfs}, {"ext2", of_ordered_updates}},
            [&] { return *of_snap <= *of_kfs * 1.1; });
   add_falling(answer, "longer intervals write less", falling);

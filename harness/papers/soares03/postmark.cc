@@ -73,8 +73,8 @@ std::vector<ClaimAnswer> postmark(Context& context) {
       "The rates of table I are per kind of operation. In the sense of PostMark's \"mixed with "
       "transactions\", each kind is half of the transactions, and KFS takes 80 s. If they are "
       "rates of transactions, KFS takes 160 s. Here the pool fits into memory, and the "
-      "transactions take processor time and the waits for the journal. The text does not say "
-      "what Linux waited for during 80 s.");
+      "transactions cost only processor time and, on ext3, waits for the journal. The text does not "
+      "say what Linux waited for during 80 s.");
   return {answer};
 }
 

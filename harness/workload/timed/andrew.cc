@@ -241,10 +241,10 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
                 [tree](User& user, FileWork&) { return Compiler(user, *tree).check(); })};
 }
 
-const Parameter kCold{"cold", 0, 0, 0, 1, "our choice: 1: the source is read from the disk"};
+const Parameter kCold{"cold", 0, 0, 0, 1, "1: the source is read from the disk; our choice: 0"};
 const Parameter kPrograms{
     "programs", 0, 0,
-    0,          1, "our choice: 1: starts the programs of the script and the compiler (andrew.cc)"};
+    0,          1, "1: the script and the compiler start programs (andrew.cc); our choice: 0"};
 
 }  // namespace
 

@@ -86,7 +86,7 @@ class TestMember final : public Device, private EventTarget {
   void power_on() override { powered_ = true; }
 
   bool dead = false;
-  bool stall_writes = false;  ///< writes stay in flight until the power goes
+  bool stall_writes = false;  ///< writes stay in flight until the power cut
   std::set<std::uint64_t> unreadable;
 
  private:

@@ -190,7 +190,8 @@ Result<void> Settings::check() const {
         "lists them), or states=N to serve crash states");
   if (!machine) return {};
   constexpr const char* kInFile = "set it in the machine file, for each device";
-  if (!profile.empty()) return fail("profile", "and machine exclude each other", "use one of them");
+  if (!profile.empty())
+    return fail("profile", "cannot be combined with machine", "use one of them");
   if (size_bytes) return fail("size", "does not apply to machines", kInFile);
   if (write_cache) return fail("write-cache", "does not apply to machines", kInFile);
   if (tear) return fail("tear", "does not apply to machines", kInFile);

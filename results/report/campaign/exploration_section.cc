@@ -249,7 +249,7 @@ Section exploration_section(const Facts& facts) {
       trials += each.trials;
     }
     out += folded({.summary = fmt::format(
-                       "Coverage: {} states checked; explored whole: {} of {} strategies of trials",
+                       "Coverage: {} states checked; fully explored: {} of {} strategies of trials",
                        checked, whole, trials),
                    .html = coverage_table(facts) + query_note("coverage", run),
                    .id = "coverage"});

@@ -18,7 +18,7 @@ constexpr double kRightMargin = 10;
 constexpr double kShortestBar = 3;  // smallest visible size
 constexpr std::size_t kOperationCharacters = 26;
 constexpr double kCharacterWidth = 6.1;     // of the labels' 11 px
-constexpr double kSmallCharacterWidth = 5;  // of the 9 px of quiet labels
+constexpr double kSmallCharacterWidth = 5;  // in quiet labels, whose font has 9 px
 
 /// Returns a step of 1, 2 or 5 times a power of ten.
 double round_step(double least) {
