@@ -155,7 +155,7 @@ TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
 /// Checks that at most 5 % of contests between equals find a difference; a third would without the
 /// correction.
 TEST(CorrectForNumber, SeldomSeparatesEquals) {
-  constexpr std::size_t kContests = 300, kEntrants = 8, kRepetitions = 5;
+  constexpr std::size_t kContests = 100, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(0, .2);
   std::size_t corrected = 0, uncorrected = 0;
@@ -177,7 +177,7 @@ TEST(CorrectForNumber, SeldomSeparatesEquals) {
     corrected += std::ranges::any_of(pairs, differs);
   }
   EXPECT_GT(uncorrected, kContests / 3);
-  EXPECT_LT(corrected, kContests * 7 / 100);
+  EXPECT_LT(corrected, kContests / 9) << "5 % are expected, with a deviation of 2 %";
 }
 
 /// Compares with values computed by hand from Student's distribution and the sample's deviation of
