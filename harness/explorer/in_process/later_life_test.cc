@@ -16,7 +16,7 @@ class LaterLifeTest : public testing::Test {
     const auto disk = system.lab_disk("tiny") ? "tiny" : kPlainDisk;
     const auto explorer = explorers_.get(std::string(disk), system);
     EXPECT_TRUE(explorer) << explorer.error().message();
-    return (*explorer)->formatted;
+    return explorer.value()->formatted;
   }
 
   TemporaryFolder folder_;
@@ -24,13 +24,14 @@ class LaterLifeTest : public testing::Test {
 };
 
 TEST_F(LaterLifeTest, SoundDisksPassAndMayBeCutAgain) {
-  for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
-    if (system->control()) continue;
-    SCOPED_TRACE(system->full_name());
-    const FormattedDisk& formatted = format(*system);
+  for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
+    SCOPED_TRACE(type->name());
+    const auto system = type->find_system(type->usual_system());
+    ASSERT_TRUE(system) << system.error().message();
+    const FormattedDisk& formatted = format(**system);
     StateDisk disk(formatted.bytes, formatted.log_at);
-    const auto fsck = system->type().checker();
-    LaterLife life(*system, disk, *fsck);
+    const auto fsck = type->checker();
+    LaterLife life(**system, disk, *fsck);
     life.measure_new_disk();
     disk.show_base();
     life.interrupt_recovery(1);
