@@ -9,56 +9,16 @@
 #include "fs-adapters/registry.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "fs-adapters/testing/lab_image.h"
+#include "fs-adapters/use_of_space.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::adapters {
 namespace {
 
-using tree::bench::bytes_of;
 using tree::bench::User;
 
 constexpr int kSteps = 60;
 constexpr int kLivesOfPlain = 4;  ///< with fewer lives, only the smaller disk is used
-constexpr std::size_t kPieceBytes = 3000;
-/// Share of the reported free space that a sequence of writes must be able to use. The rest is for
-/// the metadata of the new file.
-constexpr std::uint64_t kUsablePercent = 90;
-constexpr os::TimeNs kSettleNs = 10 * model::kSecondNs;
-
-/// Removes everything below a folder. The folder itself stays.
-void remove_below(Vfs& vfs, const std::string& folder) {
-  const auto entries = vfs.list(folder);
-  ASSERT_TRUE(entries) << folder;
-  for (const DirectoryEntry& entry : *entries) {
-    const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
-    if (entry.type == FileType::directory) {
-      remove_below(vfs, path);
-      EXPECT_TRUE(vfs.rmdir(path)) << path;
-    } else {
-      EXPECT_TRUE(vfs.unlink(path)) << path;
-    }
-  }
-}
-
-/// Appends pieces to a new file until it has `bytes` bytes or the disk is full. Returns its size.
-std::uint64_t write_until_full(Vfs& vfs, const std::string& path, std::uint64_t bytes,
-                               std::size_t piece_bytes = kPieceBytes) {
-  const auto file = vfs.open(path, {.create = true});
-  EXPECT_TRUE(file || file.error().value == ENOSPC) << path;
-  if (!file) return 0;
-  const std::string piece(piece_bytes, 'p');
-  std::uint64_t written = 0;
-  while (written < bytes) {
-    const auto got = vfs.append(*file, bytes_of(piece));
-    if (!got) {
-      EXPECT_EQ(got.error().value, ENOSPC) << path;
-      break;
-    }
-    written += piece_bytes;
-  }
-  EXPECT_TRUE(vfs.close(*file));
-  return written;
-}
 
 class LongLives : public LabImage {
  protected:
@@ -89,7 +49,9 @@ class LongLives : public LabImage {
           user.emplace(vfs, fmt::format("u{}", life), static_cast<std::uint32_t>(life));
           if (roomy_) user->live(kSteps);
           fill_and_thin_out(vfs, life);
-          if (end == End::unmount) settle(vfs, machine);
+          if (end == End::unmount) {
+            EXPECT_TRUE(settle(vfs, machine));
+          }
         },
         end);
     if (end == End::abandon) return recover(life % 4 == 1);
@@ -98,7 +60,7 @@ class LongLives : public LabImage {
         [&](Vfs& vfs, os::System& machine) {
           user->moves_to(vfs);
           if (roomy_) user->compare();
-          settle(vfs, machine);
+          EXPECT_TRUE(settle(vfs, machine));
         },
         End::unmount);
   }
@@ -109,15 +71,15 @@ class LongLives : public LabImage {
     std::uint64_t free = 0;
     with_mounted(
         [&](Vfs& vfs, os::System& machine) {
-          remove_below(vfs, "");
-          settle(vfs, machine);
+          EXPECT_TRUE(remove_below(vfs, ""));
+          EXPECT_TRUE(settle(vfs, machine));
           free = vfs.space()->free_bytes;
           const std::uint64_t promised = free * kUsablePercent / 100;
-          EXPECT_GE(write_until_full(vfs, "all", promised), promised)
+          EXPECT_GE(written(vfs, "all", promised), promised)
               << "of " << free << " bytes that were reported as free";
           EXPECT_TRUE(vfs.sync());
           EXPECT_TRUE(vfs.unlink("all"));
-          settle(vfs, machine);
+          EXPECT_TRUE(settle(vfs, machine));
           EXPECT_GE(vfs.space()->free_bytes + map_growth(), free);
         },
         End::unmount);
@@ -133,11 +95,12 @@ class LongLives : public LabImage {
  private:
   static constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 
-  /// Syncs, and waits for background work to end.
-  static void settle(Vfs& vfs, os::System& machine) {
-    EXPECT_TRUE(vfs.sync());
-    machine.executor.sleep_until(machine.executor.now() + kSettleNs);
-    EXPECT_TRUE(vfs.sync());
+  /// Returns the bytes written by write_until_full().
+  static std::uint64_t written(Vfs& vfs, const std::string& path, std::uint64_t bytes,
+                               std::size_t piece_bytes = kPieceBytes) {
+    const auto done = write_until_full(vfs, path, bytes, piece_bytes);
+    EXPECT_TRUE(done) << path << ": " << done.error().value;
+    return done.value_or(0);
   }
   static void fill_and_thin_out(Vfs& vfs, int life) {
     constexpr std::uint64_t kFileBytes = 20 * kPieceBytes;
@@ -146,13 +109,11 @@ class LongLives : public LabImage {
     ASSERT_TRUE(made || made.error().value == ENOSPC);
     if (!made) return;
     int files = 0;
-    while (write_until_full(vfs, fmt::format("{}/{}", folder, files), kFileBytes) == kFileBytes)
-      ++files;
+    while (written(vfs, fmt::format("{}/{}", folder, files), kFileBytes) == kFileBytes) ++files;
     for (int i = 0; i < files; i += 2) EXPECT_TRUE(vfs.unlink(fmt::format("{}/{}", folder, i)));
     // Freed space can be used at once, without a sync.
     for (int i = 0; i < files / 3; i += 2)
-      EXPECT_EQ(write_until_full(vfs, fmt::format("{}/{}", folder, i), kFileBytes, kFileBytes),
-                kFileBytes)
+      EXPECT_EQ(written(vfs, fmt::format("{}/{}", folder, i), kFileBytes, kFileBytes), kFileBytes)
           << "file " << i << " of " << files;
   }
 };

@@ -25,7 +25,7 @@ void live_on_a_full_disk(std::uint32_t seed) {
       {.device_bytes = kDeviceBytes,
        .mkfs = {
            .block_bytes = seed % 2 == 0 ? 1024U : 4096U, .segment_bytes = 64 << 10, .id = seed}});
-  bench::Machine m(*disk.store, kCacheBytes);
+  bench::Machine m(*disk.store, kCacheBytes, tree::bench::schedule_of(seed));
   const MountOptions options{
       .selection = seed % 3 == 0 ? Selection::greedy : Selection::cost_benefit,
       .clean_start = 10'000,

@@ -254,7 +254,9 @@ VfsResult<void> Store::checkpoint_locked() {
   // If no changes are pending, the newest checkpoint is complete, except during a mount or unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
-  if (known) return write_checkpoint_region();
+  // A flush may have begun another segment and then found nothing to write.
+  const bool moved = segment_ != checkpoint_.segment || next_segment_ != checkpoint_.next_segment;
+  if (known && !moved) return write_checkpoint_region();
   TRY(flush_everything());
   TRY(write_tables());
   return write_checkpoint_region();

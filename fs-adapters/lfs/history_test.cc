@@ -47,7 +47,7 @@ TEST_P(History, WithSeveralConcurrentUsers) {
                                .segment_bytes = 64 << 10,
                                .checksums = setup.checksums,
                                .id = seed}});
-    bench::Machine m(*disk.store, setup.cache_bytes);
+    bench::Machine m(*disk.store, setup.cache_bytes, tree::bench::schedule_of(seed));
     m.mount(setup.mount);
     std::vector<std::unique_ptr<User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;

@@ -48,7 +48,7 @@ TEST_P(History, WithSeveralConcurrentUsers) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     bench::Disk disk({.device_bytes = setup.device_bytes,
                       .mkfs = {.block_bytes = seed % 2 == 0 ? 1024U : 512U, .id = seed}});
-    bench::Machine m(*disk.store, setup.cache_bytes);
+    bench::Machine m(*disk.store, setup.cache_bytes, tree::bench::schedule_of(seed));
     m.mount(setup.mount);
     std::vector<std::unique_ptr<User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;

@@ -24,8 +24,9 @@ TEST_P(History, WithSeveralConcurrentUsers) {
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Mounted m(GetParam(),
-              {.device_bytes = 8 << 20, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 192U << 10});
+    Mounted m(GetParam(), {.device_bytes = 8 << 20,
+                           .cache_bytes = seed % 2 == 0 ? 4U << 20 : 192U << 10,
+                           .schedule = tree::bench::schedule_of(seed)});
     m.mount();
     std::vector<std::unique_ptr<User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;

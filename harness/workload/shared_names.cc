@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <random>
 #include <string>
 #include <utility>
@@ -14,14 +15,26 @@ namespace {
 
 using Kind = Operation::Kind;
 
+/// Objects that the users of a list change at once.
+enum class Shape : std::uint8_t {
+  one_directory,
+  two_directories,
+  any_names,          ///< files or directories
+  vanishing_targets,  ///< a directory that is removed while others create, link or move into it
+  commits,            ///< files that every second call makes persistent
+  cold_inodes         ///< files that are evicted and read again
+};
+constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
+                             Shape::vanishing_targets, Shape::commits,         Shape::cold_inodes};
+
 class SharedDrawing {
  public:
   explicit SharedDrawing(std::uint64_t number)
-      : random_(number * 0x9e3779b97f4a7c15 + 23), kind_(number % 3) {}
+      : random_(number * 0x9e3779b97f4a7c15 + 23), shape_(kShapes.at(number % kShapes.size())) {}
 
   std::vector<Operation> take() {
     set_up();
-    add({.kind = Kind::sync});
+    add({.kind = shape_ == Shape::cold_inodes ? Kind::evict : Kind::sync});
     add({.kind = Kind::join});
     const auto users = static_cast<std::uint8_t>(one_in(2) ? 2 : 3);
     for (std::uint8_t user = 0; user < users; ++user) {
@@ -40,10 +53,10 @@ class SharedDrawing {
 
   std::string name() { return {static_cast<char>('a' + below(3))}; }
   std::string path() {
-    if (kind_ == 0) return "d/" + name();
-    if (kind_ == 1 && !one_in(4))
+    if (shape_ == Shape::one_directory) return "d/" + name();
+    if (shape_ == Shape::two_directories && !one_in(4))
       return (one_in(2) ? "d/" : "e/") + std::string(one_in(2) ? "a" : "b");
-    return kind_ == 1 ? std::string(one_in(2) ? "d" : "e") : name();
+    return shape_ == Shape::two_directories ? std::string(one_in(2) ? "d" : "e") : name();
   }
 
   void make_file(const std::string& path) {
@@ -73,23 +86,61 @@ class SharedDrawing {
   }
 
   void set_up() {
-    if (kind_ < 2) add({.kind = Kind::mkdir, .path = "d"});
-    if (kind_ == 1) add({.kind = Kind::mkdir, .path = "e"});
-    const std::vector<std::string> all = kind_ == 0   ? std::vector<std::string>{"d/a", "d/b"}
-                                         : kind_ == 1 ? std::vector<std::string>{"d/a", "e/b"}
-                                                      : std::vector<std::string>{"a", "b"};
+    const bool two = shape_ == Shape::two_directories;
+    const bool vanishing = shape_ == Shape::vanishing_targets;
+    if (two || vanishing || shape_ == Shape::one_directory) add({.kind = Kind::mkdir, .path = "d"});
+    if (two) add({.kind = Kind::mkdir, .path = "e"});
+    const std::vector<std::string> all = shape_ == Shape::one_directory
+                                             ? std::vector<std::string>{"d/a", "d/b"}
+                                         : two ? std::vector<std::string>{"d/a", "e/b"}
+                                               : std::vector<std::string>{"a", "b"};
     for (const std::string& each : all) {
-      if (one_in(4)) continue;
-      if (kind_ == 2 && one_in(3))
+      if (one_in(4) && !vanishing) continue;
+      if (shape_ == Shape::any_names && one_in(3))
         add({.kind = Kind::mkdir, .path = each});
       else
         make_file(each);
     }
   }
 
-  /// Adds one or several operations, at most `most`.
   void act(std::uint8_t user, std::size_t most) {
-    const bool directories = kind_ != 0;
+    if (shape_ == Shape::vanishing_targets && !one_in(8)) return use_vanishing(user);
+    if (shape_ == Shape::commits && one_in(2)) return persist(user);
+    if (shape_ == Shape::cold_inodes && one_in(4))
+      return add({.kind = Kind::evict, .thread = user});
+    change_any(user, most);
+  }
+
+  /// Removes or makes the directory d, or a name inside it. The first user mostly removes.
+  void use_vanishing(std::uint8_t user) {
+    const std::string file(one_in(2) ? "a" : "b"), inside = "d/" + file;
+    if (user == 0 && !one_in(3))
+      return add({.kind = one_in(3) ? Kind::mkdir : Kind::rmdir, .path = "d", .thread = user});
+    switch (below(8)) {
+      case 0:
+      case 1:
+        return add({.kind = Kind::create, .path = inside, .thread = user});
+      case 2:
+        return add({.kind = Kind::link, .path = file, .target = inside, .thread = user});
+      case 3:
+        return add({.kind = Kind::rename, .path = file, .target = inside, .thread = user});
+      case 4:
+        return add({.kind = Kind::rename, .path = inside, .target = file, .thread = user});
+      case 5:
+        return add({.kind = Kind::mkdir, .path = "d", .thread = user});
+      default:
+        return add({.kind = Kind::unlink, .path = one_in(3) ? file : inside, .thread = user});
+    }
+  }
+
+  void persist(std::uint8_t user) {
+    if (one_in(2)) return add({.kind = Kind::sync, .thread = user});
+    add({.kind = Kind::fsync, .path = path(), .thread = user});
+  }
+
+  /// Adds one or several operations, at most `most`.
+  void change_any(std::uint8_t user, std::size_t most) {
+    const bool directories = shape_ != Shape::one_directory;
     switch (below(16)) {
       case 0:
       case 1:
@@ -128,7 +179,7 @@ class SharedDrawing {
   }
 
   std::mt19937_64 random_;
-  std::uint64_t kind_;
+  Shape shape_;
   std::uint32_t version_ = 0;
   int opened_ = 0;
   std::vector<Operation> list_;

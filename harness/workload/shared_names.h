@@ -5,9 +5,14 @@
 //
 //   set-up and sync | join | at most 12 operations of two or three users | join | sync
 //
-// Many calls fail, because another user has removed or made the name. Three kinds of lists
-// alternate: files in one directory, files in two directories that move and disappear, and names
-// that are files or directories.
+// Many calls fail, because another user has removed or made the name. Six kinds of lists alternate:
+//
+//   files in one directory
+//   files in two directories that move and disappear
+//   names that are files or directories
+//   a directory that is removed while others create, link or move into it
+//   files that every second call makes persistent, so that users wait for commits
+//   files that are evicted and read again
 
 #include <cstdint>
 #include <vector>

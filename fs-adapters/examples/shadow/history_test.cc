@@ -32,7 +32,8 @@ TEST_P(History, WithSeveralConcurrentUsers) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto disk = bench::make_disk(setup.device_bytes,
                                        {{"block-size", setup.block_size}, {"inodes", "2000"}});
-    bench::Machine m(*disk, {.system = {.cache = {.bytes = setup.cache_bytes}}});
+    bench::Machine m(*disk, {.system = {.cache = {.bytes = setup.cache_bytes},
+                                        .executor = {.schedule = tree::bench::schedule_of(seed)}}});
     m.mount();
     m.as_user([&] { ASSERT_TRUE(m.file_system->mkdir("shared", 0755)); });
     std::vector<std::unique_ptr<tree::bench::User>> users;

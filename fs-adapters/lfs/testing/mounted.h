@@ -27,9 +27,11 @@ using tree::bench::put_file;
 
 class Machine : public tree::bench::MountedMachine<FileSystem, MountOptions> {
  public:
-  explicit Machine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
+  explicit Machine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20,
+                   const os::FiberScheduleOptions& schedule = {})
       : MountedMachine(store, {.latency_ns = model::kMillisecondNs,
-                               .system = {.cache = {.bytes = cache_bytes}}}) {}
+                               .system = {.cache = {.bytes = cache_bytes},
+                                          .executor = {.schedule = schedule}}}) {}
 };
 
 struct DiskOptions {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kChangesBits = 7;
 /// Change points are drawn from the first 2^n possible switches, with n up to this. Runs differ in
 /// length, so each order of magnitude is equally likely.
-constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 14;
+constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
 /// Holds are drawn in the same way, from about 1 ms on. One in three changes holds nothing.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;

@@ -112,7 +112,8 @@ struct FsckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;   ///< number of findings beyond findings_max
   Severity worst = Severity::stale;  ///< maximum of all findings
-  bool was_clean = false;            ///< the superblock's flag before the check
+  /// The superblock's flag before the check. False if the superblock's write was torn.
+  bool was_clean = false;
   /// The file system is not clean, but its journal is in use and has the missing updates.
   bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything

@@ -126,5 +126,24 @@ TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
   EXPECT_FALSE(again->was_clean);
 }
 
+/// The write of the last superblock was torn: its first sector says "clean", and the totals for
+/// FreeBSD, in a later sector, are those of another time.
+TEST(FsckRestart, ATornSuperblockIsNotClean) {
+  TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
+  Fsck fsck;
+  ASSERT_TRUE(fsck.check(*tree.store)->was_clean);
+  std::vector<std::byte> bytes(kSuperblockBytes);
+  ASSERT_TRUE(tree.store->read(kSuperblockByte / kSectorBytes, bytes));
+  constexpr std::size_t kOthers = 1008;
+  store64(bytes, kOthers, load64(bytes, kOthers) + 1);
+  ASSERT_TRUE(tree.store->write(kSuperblockByte / kSectorBytes, bytes));
+  const auto report = fsck.check(*tree.store);
+  EXPECT_FALSE(report->was_clean);
+  EXPECT_TRUE(report->nothing_found());
+  ASSERT_TRUE(fsck.run(*tree.store, {.repair = true}));
+  EXPECT_TRUE(totals_agree(*tree.store));
+  EXPECT_TRUE(fsck.check(*tree.store)->was_clean);
+}
+
 }  // namespace
 }  // namespace headcrash::ufs

@@ -70,9 +70,10 @@ void Fsck::State::demand_full_check() {
 
 /// Writes the totals, and the clean flag if the file system is clean, after everything else.
 void Fsck::State::finish() {
-  if (!repairing() || stopped()) return;
   // If the last write was torn, the first sector may be marked clean although the totals in the
   // following sectors (for other systems) are stale.
+  if (superblock.totals_differ) report.was_clean = false;
+  if (!repairing() || stopped()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified &&
       !superblock.totals_differ)
     return;

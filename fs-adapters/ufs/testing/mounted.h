@@ -72,6 +72,7 @@ struct MountedOptions {
   std::uint64_t cache_bytes = 1 << 20;
   os::SyncerOptions syncer = {.parts = 3};
   os::TimeNs latency_ns = model::kMillisecondNs;
+  os::FiberScheduleOptions schedule = {};
 };
 
 class Mounted {
@@ -86,7 +87,8 @@ class Mounted {
             {.latency_ns = options.latency_ns,
              .system = {.queue = its_setup.queue,
                         .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
-                        .syncer = options.syncer}}) {
+                        .syncer = options.syncer,
+                        .executor = {.schedule = options.schedule}}}) {
     MkfsOptions making = options.mkfs;
     making.features = its_setup.features;
     if (making.features.any()) making.journal_bytes.reset();  // not supported with features

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "harness/explorer/in_process/confirm.h"
 #include "harness/explorer/in_process/disk_explorers.h"
@@ -26,7 +27,8 @@ constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
 /// Under a schedule, other runs of the same list already check most states.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
-constexpr std::uint64_t kSmallCacheOneIn = 3;
+/// The smallest cache evicts buffers even on small disks.
+constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
 /// Limits for a run whose final image is damaged, because other workloads already check its states.
 /// A control must still be caught.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
@@ -128,18 +130,18 @@ class SchemesRun {
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
-    in_process::RunOptions run{.seed = workload.order == 0
-                                           ? campaign_.seed
-                                           : run::hash_text(trial.workload, campaign_.seed),
-                               .order = workload.order,
-                               .unmount = workload.damage.has_value(),
-                               .schedule = workload.schedule,
-                               .shared_names = workload.shared.has_value()};
+    in_process::RunOptions run{
+        .seed =
+            workload.order == 0 ? campaign_.seed : run::hash_text(trial.workload, campaign_.seed),
+        .cache_bytes = kCacheBytes.at(run::hash_text(trial.workload, campaign_.seed) % 3),
+        .order = workload.order,
+        .unmount = workload.damage.has_value(),
+        .schedule = workload.schedule,
+        .shared_names = workload.shared.has_value()};
     if (workload.shared) run.pause_ns_max = 0;  // users overlap
     if (!workload.faults) return run;
     TRY(auto faults, in_process::draw_faults(formatted, *workload.faults));
     run.faults = std::move(faults);
-    run.cache_bytes = *workload.faults % kSmallCacheOneIn == 0 ? 256U << 10 : 2U << 20;
     return run;
   }
 

@@ -17,6 +17,7 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr std::string_view kAllSchemes = "all";
+constexpr std::uint64_t kFaultsPerRow = 1000;
 constexpr std::uint64_t kOrders =
     6;  // of omitted states, for each of two orders: the elevator's, and shuffled ones
 
@@ -29,6 +30,7 @@ struct FamilyShare {
   std::uint64_t orders = 1;
   /// Number of schedules in which each workload also runs, each with another order.
   std::uint64_t schedules = 0;
+  bool faults = true;  ///< each workload also runs once with I/O errors
   /// False if the family runs only on request. A control may be clean under few faults, which would
   /// invalidate a shard of the whole campaign.
   bool in_whole = true;
@@ -69,8 +71,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4},
     {"fsyncs", "deep", 8, 2, 4},
-    {"rests", "tiny", 6},
-    {"rests", "plain", 6},
+    {"rests", "tiny", 6, 1, 0, false},  // an error may break the promise of a rest
+    {"rests", "plain", 6, 1, 0, false},
     {"many-users", "tiny", 8, 2, 4},
     {"attributes", "tiny", 4, 2, 4},
     {"attributes", "deep", 6, 2, 4},
@@ -79,12 +81,13 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"histories", "tiny", 12, 1, 1},
     {"histories", "deep", 6, 1, 1},
     {"histories", "used", 6},
-    {"damage", "tiny", 12},
-    {"damage", "deep", 12},
-    {"shared-names", "plain", 120, 0, 1},
-    {"shared-names", "tiny", 120, 0, 1},
-    {"io-errors", "plain", 8, 1, 0, false},
-    {"io-errors", "tiny", 4, 1, 0, false},
+    {"damage", "tiny", 12, 1, 0, false},
+    {"damage", "deep", 12, 1, 0, false},
+    {"shared-names", "plain", 120, 0, 4, false},
+    {"shared-names", "tiny", 120, 0, 4, false},
+    {"shared-names", "deep", 60, 0, 4, false},
+    {"io-errors", "plain", 8, 1, 0, false, false},
+    {"io-errors", "tiny", 4, 1, 0, false, false},
 });
 /// Workload N is number N of the family `histories`, with the faults drawn from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
@@ -125,6 +128,8 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
+  // Rows have different seeds of faults.
+  const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);
     for (std::uint64_t order = i + 1; order <= i + family.orders; ++order)
@@ -132,6 +137,9 @@ std::vector<std::string> members(const FamilyShare& family) {
     for (std::uint64_t one = 1; one <= family.schedules; ++one)
       list.push_back(with_disk_and_order(name, family.disk, (i + one) % kOrders) +
                      fmt::format(":{}", i * family.schedules + one));
+    if (family.faults)
+      list.push_back(with_disk_and_order(name, family.disk, (i + 2) % kOrders) +
+                     fmt::format("^{}", first_faults + i));
   }
   return list;
 }

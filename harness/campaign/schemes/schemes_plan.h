@@ -15,7 +15,7 @@
 //                                             (os/fiber_schedule.h)
 //   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
 //                                             (workload/shared_names.h)
-//   ufs-schemes/chains/io-errors              a dozen of them; not part of the whole campaign
+//   ufs-schemes/chains/io-errors              a dozen histories with faults
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
 //                                             damaged in many ways and repaired each time
@@ -25,7 +25,7 @@
 // one, or that of the family (in_process/lab_disks.h). The default order is the elevator's
 // (in_process/record_run.h). Without a schedule, fibers run in FIFO order. Without a seed of
 // faults, no fault is injected. Families of several users run under several schedules, with fewer
-// states each.
+// states each. Each workload of a family also runs once with faults.
 //
 // Trials are numbered by workload, then by scheme. A control that few workloads expose
 // (SystemDescription::shown_by) has only one of these in the whole campaign, at the end. In the

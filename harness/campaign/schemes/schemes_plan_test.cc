@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/workload/ace.h"
@@ -58,7 +59,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
       EXPECT_EQ(controls.count(system->full_name() + "/" + workload), 1U) << workload;
     }
   }
-  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 2 * 12U + 2 * 6U + 6U)
+  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 3 * 12U + 3 * 6U + 2 * 6U)
       << "an explicit selection has all workloads";
   const SchemesPlan none = plan_of("lfs-schemes/old-log");
   ASSERT_EQ(none.size(), 1U);
@@ -158,6 +159,18 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
   const SchemesPlan plan = plan_of("ufs-schemes/chains/io-errors");
   EXPECT_EQ(plan.size(), 12U);
   EXPECT_EQ(plan_of("ufs-schemes/chains/io-errors/7").at(0).key(), "ufs-chains/io-errors/7");
+}
+
+TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
+  std::map<std::string, int> plain, with_faults;  // runs of each workload
+  const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");
+  for (std::uint64_t i = 0; i < plan.size(); ++i) {
+    const auto trial = parse_schemes_workload(plan.at(i).workload);
+    ASSERT_TRUE(trial) << trial.error().message();
+    ++(trial->faults ? with_faults : plain)[trial->name + "@" + trial->disk];
+  }
+  EXPECT_EQ(plain.size(), 40U + 12U);
+  EXPECT_EQ(with_faults, plain);
 }
 
 TEST(SchemesPlan, SelectsWorkloadsWithADamagedImage) {

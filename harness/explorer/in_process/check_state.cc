@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "plugin/base/random.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/states/digest.h"
 
@@ -50,8 +51,8 @@ std::string all_of(const StateOutcome& outcome) {
 
 std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
-      "generate",       "rules",        "show", "check", "repair",
-      "other recovery", "second check", "tree", "judge", "verify"};
+      "generate",     "rules", "show",  "check",      "repair", "other recovery",
+      "second check", "tree",  "judge", "later life", "verify"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -61,13 +62,29 @@ std::string difference(const StateOutcome& one, const StateOutcome& other) {
   return says == other_says ? std::string() : says + ", not " + other_says;
 }
 
+namespace {
+
+constexpr std::uint64_t kLivesOnOneIn = 512;
+constexpr std::uint64_t kSecondCutOneIn = 3;
+
+/// Returns a number that depends on the whole name of the state.
+std::uint64_t seed_of(const states::CrashState& state) {
+  std::uint64_t seed = Random(state.event).next();
+  for (const char c : states::format(state))
+    seed = Random(seed ^ static_cast<std::uint64_t>(c)).next();
+  return seed;
+}
+
+}  // namespace
+
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state) {
   return {.persisted = points.before(state.event),
           .settled = run.settled_at(state),
           .unmount = run.unmounted_at(state),
           .cut = state.event,
-          .snapshots = run.snapshots};
+          .snapshots = run.snapshots,
+          .lives_on = seed_of(state) % kLivesOnOneIn == 0 ? std::optional(state) : std::nullopt};
 }
 
 Result<StateChecker> StateChecker::create(
@@ -110,7 +127,8 @@ void StateChecker::judge_findings(const adapters::CheckReport& first, const Stat
   const bool says_clean = first.was_clean;
   for (const adapters::CheckFinding& finding : first.findings) {
     const bool is_stale = finding.kind.severity == adapters::Severity::stale;
-    const bool is_fine = facts.settled ? is_stale : system_->may_leave(finding.kind);
+    const bool is_fine =
+        facts.any_residue || (facts.settled ? is_stale : system_->may_leave(finding.kind));
     if (is_fine && !says_clean) continue;
     recovery.check_found_damage = true;
     if (forbidden.empty())
@@ -202,6 +220,29 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   if (!differs.empty() && keeps_rules(outcome))
     outcome.judgement = {oracle::Verdict::repaired_by_fsck, std::move(differs)};
   return outcome;
+}
+
+void StateChecker::judge_later_life(const StateFacts& facts, StateOutcome& outcome) {
+  if (!facts.lives_on || system_->control() || !keeps_rules(outcome)) return;
+  later_life_.measure_new_disk();
+  Random random(seed_of(*facts.lives_on));
+  disk_->show(*facts.lives_on);
+  later_life_.interrupt_recovery(random.next());
+  if (random.below(kSecondCutOneIn) == 0) later_life_.interrupt_recovery(random.next());
+  StepTimes none = {};
+  StateOutcome recovered = check({.persisted = facts.persisted,
+                                  .cut = facts.cut,
+                                  .snapshots = facts.snapshots,
+                                  .any_residue = true},
+                                 CheckMode::plain, none);
+  if (!keeps_rules(recovered)) {
+    outcome = std::move(recovered);
+    outcome.judgement.summary =
+        "after further power cuts during the recovery: " + outcome.judgement.summary;
+    return;
+  }
+  std::string broken = later_life_.use(random.next());
+  if (!broken.empty()) outcome.judgement = {oracle::Verdict::repaired_by_fsck, std::move(broken)};
 }
 
 }  // namespace headcrash::in_process

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "fs-adapters/system_under_test.h"
+#include "harness/explorer/in_process/later_life.h"
 #include "harness/explorer/in_process/observed_image.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "harness/explorer/in_process/record_run.h"
@@ -46,9 +47,10 @@ enum class StepKind : std::uint8_t {
   second_check,
   tree,
   judge,
+  later_life,
   verify
 };
-inline constexpr std::size_t kStepKinds = 10;
+inline constexpr std::size_t kStepKinds = 11;
 std::string_view name(StepKind step);
 using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
@@ -85,7 +87,12 @@ struct StateFacts {
   Unmount unmount = Unmount::none;
   std::uint64_t cut = 0;                         ///< event number
   std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object
+  /// The state, if its later life is also judged (later_life.h).
+  std::optional<states::CrashState> lives_on = {};
+  /// A repair was interrupted, so fsck may find any damage that it can repair.
+  bool any_residue = false;
 };
+/// Draws one of several hundred states to live on.
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
@@ -101,6 +108,9 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
+  /// If StateFacts::lives_on is set and `outcome` keeps the rules, judges the later life of this
+  /// state too. Changes the disk.
+  void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
   /// Returns the counters of the system's alternative recovery, summed over all states. Empty if it
   /// has none.
   adapters::Counters recovery_counts() const {
@@ -126,7 +136,8 @@ class StateChecker {
         disk_(&disk),
         fsck_(&fsck),
         recovery_(system.recovery_trial()),
-        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))) {}
+        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))),
+        later_life_(system, disk, fsck) {}
   Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted,
                                                   CheckMode mode, StepTimes& times);
   void judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
@@ -137,6 +148,7 @@ class StateChecker {
   adapters::ImageChecker* fsck_;
   std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without an alternative
   std::unique_ptr<Judging> judging_;
+  LaterLife later_life_;
 };
 
 }  // namespace headcrash::in_process

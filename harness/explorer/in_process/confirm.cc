@@ -73,7 +73,10 @@ class SecondRun {
   StateOutcome check(const states::CrashState& state) {
     disk_.show(state);
     StepTimes times = {};
-    return checker_->check(facts_of(recorded_, *points_, state), CheckMode::plain, times);
+    const StateFacts facts = facts_of(recorded_, *points_, state);
+    StateOutcome outcome = checker_->check(facts, CheckMode::plain, times);
+    checker_->judge_later_life(facts, outcome);
+    return outcome;
   }
 
   const FormattedDisk& formatted_;

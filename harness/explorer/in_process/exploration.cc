@@ -50,14 +50,24 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
+  /// Checks a state and, if it lives on, its later life.
+  Result<StateOutcome> examine(const states::FoundState& found) {
+    const StateFacts facts = facts_of(result_.run, points_, found.state);
+    TRY(auto outcome, examine_state(found, facts));
+    const base::Stopwatch watch;
+    checker_.judge_later_life(facts, outcome);
+    result_.step_ms.at(static_cast<std::size_t>(StepKind::later_life)) += watch.ms();
+    return outcome;
+  }
+
+ private:
   /// Checks a state incrementally. Failures, and a share of all states, are also checked in full.
   /// Returns an error if the two results differ.
-  Result<StateOutcome> examine(const states::FoundState& found) {
+  Result<StateOutcome> examine_state(const states::FoundState& found, const StateFacts& facts) {
     base::Stopwatch watch;
     const auto step = [&](StepKind kind) {
       result_.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
     };
-    const StateFacts facts = facts_of(result_.run, points_, found.state);
     disk_.show(found.state);
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
@@ -81,7 +91,6 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
- private:
   /// Audits the image after fsck.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;

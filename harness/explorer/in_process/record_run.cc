@@ -72,6 +72,32 @@ bool only_persists(const workload::Operation& operation) {
          operation.kind == fsync_directory || operation.kind == sync || operation.kind == syncfs;
 }
 
+bool has_a_join(std::span<const workload::Operation> operations) {
+  return std::ranges::any_of(operations, [](const workload::Operation& operation) {
+    return operation.kind == workload::Operation::Kind::join;
+  });
+}
+
+/// A schedule whose change points are counted from begin() on.
+class ScheduleFromJoin final : public os::FiberSchedule {
+ public:
+  ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
+      : schedule_(options), begun_(begun) {}
+
+  void begin() { begun_ = true; }
+  std::int64_t first_priority() override { return schedule_.first_priority(); }
+  Step step(std::int64_t priority) override {
+    return begun_ ? schedule_.step(priority) : Step{.priority = priority};
+  }
+  std::int64_t after_yield(std::int64_t priority) override {
+    return schedule_.after_yield(priority);
+  }
+
+ private:
+  os::RandomPriorities schedule_;
+  bool begun_;
+};
+
 class Run {
  public:
   Run(StateDisk& store, const adapters::SystemUnderTest& under_test,
@@ -81,6 +107,8 @@ class Run {
         operations_(operations),
         options_(options),
         random_(options.seed),
+        schedule_(schedule_of(operations, options),
+                  workload::threads_of(operations) == 1 || !has_a_join(operations)),
         machine_(
             store,
             {.latency_ns =
@@ -91,8 +119,7 @@ class Run {
                                   .block_copy = under_test.description().block_copy,
                                   .lock_data = true},
                         .syncer = under_test.description().syncer.value_or(os::SyncerOptions{}),
-                        .executor = {.schedule = schedule_of(operations, options),
-                                     .own_schedule = options.own_schedule}},
+                        .executor = {.own_schedule = schedule_for(options)}},
              .second_sectors = store.second_sectors()}),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
@@ -150,6 +177,11 @@ class Run {
     machine_.disk.power_cut();
     open_files_.reset();
     mounted_.reset();
+  }
+
+  os::FiberSchedule* schedule_for(const RunOptions& options) {
+    if (options.own_schedule != nullptr) return options.own_schedule;
+    return options.schedule == 0 ? nullptr : &schedule_;
   }
 
   bool unmounts() const {
@@ -349,6 +381,7 @@ class Run {
   void meet() {
     if (threads_ == 1) return;
     const std::size_t all_here = (arrived_++ / threads_ + 1) * threads_;
+    if (arrived_ == threads_) schedule_.begin();  // only one user has worked so far
     changed_.wake_all();
     rest_until([&] { return arrived_ >= all_here; });
   }
@@ -382,6 +415,7 @@ class Run {
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   Random random_;
+  ScheduleFromJoin schedule_;
   os::MemoryMachine machine_;
   os::System& system_ = machine_.system;
   os::Executor& executor_ = system_.executor;

@@ -42,6 +42,7 @@
 //   nothing later    no write follows an unmount.
 //
 // With RunOptions::schedule, fibers run in an order that a seed determines (os/fiber_schedule.h).
+// Its change points are counted from the first join on, because only one user works before it.
 //
 // In a shared history (RunOptions::shared_names) users change the same names (shared_names.h). Any
 // call may fail. The results and the final tree must agree with a serial order (serial_order.h).

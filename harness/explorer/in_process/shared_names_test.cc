@@ -71,6 +71,14 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
   }
 }
 
+/// A flush may begin a segment of LFS and then find nothing to write, because another user has
+/// written it. The unmount must write the new states of the segments nevertheless.
+TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
+  const auto system = adapters::find_system("lfs", "roll-forward");
+  ASSERT_TRUE(system);
+  for (const std::uint64_t seed : {401, 402, 403, 404}) run(**system, 100, seed);
+}
+
 TEST_F(SharedNames, EqualSchedulesGiveEqualRecordings) {
   const auto system = adapters::find_system("ufs", "soft-updates");
   ASSERT_TRUE(system);

@@ -1,0 +1,311 @@
+// Recovers, uses, empties and fills a disk (later_life.h).
+#include "harness/explorer/in_process/later_life.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fs-adapters/substrate/os/memory_machine.h"
+#include "fs-adapters/use_of_space.h"
+#include "plugin/base/random.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::uint64_t kLaterCacheBytes = 256 << 10;
+constexpr std::uint64_t kCutWritesBits = 6;  // a repair is cut after fewer than 2^n writes
+constexpr std::uint64_t kCutMsBits = 9;      // a mount after fewer than 2^n ms; a request takes one
+constexpr int kLaterOperations = 30;
+constexpr std::uint64_t kLaterNames = 6;
+/// Larger disks are emptied, but not filled, because that takes too long.
+constexpr std::uint64_t kFilledBytesMost = 1 << 20;
+/// A recovered file system may keep larger maps than a new one.
+constexpr std::uint64_t kLargerMapsBytes = 24 << 10;
+constexpr const char* kLaterFolder = "later";
+
+/// Drops all writes after the first ones.
+class CutStore final : public model::SectorStore {
+ public:
+  CutStore(model::SectorStore& store, std::uint64_t writes) : store_(store), writes_(writes) {}
+  std::uint64_t sectors() const override { return store_.sectors(); }
+  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
+    return store_.read(lba, into);
+  }
+  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
+    TRY(count());
+    return store_.write(lba, data);
+  }
+  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count_of_sectors) override {
+    TRY(count());
+    return store_.write_zeroes(lba, count_of_sectors);
+  }
+
+ private:
+  Result<void> count() {
+    if (writes_ == 0) return fail("disk", "the power was cut");
+    --writes_;
+    return {};
+  }
+  model::SectorStore& store_;
+  std::uint64_t writes_;
+};
+
+os::MemoryMachineOptions machine_of(const adapters::SystemUnderTest& system,
+                                    const StateDisk& disk) {
+  const adapters::SystemDescription& description = system.description();
+  return {.system = {.queue = description.queue,
+                     .cache = {.bytes = kLaterCacheBytes,
+                               .block_copy = description.block_copy,
+                               .lock_data = true},
+                     .syncer = description.syncer.value_or(os::SyncerOptions{})},
+          .second_sectors = disk.second_sectors()};
+}
+
+/// Returns a size at a boundary of a format, one byte less or one byte more: a few blocks, or all
+/// direct blocks of an inode.
+std::uint64_t draw_size(Random& random) {
+  constexpr std::array<std::uint64_t, 4> kBlocks{512, 1024, 2048, 4096};
+  constexpr std::array<std::uint64_t, 6> kCounts{0, 1, 2, 7, 12, 13};
+  const std::uint64_t size = kBlocks.at(random.below(4)) * kCounts.at(random.below(6));
+  return size + random.below(3) - (size == 0 ? 0 : 1);
+}
+
+std::vector<std::byte> bytes_of(std::uint64_t size, std::uint64_t version) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::byte>(version + i / model::kSectorBytes * 7 + 1);
+  return bytes;
+}
+
+/// Files in a new folder, and the content that they must have.
+class LaterFiles {
+ public:
+  explicit LaterFiles(Random& random) : random_(random) {}
+
+  /// Runs random operations. ENOSPC is permitted.
+  VfsResult<void> change(Vfs& vfs) {
+    if (const auto made = vfs.mkdir(kLaterFolder, 0755); !made) return without_room(made);
+    for (int i = 0; i < kLaterOperations; ++i) TRY(without_room(change_one(vfs)));
+    return {};
+  }
+
+  /// Returns the first difference, or an empty string.
+  std::string difference(Vfs& vfs) const {
+    for (const auto& [path, content] : files_) {
+      const auto file = vfs.open(path, {});
+      if (!file) return fmt::format("{}: {}", path, std::strerror(file.error().value));
+      std::vector<std::byte> bytes(content.size() + 1);
+      const auto read = vfs.pread(*file, 0, bytes);
+      (void)vfs.close(*file);
+      if (!read) return fmt::format("{}: {}", path, std::strerror(read.error().value));
+      bytes.resize(*read);
+      if (bytes != content)
+        return fmt::format(
+            "{} has other content than before the unmount, or {} bytes instead of {}", path, *read,
+            content.size());
+    }
+    return {};
+  }
+
+ private:
+  static VfsResult<void> without_room(const VfsResult<void>& done) {
+    return !done && done.error().value == ENOSPC ? VfsResult<void>() : done;
+  }
+  std::string draw_path() { return fmt::format("{}/{}", kLaterFolder, random_.below(kLaterNames)); }
+
+  VfsResult<void> change_one(Vfs& vfs) {
+    const std::string path = draw_path(), other = draw_path();
+    const bool exists = files_.contains(path);
+    switch (random_.below(8)) {
+      case 0:
+        return vfs.sync();
+      case 1:
+        if (!exists) return {};
+        TRY(vfs.unlink(path));
+        files_.erase(path);
+        return {};
+      case 2:
+        if (!exists || path == other) return {};
+        TRY(vfs.rename(path, other, RenameMode::replace));
+        files_[other] = files_[path];
+        files_.erase(path);
+        return {};
+      case 3:
+        if (!exists) return {};
+        return resize(vfs, path);
+      default:
+        return replace(vfs, path);
+    }
+  }
+
+  VfsResult<void> resize(Vfs& vfs, const std::string& path) {
+    const std::uint64_t size = draw_size(random_);
+    TRY(const auto file, vfs.open(path, {}));
+    const auto done = vfs.truncate(file, size);
+    TRY(vfs.close(file));
+    if (done) files_[path].resize(size);
+    return done;
+  }
+
+  /// Writes a file. Without room, removes it, because its content is then unknown.
+  VfsResult<void> replace(Vfs& vfs, const std::string& path) {
+    files_.erase(path);
+    TRY(const auto file, vfs.open(path, {.create = true}));
+    auto done = vfs.truncate(file, 0);
+    const auto content = bytes_of(draw_size(random_), random_.next());
+    if (done) done = vfs.pwrite(file, 0, content);
+    if (done && random_.below(2) == 0) done = vfs.fsync(file);
+    TRY(vfs.close(file));
+    if (!done) {
+      TRY(vfs.unlink(path));
+      return done;
+    }
+    files_[path] = content;
+    return {};
+  }
+
+  Random& random_;
+  std::map<std::string, std::vector<std::byte>> files_;
+};
+
+/// Counts the space that can be used when everything has been removed.
+class EmptiedDisk {
+ public:
+  VfsResult<void> empty(adapters::MountedSystem& mounted, os::System& machine, bool fill) {
+    Vfs& vfs = mounted.vfs();
+    if (Snapshots* const snapshots = mounted.snapshots()) {
+      TRY(const auto list, snapshots->list());
+      for (const SnapshotInfo& one : list) TRY(snapshots->drop(one.name));
+    }
+    TRY(adapters::remove_below(vfs, ""));
+    TRY(adapters::settle(vfs, machine));
+    TRY(const auto space, vfs.space());
+    free_ = space.free_bytes;
+    if (!fill) return {};
+    promised_ = free_ * adapters::kUsablePercent / 100;
+    TRY(written_, adapters::write_until_full(vfs, kLaterFolder, promised_));
+    TRY(vfs.sync());
+    if (written_ > 0) TRY(vfs.unlink(kLaterFolder));
+    return adapters::settle(vfs, machine);
+  }
+
+  std::uint64_t free() const { return free_; }
+  /// Returns the first broken rule, or an empty string.
+  std::string broken_rule(std::uint64_t free_when_new) const {
+    if (written_ < promised_)
+      return fmt::format("only {} of {} free bytes can be written", written_, free_);
+    if (free_ + kLargerMapsBytes < free_when_new)
+      return fmt::format("{} bytes are free after everything has been removed; a new disk has {}",
+                         free_, free_when_new);
+    return {};
+  }
+
+ private:
+  std::uint64_t free_ = 0, promised_ = 0, written_ = 0;
+};
+
+/// Mounts the disk, calls `body` and unmounts, then compares the counts. Returns the first failure,
+/// or an empty string.
+std::string live(
+    const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
+    const std::function<VfsResult<void>(adapters::MountedSystem&, os::System&)>& body) {
+  std::string failure;
+  adapters::Counters counted;
+  os::MemoryMachine machine(disk, machine_of(system, disk));
+  os::Account account{.name = "user"};
+  machine.system.syncer.start();
+  std::unique_ptr<adapters::MountedSystem> mounted;
+  machine.system.run_as(account, [&] {
+    auto made = system.mount(machine.system, {});
+    if (!made) {
+      failure = "the mount fails: " + made.error().message();
+      return;
+    }
+    mounted = *std::move(made);
+    const auto done = body(*mounted, machine.system);
+    if (!done) failure = fmt::format("an operation fails: {}", std::strerror(done.error().value));
+    counted = mounted->space_counts();
+    const auto unmounted = mounted->unmount();
+    if (!unmounted && failure.empty())
+      failure = fmt::format("the unmount fails: {}", std::strerror(unmounted.error().value));
+    mounted.reset();
+  });
+  machine.disk.power_cut();
+  machine.system.executor.halt();
+  if (!failure.empty()) return failure;
+  const auto report = fsck.check(disk, {});
+  if (!report) return "after the unmount: " + report.error().message();
+  if (!report->was_clean) return "the unmounted disk is not clean";
+  if (!report->nothing_found())
+    return "after the unmount fsck finds " + report->findings.front().text;
+  if (report->space != counted) return "the counts on the unmounted disk are wrong";
+  return {};
+}
+
+}  // namespace
+
+void LaterLife::measure_new_disk() {
+  if (free_when_new_) return;
+  disk_.show_base();
+  (void)fsck_.repair(disk_, {});  // a used disk may need it
+  EmptiedDisk emptied;
+  const std::string failure =
+      live(system_, disk_, fsck_, [&](adapters::MountedSystem& mounted, os::System& machine) {
+        return emptied.empty(mounted, machine, false);
+      });
+  free_when_new_ = failure.empty() ? emptied.free() : 0;
+}
+
+void LaterLife::interrupt_recovery(std::uint64_t seed) {
+  Random random(seed);
+  const auto report = fsck_.check(disk_, {});
+  if (!report) return;
+  const bool mount_suffices = report->log_in_use || report->nothing_found();
+  if (!mount_suffices || random.below(2) == 0) {
+    CutStore cut(disk_, random.below(std::uint64_t{1} << random.below(kCutWritesBits + 1)));
+    (void)fsck_.repair(cut, {});  // fails if it is cut
+    return;
+  }
+  os::MemoryMachine machine(disk_, machine_of(system_, disk_));
+  os::Account account{.name = "user"};
+  std::unique_ptr<adapters::MountedSystem> mounted;
+  machine.system.syncer.start();
+  machine.system.executor.spawn(os::Executor::Kind::daemon, account, [&] {
+    if (auto made = system_.mount(machine.system, {})) mounted = *std::move(made);
+    if (mounted) (void)mounted->vfs().sync();
+  });
+  const std::uint64_t cut_ms = random.below(std::uint64_t{1} << random.below(kCutMsBits + 1));
+  machine.system.executor.run_until(static_cast<os::TimeNs>(cut_ms) * model::kMillisecondNs);
+  machine.disk.power_cut();
+  machine.system.executor.halt();
+  if (mounted) mounted->abandon();
+}
+
+std::string LaterLife::use(std::uint64_t seed) {
+  Random random(seed);
+  LaterFiles files(random);
+  std::string failure =
+      live(system_, disk_, fsck_, [&](adapters::MountedSystem& mounted, os::System& machine) {
+        auto done = files.change(mounted.vfs());
+        return done ? adapters::settle(mounted.vfs(), machine) : done;
+      });
+  if (!failure.empty()) return "the recovered disk is used: " + failure;
+  std::string differs;
+  EmptiedDisk emptied;
+  const bool fill = disk_.bytes().size() <= kFilledBytesMost;
+  failure = live(system_, disk_, fsck_, [&](adapters::MountedSystem& mounted, os::System& machine) {
+    differs = files.difference(mounted.vfs());
+    return emptied.empty(mounted, machine, fill);
+  });
+  if (!differs.empty()) return "the recovered disk is used: " + differs;
+  if (failure.empty()) failure = emptied.broken_rule(free_when_new_.value_or(0));
+  return failure.empty() ? "" : "the recovered disk is emptied: " + failure;
+}
+
+}  // namespace headcrash::in_process
