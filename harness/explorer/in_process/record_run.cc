@@ -167,7 +167,10 @@ class Run {
     judge_history();
     recorder_.mark("end");
     executor_.sleep_until(executor_.now() + kDaemonsRest);
-    if (recorder_.idle() && recorder_.failed_at().empty()) settle();
+    if (recorder_.idle() && recorder_.failed_at().empty()) {
+      settle();
+      judge_reads();
+    }
     if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
@@ -212,6 +215,23 @@ class Run {
     if (auto wrong =
             oracle::contradiction_in({.operations = operations_, .calls = calls_, .tree = *tree}))
       report(*wrong);
+  }
+
+  /// After all writes, the mounted file system must show the tree that is on the disk, first from
+  /// its caches, and then from the disk. The crash states compare the disk with the list.
+  void judge_reads() {
+    if (under_test_.control()) return;
+    for (const std::string_view source : {"from its caches", "from the disk"}) {
+      const auto tree = observe_tree(mounted_->vfs());
+      if (!tree) {
+        return report(fmt::format("after all writes, the tree cannot be read {}: {}", source,
+                                  std::strerror(tree.error().value)));
+      }
+      const std::string differs = difference_from_image(*tree, under_test_.type(), store_);
+      if (!differs.empty())
+        return report(fmt::format("after all writes, read {}, {}", source, differs));
+      system_.cache.drop_clean();
+    }
   }
 
   void judge_image() {

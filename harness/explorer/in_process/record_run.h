@@ -20,7 +20,8 @@
 // After a sync has returned, if no user is active and no write is in flight, the file system has
 // nothing pending: the run has settled. It has also settled after the daemons' five minutes. A
 // check may then find only wrong totals, and the free space on the disk must equal the file
-// system's count in memory.
+// system's count in memory. After the five minutes, the tree that the mounted file system shows
+// must also be the one on the disk.
 //
 // For a system with snapshots, one is created before the first operation and dropped after three
 // quarters of the list, and another is created in the middle (kept_snapshots.h).
