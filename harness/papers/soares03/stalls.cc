@@ -60,8 +60,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
       worst_forked = worst_of(seen.during_ms);
     }
   }
-  add_rule(waits, "99 of 100 operations during a commit within 5 ms", {in_unit(p99_during, "ms")},
-           [&] { return *p99_during <= 5; });
+  add_rule(waits, "99 of 100 operations during a commit take at most 5 ms",
+           {in_unit(p99_during, "ms")}, [&] { return *p99_during <= 5; });
   add_rule(waits, "no operation waits for a commit: the maximum is within 50 ms",
            {in_unit(worst_during, "ms")}, [&] { return *worst_during <= 50; });
   add_rule(waits, "a barrier until the commit stalls at least 5 times as long",
