@@ -130,7 +130,7 @@ std::vector<ClaimAnswer> laddis(Context& context) {
       shown.columns.push_back(fmt::format("{:.0f} requests/s", rate));
       shown.columns.push_back(fmt::format("{:.0f}/s, 99 of 100", rate));
     }
-    shown.columns.emplace_back("highest rate that counts");
+    shown.columns.emplace_back("highest sustained rate");
     for (std::size_t r = 0; r < numbers.size(); ++r) {
       const std::string row = full_name(rows()[numbers[r]]);
       std::vector<std::string> cells{row};
