@@ -170,8 +170,8 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
   const std::string cell = fmt::format("{}, {}", full_name(mounted), policy.name);
   add_row(answer, cell, "oldest lost, 99th percentile", "s", {}, row.p99_s, seen.error);
   add_row(answer, cell, "lost, mean", "kB", {}, row.lost_kb, seen.error);
-  add_row(answer, cell, "response of a read, mean", "ms", {}, row.read_ms, seen.error);
-  add_row(answer, cell, "response of a change, mean", "ms", {}, row.change_ms, seen.error);
+  add_row(answer, cell, "mean response of a read", "ms", {}, row.read_ms, seen.error);
+  add_row(answer, cell, "mean response of a change", "ms", {}, row.change_ms, seen.error);
   return row;
 }
 
@@ -201,7 +201,7 @@ std::vector<ClaimAnswer> loss(Context& context) {
     if (context.scaled && mounted.system != "conventional" && mounted.type != "lfs") continue;
     Table table{.name = fmt::format("{}-{}", mounted.type, mounted.system),
                 .title = full_name(mounted),
-                .columns = {"policy", "oldest lost: median (s)", "99 of 100 (s)", "most (s)",
+                .columns = {"policy", "oldest lost: median (s)", "99th pct. (s)", "most (s)",
                             "lost (kB)", "changes lost", "read (ms)", "change (ms)"}};
     Table kinds{.name = table.name + "-kinds",
                 .title = full_name(mounted) + ": the oldest lost change of each kind (s)",

@@ -139,7 +139,7 @@ const std::vector<Column>& aged_columns() {
 const char* name(Quantity quantity) {
   static constexpr auto kNames =
       base::names<Quantity>({"user time", "until quiet", "drives busy", "mean response",
-                             "99 of 100 responses", "writes of drives"});
+                             "99th percentile", "writes of drives"});
   return kNames[quantity].data();
 }
 

@@ -24,12 +24,13 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
       curve.error.empty() ? "not even the lowest load is sustained" : curve.error;
   const Figure per_s = printed ? Figure(printed->per_s) : std::nullopt,
                ms = printed ? Figure(printed->ms) : std::nullopt;
-  add_row(answer, cell, "most at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
-  add_row(answer, cell, "response there", "ms", ms, curve.knee_ms(), remark);
+  add_row(answer, cell, "highest rate at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
+  add_row(answer, cell, "response at that rate", "ms", ms, curve.knee_ms(), remark);
   if (const CurvePoint* const knee = curve.knee()) {
-    add_row(answer, cell, "99th percentile there", "ms", {}, knee->outcome.p99_ms, {});
-    add_row(answer, cell, "drives busy there", "%", {}, 100 * knee->outcome.drives_busy / 11, {});
-    add_row(answer, cell, "processor busy there", "%", {}, 100 * knee->outcome.cpu_busy, {});
+    add_row(answer, cell, "99th percentile at that rate", "ms", {}, knee->outcome.p99_ms, {});
+    add_row(answer, cell, "drives busy at that rate", "%", {}, 100 * knee->outcome.drives_busy / 11,
+            {});
+    add_row(answer, cell, "processor busy at that rate", "%", {}, 100 * knee->outcome.cpu_busy, {});
   }
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
@@ -192,7 +193,8 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
                high = part_of(curves.highest(Tuning::bmap_fast_fsck),
                               curves.highest(Tuning::fast_fsck), 100),
                more_high = high ? Figure(*high - 100) : std::nullopt;
-  add_row(cached, "bmap + fast fsck over fast fsck", "most at 50 ms", "%", 23, more, kNoKnee);
+  add_row(cached, "bmap + fast fsck over fast fsck", "highest rate at 50 ms", "%", 23, more,
+          kNoKnee);
   add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high,
           kNoKnee);
   add_rule(cached, "with fast fsck, the bmap cache gains 15 to 30 %", {in_unit(more, "%")},

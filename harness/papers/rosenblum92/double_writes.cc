@@ -229,10 +229,10 @@ std::vector<ClaimAnswer> logging(Context& context) {
   add_row("a log of data", data, .5);
   const Figure with_data = part_of(data.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
                with_metadata = part_of(metadata.kilobytes_per_busy_s, without.kilobytes_per_busy_s);
-  add_rule(answer, "logging data halves the rate (.4 to .6)", {{"share of it", with_data}},
+  add_rule(answer, "logging data halves the rate (.4 to .6)", {{"relative rate", with_data}},
            [&] { return *with_data >= .4 && *with_data <= .6; });
   add_rule(answer, "logging only metadata does not halve the rate (.9 and more)",
-           {{"share of it", with_metadata}}, [&] { return *with_metadata >= .9; });
+           {{"relative rate", with_metadata}}, [&] { return *with_metadata >= .9; });
   answer.remarks = {
       "A file of 100 MB on SunOS's file system with clustering; each megabyte is durable before "
       "the next is written. The log is on the same disk. Cylinder groups have 32 MB in all three "

@@ -26,7 +26,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
   Plot plot{.name = "writes",
             .title = "Metadata written per operation, by interval",
             .x = "interval (s)",
-            .y = "KiB an operation",
+            .y = "KiB per operation",
             .logarithmic_x = true};
   const SteadyLoad load = load_of(context, 60, 0);
   Figure of_snap, of_kfs, of_journal, of_ordered_updates, amplification;
