@@ -69,7 +69,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
   for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
     if (table->has(key)) {
       return fail(table->subject(key),
-                  "is not used by a campaign that explores: its workloads are recorded on a stage",
+                  "is not used with [explore], which records workloads on a disk without this "
+                  "setting",
                   "omit it, or omit [explore] for single power cuts");
     }
   }

@@ -91,7 +91,7 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
   page.facts.emplace_back(
       "recording", fmt::format("{}, {} events", of.run->path().filename().string(), page.events));
   if (!of.faults.empty())
-    page.facts.emplace_back("when the power returned",
+    page.facts.emplace_back("faults when the power returned",
                             fmt::format("{}", fmt::join(of.faults, ", ")));
   page.log = of.log;
   page.reproduce = of.reproduce;

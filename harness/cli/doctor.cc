@@ -50,7 +50,7 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;  ///< the uses that are impossible unless it is good
+  unsigned needed_for = 0;  ///< uses that are impossible unless the finding is good
 };
 
 /// Checks the folder for guests. If the folder does not exist, checks whether it can be created.

@@ -249,8 +249,8 @@ Result<void> keep_recordings(Explored& explored) {
               "remove the folders that you do not need");
 }
 
-/// Writes the page for --html: of the confirmed failure with the fewest missing writes, or of the
-/// whole recording if there is no failure.
+/// Writes the page for --html. It shows the confirmed failure with the fewest missing writes, or
+/// the whole recording if there is no failure.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;

@@ -136,8 +136,8 @@ std::string as_text(const ExperimentOutcome& outcome) {
                     missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
   if (held + missed > 0)
     text += fmt::format(
-        "{} and {} of these are our rules, and are marked; of the paper's rules, {} hold and {} "
-        "do not\n",
+        "{} of the rules that hold and {} of those that do not are ours, and are marked; of the "
+        "paper's rules, {} hold and {} do not\n",
         held, missed, outcome.count(Verdict::holds) - held,
         outcome.count(Verdict::does_not_hold) - missed);
   return text;

@@ -80,7 +80,7 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
   return {.name = std::string(kUnsyncedName),
-          .title = "Age of changes that Linux loses without fsync: a survey (/all: complete)",
+          .title = "Age of changes that Linux loses without fsync: a survey (/all runs all of it)",
           .takes = "some minutes",
           .trials = cells ? cells->size() : 0};
 }

@@ -280,8 +280,8 @@ ClaimAnswer least_delay() {
            "equation 5, with the data collected during the delay, gives the workload's "
            "throughput",
            {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
-  add_rule(answer, "no such delay for a workload as fast as the disk", {{"workload", kDisk}},
-           [&] { return !least_delay_s(kDisk, kPositioning, kDisk); });
+  add_rule(answer, "there is no minimum delay for a workload as fast as the disk",
+           {{"workload", kDisk}}, [&] { return !least_delay_s(kDisk, kPositioning, kDisk); });
   return answer;
 }
 
@@ -293,7 +293,7 @@ ClaimAnswer bursts() {
 }
 
 ClaimAnswer five_megabytes() {
-  ClaimAnswer answer = claim("CH-14", "Figure 4's 97 % at 5 MB against equation 6");
+  ClaimAnswer answer = claim("CH-14", "Figure 4's 97 % at 5 MB, compared with equation 6");
   constexpr double kSize = 5, kShare = 0.97, kPoints = 2;
   const double by_equation = kPercent * efficiency(kSize, 0.015, 4);
   add(answer, "5 MB, 15 ms, 4 MB/s", "efficiency", "%", kPercent * kShare, by_equation);

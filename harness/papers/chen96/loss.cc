@@ -115,16 +115,21 @@ void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& an
   for (const Row& row : rows)
     if (row.delay_s && row.most_s)
       beyond_s = std::max(beyond_s.value_or(0), *row.most_s - *row.delay_s);
-  add_rule(answer,
-           fmt::format("{}: interval update with any delay loses no change that is older than "
-                       "the delay by {:g} s",
-                       system, slack_s),
-           {in_unit(beyond_s, "s")}, [&] { return *beyond_s <= slack_s; });
+  add_rule(
+      answer,
+      fmt::format(
+          "{}: with interval update of any delay, no lost change is more than {:g} s older than "
+          "the delay",
+          system, slack_s),
+      {in_unit(beyond_s, "s")}, [&] { return *beyond_s <= slack_s; });
   const Row &through = row_named(rows, kWriteThrough), &first = row_named(rows, kFromFirst),
             &classic = row_named(rows, kClassic), &interval = row_named(rows, kInterval);
   if (mounted.by_buffers) {
     const Figure its = first.most_s ? Figure(*first.most_s - kFromFirstS) : std::nullopt;
-    add_rule(answer, fmt::format("{}: the same if age is counted from the first change", system),
+    add_rule(answer,
+             fmt::format("{}: the same bound holds if age is counted from the first "
+                         "change",
+                         system),
              {in_unit(its, "s")}, [&] { return *its <= slack_s; });
   }
   add_rule(answer, system + ": write-through loses no completed call",
@@ -163,10 +168,10 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
   context.modelled_s += seen.modelled_s;
   const Row row = row_of(policy, seen);
   const std::string cell = fmt::format("{}, {}", full_name(mounted), policy.name);
-  add_row(answer, cell, "oldest lost, 99 of 100 cuts within", "s", {}, row.p99_s, seen.error);
+  add_row(answer, cell, "oldest lost, 99th percentile", "s", {}, row.p99_s, seen.error);
   add_row(answer, cell, "lost, mean", "kB", {}, row.lost_kb, seen.error);
-  add_row(answer, cell, "response of a read, mean", "ms", {}, row.read_ms, seen.error);
-  add_row(answer, cell, "response of a change, mean", "ms", {}, row.change_ms, seen.error);
+  add_row(answer, cell, "mean response of a read", "ms", {}, row.read_ms, seen.error);
+  add_row(answer, cell, "mean response of a change", "ms", {}, row.change_ms, seen.error);
   return row;
 }
 
@@ -179,13 +184,13 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .name = "loss-against-reads",
       .title = "Loss by the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response of a read (ms)",
-      .y = "oldest lost, 99 of 100 cuts within (s)"};
+      .y = "oldest lost, 99th percentile (s)"};
   Plot changes{
       .name = "loss-against-changes",
       .title =
           "Loss by the response time of a change, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response of a change (ms)",
-      .y = "oldest lost, 99 of 100 cuts within (s)",
+      .y = "oldest lost, 99th percentile (s)",
       .logarithmic_x = true};
   Plot delays{.name = "loss-by-delay",
               .title = "Interval periodic update: the oldest lost change, by delay",
@@ -196,10 +201,10 @@ std::vector<ClaimAnswer> loss(Context& context) {
     if (context.scaled && mounted.system != "conventional" && mounted.type != "lfs") continue;
     Table table{.name = fmt::format("{}-{}", mounted.type, mounted.system),
                 .title = full_name(mounted),
-                .columns = {"policy", "oldest lost: median (s)", "99 of 100 (s)", "most (s)",
+                .columns = {"policy", "oldest lost: median (s)", "99th pct. (s)", "most (s)",
                             "lost (kB)", "changes lost", "read (ms)", "change (ms)"}};
     Table kinds{.name = table.name + "-kinds",
-                .title = full_name(mounted) + ": the oldest lost of each kind of change (s)",
+                .title = full_name(mounted) + ": the oldest lost change of each kind (s)",
                 .columns = {"policy"}};
     kinds.columns.insert(kinds.columns.end(), kChangeKinds.begin(), kChangeKinds.end());
     Series by_reads{.name = full_name(mounted)}, by_changes{.name = full_name(mounted)},

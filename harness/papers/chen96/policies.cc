@@ -115,9 +115,9 @@ std::vector<ClaimAnswer> policies(Context& context) {
     if (context.interrupted()) break;
     seen.push_back(probe(each, measured, bytes, context.seed));
     const Response& one = seen.back();
-    add_row(responses, each.name, "response of a read, mean", "ms", {}, one.mean_ms, one.error);
+    add_row(responses, each.name, "mean response of a read", "ms", {}, one.mean_ms, one.error);
     add_row(responses, each.name, "standard deviation", "ms", {}, one.deviation_ms, one.error);
-    add_row(responses, each.name, "99 of 100 within", "ms", {}, one.p99_ms, one.error);
+    add_row(responses, each.name, "99th percentile", "ms", {}, one.p99_ms, one.error);
     if (!each.write_through)
       add_row(ages, each.name, "mean age", "s", &each == cases ? Figure(15) : std::nullopt,
               one.age_s, one.error);

@@ -139,7 +139,7 @@ ClaimAnswer rule_1(Context& context) {
     seconds.push_back({row.name, all});
   }
   seconds.resize(3);
-  add_rule(answer, "the same within 5 %", {seconds[0], seconds[1]},
+  add_rule(answer, "infinite and zero delay take the same time (5 %)", {seconds[0], seconds[1]},
            [&] { return std::abs(*seconds[1].value / *seconds[0].value - 1) <= .05; });
   add_rule(answer, "write-through takes at least 10 times as long", {seconds[2], seconds[0]},
            [&] { return *seconds[2].value >= 10 * *seconds[0].value; });
@@ -162,15 +162,15 @@ ClaimAnswer rule_2(Context& context) {
           "read and written", "MB/s", {}, never.mb_per_busy_s, never.error);
   add_row(answer, "zero delay, by the disk's busy time until all data is on the disk",
           "read and written", "MB/s", {}, at_once.mb_per_busy_s, at_once.error);
-  add_rule(answer, "each within 10 % of the paper's",
+  add_rule(answer, "each rate is within 10 % of the paper's",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}}, [&] {
              return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 &&
                     std::abs(*at_once.mb_per_s / 3.0 - 1) <= .1;
            });
-  add_rule(answer, "zero delay as fast as infinite delay (5 %)",
+  add_rule(answer, "zero delay is as fast as infinite delay (5 %)",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}},
            [&] { return std::abs(*at_once.mb_per_s / *never.mb_per_s - 1) <= .05; });
-  add_rule(answer, "the same by the disk's busy time until all data is on the disk (5 %)",
+  add_rule(answer, "the same holds for the disk's busy time until all data is on the disk (5 %)",
            {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
            [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
   constexpr std::uint32_t kLongRequests = 1 << 20;
@@ -223,15 +223,15 @@ ClaimAnswer rule_3(Context& context) {
     if (delay == 7) after = seen.read_mb_s, disk_after = seen.disk_write_mb_s;
     if (never) never_read = seen.read_mb_s, never_disk = seen.disk_write_mb_s;
   }
-  add_rule(answer, "reads are slower with 5 s than with 7 s, by a quarter at least",
+  add_rule(answer, "reads are at least a quarter slower with a delay of 5 s than with 7 s",
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after * .75; });
-  add_rule(answer, "with 5 s the writer does not reach 10 MB/s", {{"5 s", write_before}},
-           [&] { return *write_before < .95 * kTargetMbPerS; });
+  add_rule(answer, "with a delay of 5 s, the writer does not reach 10 MB/s",
+           {{"5 s", write_before}}, [&] { return *write_before < .95 * kTargetMbPerS; });
   add_rule(answer,
-           "with 7 s no file data is written to the disk (5 % of the data written into "
-           "the cache)",
+           "with a delay of 7 s, no file data is written to the disk (5 % of the data written "
+           "into the cache)",
            {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
-  add_rule(answer, "infinite delay is no better than 7 s (5 %)",
+  add_rule(answer, "an infinite delay is no better than 7 s (5 %)",
            {{"7 s", after}, {"infinite", never_read}},
            [&] { return *never_read <= *after * 1.05; });
   answer.plots.push_back(std::move(plot));

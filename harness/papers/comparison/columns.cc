@@ -68,7 +68,7 @@ const std::vector<Column>& columns() {
        .phase = "remove",
        .operation = "a file"},
       {.name = "sdet",
-       .title = "8 streams of two scripts of commands (sdet)",
+       .title = "8 streams, each of which runs two command scripts (sdet)",
        .workload = "sdet",
        .arguments = {{"scripts", 8}, {"each", 2}},
        .scaled = {{"scripts", 2}, {"files", 6}, {"home-bytes", 20'000}, {"folders", 3}},
@@ -139,7 +139,7 @@ const std::vector<Column>& aged_columns() {
 const char* name(Quantity quantity) {
   static constexpr auto kNames =
       base::names<Quantity>({"user time", "until quiet", "drives busy", "mean response",
-                             "99 of 100 responses", "writes of drives"});
+                             "99th percentile", "writes of drives"});
   return kNames[quantity].data();
 }
 

@@ -45,7 +45,7 @@ std::vector<ClaimAnswer> fairness(Context&) {
               .title =
                   "the campaign in results/reference that tests a row, and the name of its "
                   "system",
-              .columns = {"row", "a cut may take", "campaign: system"}};
+              .columns = {"row", "a cut may lose", "campaign: system"}};
   for (const Row& row : rows())
     shown.rows.push_back(
         {row.name, name(row.durability),

@@ -128,9 +128,9 @@ std::vector<ClaimAnswer> laddis(Context& context) {
         .columns = {"system"}};
     for (const double rate : kRates) {
       shown.columns.push_back(fmt::format("{:.0f} requests/s", rate));
-      shown.columns.push_back(fmt::format("{:.0f}/s, 99 of 100", rate));
+      shown.columns.push_back(fmt::format("{:.0f}/s, 99th pct.", rate));
     }
-    shown.columns.emplace_back("highest rate that counts");
+    shown.columns.emplace_back("highest sustained rate");
     for (std::size_t r = 0; r < numbers.size(); ++r) {
       const std::string row = full_name(rows()[numbers[r]]);
       std::vector<std::string> cells{row};
@@ -141,7 +141,7 @@ std::vector<ClaimAnswer> laddis(Context& context) {
         const std::string cell = fmt::format("{}; {:.0f}/s", row, kRates.at(i));
         const std::string why = outcome.saturated ? "saturated" : outcome.error;
         add_sample(answer, cell, "mean response", "ms", outcome.response_ms, why);
-        add_sample(answer, cell, "99 of 100 responses", "ms", outcome.p99_ms, why);
+        add_sample(answer, cell, "99th percentile", "ms", outcome.p99_ms, why);
         cells.push_back(description_of(outcome, outcome.response_ms));
         cells.push_back(description_of(outcome, outcome.p99_ms));
         if (outcome.counts()) highest = fmt::format("{:.0f}/s", kRates.at(i));

@@ -87,7 +87,7 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
              [&] { return *worst == 0; });
   else
     add_rule(answer,
-             fmt::format("{}: no change is lost that is older than the delay by {:g} s",
+             fmt::format("{}: no lost change is more than {:g} s older than the delay",
                          full_name(row), kAfterDelayS),
              {in_unit(worst, "s")},
              [&] { return *worst <= context.parameter("delay-seconds") + kAfterDelayS; });
@@ -115,13 +115,13 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .id = "loss",
       .part = "loss",
       .title =
-          "Losses in a cut at a random instant, without fsync, and of data that fsync had "
+          "Changes lost in a cut at a random instant without fsync, and lost data that fsync had "
           "covered",
       .tables_tell_all = true};
   Table shown{.name = "loss",
               .title = "the oldest lost change; means over seeds",
-              .columns = {"system", "a cut may take", "worst (s)", "median (s)", "lost (kB)",
-                          "lost changes", "fsynced, missing", "looks with damage"}};
+              .columns = {"system", "a cut may lose", "worst (s)", "median (s)", "lost (kB)",
+                          "lost changes", "fsynced, missing", "checks with damage"}};
   for (const RowLoss& one : *losses) {
     const Row& row = rows()[one.row];
     add_sample(answer, full_name(row), "oldest lost, worst of the instants", "s", one.worst_s,

@@ -149,7 +149,7 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
                   "means over seeds, with half of the 95 % interval if it is 0.5 % or more; "
                   "response times of {}",
                   what.operation),
-              .columns = {"system", "a cut may take"}};
+              .columns = {"system", "a cut may lose"}};
   for (const Quantity quantity : kQuantities)
     shown.columns.push_back(fmt::format("{} ({})", name(quantity), unit(quantity)));
   if (!table.notes.empty()) shown.columns.push_back("full (%)");

@@ -83,13 +83,12 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
 /// Counts how often each row beats each other row.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
-  Table shown{
-      .name = fmt::format("beats, {}", name(durability)),
-      .title = fmt::format(
-          "Number of cells, of {}, in which the user time of the row's system is below that of "
-          "the column's system, over the seeds: {}",
-          contests.size(), name(durability)),
-      .columns = {"beats"}};
+  Table shown{.name = fmt::format("beats, {}", name(durability)),
+              .title = fmt::format(
+                  "Number of cells (of {}) in which the row's system has less user time than the "
+                  "column's system, over the seeds: {}",
+                  contests.size(), name(durability)),
+              .columns = {"beats"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
     shown.rows.push_back({names[i]});
@@ -137,7 +136,7 @@ Table one_line_each(const std::vector<const TimedTable*>& tables,
               .title =
                   "One line per system: cells in which no system of its group beats it; its "
                   "losses; its recovery on the largest file system",
-              .columns = {"system", "a cut may take", "best by user time",
+              .columns = {"system", "a cut may lose", "best by user time",
                           "best by work of the drives", "oldest lost, worst (s)",
                           "fsynced, missing", "first mount, 44 GB (s)", "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;

@@ -144,8 +144,7 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
     residuals.push_back({.name = time.name, .value = share, .unit = "%"});
   }
   add_rule(answer,
-           "each time within 10 %, the possible difference between the paper's own "
-           "executions",
+           "each time is within 10 %, the possible difference between the paper's own executions",
            residuals, [&] {
              return std::ranges::all_of(
                  residuals, [](const Named& each) { return std::abs(*each.value) <= 10; });

@@ -95,7 +95,7 @@ std::vector<ClaimAnswer> future_work(Context& context) {
       const bool removes = std::string_view(phase) == "remove";
       if (!commits_each(log.name))
         add_rule(answer,
-                 fmt::format("{}: {} within 10 % of Soft Updates, or faster", phase, log.name),
+                 fmt::format("{}: {} is within 10 % of Soft Updates, or faster", phase, log.name),
                  both, [&] { return *both[0].value <= 1.1 * *both[1].value; });
       else if (removes)
         add_rule(

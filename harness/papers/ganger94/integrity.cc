@@ -214,7 +214,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
     add("dependencies", &Counters::dependencies);
     cycles.push_back({workload, add("would close a cycle", &Counters::cycles)});
     add("writes of metadata", &Counters::writes);
-    put_off.push_back({workload, add("would be put off", &Counters::writes_put_off)});
+    put_off.push_back({workload, add("would be deferred", &Counters::writes_put_off)});
   }
   add_rule(answer,
            "cycles occur in every workload that creates and removes files in the same "

@@ -170,7 +170,7 @@ std::vector<ClaimAnswer> fsync_after_burst(Context& context) {
 
 std::vector<ClaimAnswer> lines_of_code(Context&) {
   ClaimAnswer answer{
-      .id = "GP-31", .part = "lines", .title = "Lines of code, neither blank nor comment alone"};
+      .id = "GP-31", .part = "lines", .title = "Lines of code, without blank and comment lines"};
   const struct {
     const char *name, *prefix;
     Figure paper;

@@ -25,7 +25,7 @@ Paper paper() {
            kExecutions, chains},
           {"figure3", "-NR and -CB, 4-user copy (GP-06, GP-07)", kExecutions, figure_3},
           {"figure4", "-NR and -CB, 4-user remove (GP-08)", kExecutions, figure_4},
-          {"figure5", "Metadata throughput by users (GP-11 to GP-14)", 1, figure_5},
+          {"figure5", "Metadata throughput by number of users (GP-11 to GP-14)", 1, figure_5},
           {"table1", "Five schemes, 4-user copy (GP-15 to GP-20)", kExecutions, table_1},
           {"table2", "Five schemes, 4-user remove (GP-21 to GP-24)", kExecutions, table_2},
           {"costs", "Components of the CPU times of tables 1 and 2", kExecutions, cpu_costs},

@@ -172,12 +172,12 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
                      .part = "figure5",
                      .title = "10 000 removals of 1 KB files, split among users"};
   removes.add(remove, "throughput", "files/s");
-  add_times(remove, removes, "8 users: Chains more than twice Conventional", ComparedScheme::chains,
-            conventional, 8, 2);
+  add_times(remove, removes, "8 users: Chains has more than twice the throughput of Conventional",
+            ComparedScheme::chains, conventional, 8, 2);
   add_falling(remove, "8 users: No Order > Chains > Flag",
               at_users(removes, {no_order, ComparedScheme::chains, flag}, 8));
   const auto near = at_users(removes, {flag, conventional}, 8);
-  add_rule(remove, "8 users: Flag within 30 % of Conventional", near,
+  add_rule(remove, "8 users: Flag is within 30 % of Conventional", near,
            [&] { return std::abs(*near[0].value / *near[1].value - 1) < 0.3; });
   add_gap_widens(remove, removes);
   add_room_for_copies(remove, cells, removes);
@@ -189,12 +189,13 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   for (const ComparedScheme fast : {no_order, soft_updates}) {
     for (const ComparedScheme slow : {ComparedScheme::chains, flag, conventional})
       add_times(pair, both,
-                fmt::format("8 users: {} more than five times {}", name_of(fast), name_of(slow)),
+                fmt::format("8 users: {} has more than five times the throughput of {}",
+                            name_of(fast), name_of(slow)),
                 fast, slow, 8, 5);
   }
 
   ClaimAnswer near_memory{
-      .id = "GP-14", .part = "figure5", .title = "Soft Updates against No Order in figure 5"};
+      .id = "GP-14", .part = "figure5", .title = "Soft Updates compared with No Order in figure 5"};
   const std::pair<const char*, const Curves*> kinds[] = {
       {"creates", &creates}, {"removes", &removes}, {"create and remove", &both}};
   for (const auto& [kind, curves] : kinds) {
@@ -249,7 +250,7 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
                                                                   {"each", kScriptsEach},
                                                                   {"programs", 1}};
   const Curves curves(cells, "sdet", "scripts", "scripts", kScripts, scripts_per_hour, more);
-  ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
+  ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts per hour"};
   curves.add(answer, "throughput", "scripts/h");
   answer.remarks.push_back(fmt::format(
       "A computing command takes {} ms, and each command is a program whose start takes {:g} ms. "
@@ -275,8 +276,8 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
          .ours = ours,
          .remark = curves.remark(gain.scheme, 8)});
     add_rule(answer,
-             fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme),
-                         gain.low, gain.high),
+             fmt::format("8 scripts: {} reaches {:g} to {:g} % of Conventional",
+                         name_of(gain.scheme), gain.low, gain.high),
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
   }
   if (!context.scaled) {
@@ -303,7 +304,7 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
         "unknown to us.");
   }
   const auto near = at_users(curves, {soft_updates, no_order}, 8);
-  add_rule(answer, "8 scripts: Soft Updates within 2 % of No Order", near,
+  add_rule(answer, "8 scripts: Soft Updates is within 2 % of No Order", near,
            [&] { return std::abs(*near[0].value / *near[1].value - 1) <= 0.02; });
   return {answer};
 }
@@ -311,7 +312,7 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
 std::vector<ClaimAnswer> overall(Context& context) {
   Cells& cells = context.cells;
   ClaimAnswer answer{
-      .id = "GP-28", .part = "overall", .title = "Largest differences to Conventional"};
+      .id = "GP-28", .part = "overall", .title = "Largest differences from Conventional"};
   const struct {
     const char *workload, *phase;
     timed::Arguments arguments;

@@ -53,10 +53,10 @@ ClaimAnswer shares() {
   add_row(answer, "table 1, fast fsck + Presto over UFS", "recovery", "%", {}, with, {});
   add_row(answer, "table 1, fast fsck over UFS", "recovery", "%", {}, without, {});
   add_row(answer, "figure 7, empty", "recovery", "%", {}, empty, {});
-  add_rule(answer, "all of them are 3 to 25 %",
+  add_rule(answer, "all of these ratios are 3 to 25 %",
            {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with >= 3 && without <= 25 && empty <= 25; });
-  add_rule(answer, "none of them is 30 times faster",
+  add_rule(answer, "none of these is 30 times faster",
            {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with > 100. / 30; });
   // A cylinder group has about 16 MB.

@@ -33,8 +33,10 @@ ClaimAnswer soft_updates(Context& context) {
     std::vector<Figure> found;
     for (const ServerChoice& choice : servers_of(presto)) {
       const Curve& curve = Session::of(context).curve(context, choice);
-      add_row(answer, name(choice), "most at 50 ms", "ops/s", {}, curve.knee_per_s(), curve.error);
-      add_row(answer, name(choice), "response there", "ms", {}, curve.knee_ms(), curve.error);
+      add_row(answer, name(choice), "highest rate at 50 ms", "ops/s", {}, curve.knee_per_s(),
+              curve.error);
+      add_row(answer, name(choice), "response at that rate", "ms", {}, curve.knee_ms(),
+              curve.error);
       found.push_back(curve.knee_per_s());
       plot.series.push_back(series_of(name(choice), curve));
     }

@@ -33,7 +33,7 @@ Knees fast_fsck_on_raid5() {
   return {"PK-07, fast fsck",
           "Fast fsck on RAID-5 without Presto",
           298,
-          {{"as it is", usual},
+          {{"unchanged", usual},
            {"each mark is a separate write", alone},
            {"drives in order of arrival", fcfs},
            {"256 nfsds", many},
@@ -49,7 +49,7 @@ Knees logging_on_raid5() {
   return {"PK-07, logging",
           "A log on a separate drive, RAID-5 without Presto",
           587,
-          {{"as it is", usual},
+          {{"unchanged", usual},
            {"16 nfsds", few},
            {"256 nfsds: more requests share a commit", many},
            {"only metadata is logged", metadata}}};
@@ -65,7 +65,7 @@ Knees sold_on_raid5_presto() {
   return {"PK-08, causes",
           "Bmap + fast fsck on RAID-5 with Presto",
           1466,
-          {{"as it is", usual},
+          {{"unchanged", usual},
            {"half the processor", slow},
            {"16 nfsds", few},
            {"each mark is a separate write", alone}}};
@@ -110,11 +110,11 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   ClaimAnswer answer{.id = knees.id, .part = "causes", .title = knees.title};
   for (const Change& each : knees.changes) {
     const Curve& curve = Session::of(context).curve(context, each.choice);
-    add_row(answer, each.label, "most at 50 ms", "ops/s", knees.paper_per_s, curve.knee_per_s(),
-            curve.error);
-    add_row(answer, each.label, "response there", "ms", {}, curve.knee_ms(), curve.error);
+    add_row(answer, each.label, "highest rate at 50 ms", "ops/s", knees.paper_per_s,
+            curve.knee_per_s(), curve.error);
+    add_row(answer, each.label, "response at that rate", "ms", {}, curve.knee_ms(), curve.error);
     if (const CurvePoint* const knee = curve.knee())
-      add_row(answer, each.label, "drives busy there", "%", {},
+      add_row(answer, each.label, "drives busy at that rate", "%", {},
               100 * knee->outcome.drives_busy / 11, {});
   }
   return answer;
@@ -209,7 +209,7 @@ ClaimAnswer responses(Context& context) {
     fcfs.drives_in_order = true;
     const char* const with = presto == Presto::none ? "no Presto" : "Presto";
     for (const auto& [label, choice] :
-         {std::pair("as it is", usual), std::pair("a quarter of the processor", slow),
+         {std::pair("unchanged", usual), std::pair("a quarter of the processor", slow),
           std::pair("drives in order of arrival", fcfs)}) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
@@ -251,7 +251,7 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   short_requests.check_sectors = 2 * 8;
   no_bmap.tuning = Tuning::fast_fsck;
   add_recoveries(context, answer, 54, 600,
-                 {{"as it is", usual},
+                 {{"unchanged", usual},
                   {"groups of 8 MB", smaller_groups},
                   {"requests of 8 KiB", short_requests},
                   {"without the bmap cache", no_bmap}},

@@ -10,7 +10,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 /// Reason for a missing ratio. The rows give the details.
-constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not modelled";
+constexpr const char* kNoKnee = "one of the systems has no load at 50 ms, or is not modelled";
 
 /// A printed point of a curve.
 struct Printed {
@@ -24,12 +24,13 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
       curve.error.empty() ? "not even the lowest load is sustained" : curve.error;
   const Figure per_s = printed ? Figure(printed->per_s) : std::nullopt,
                ms = printed ? Figure(printed->ms) : std::nullopt;
-  add_row(answer, cell, "most at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
-  add_row(answer, cell, "response there", "ms", ms, curve.knee_ms(), remark);
+  add_row(answer, cell, "highest rate at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
+  add_row(answer, cell, "response at that rate", "ms", ms, curve.knee_ms(), remark);
   if (const CurvePoint* const knee = curve.knee()) {
-    add_row(answer, cell, "99th percentile there", "ms", {}, knee->outcome.p99_ms, {});
-    add_row(answer, cell, "drives busy there", "%", {}, 100 * knee->outcome.drives_busy / 11, {});
-    add_row(answer, cell, "processor busy there", "%", {}, 100 * knee->outcome.cpu_busy, {});
+    add_row(answer, cell, "99th percentile at that rate", "ms", {}, knee->outcome.p99_ms, {});
+    add_row(answer, cell, "drives busy at that rate", "%", {}, 100 * knee->outcome.drives_busy / 11,
+            {});
+    add_row(answer, cell, "processor busy at that rate", "%", {}, 100 * knee->outcome.cpu_busy, {});
   }
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
@@ -103,13 +104,13 @@ Named named(const Curves& curves, Tuning tuning) {
 }
 
 void add_signs(ClaimAnswer& answer, const Curves& curves) {
-  add_rule(answer, "fast fsck alone costs throughput",
+  add_rule(answer, "fast fsck alone reduces the throughput",
            {named(curves, Tuning::fast_fsck), named(curves, Tuning::ufs)},
            [&] { return *curves.knee(Tuning::fast_fsck) < *curves.knee(Tuning::ufs); });
-  add_rule(answer, "the bmap cache gives throughput to UFS",
+  add_rule(answer, "the bmap cache increases the throughput of UFS",
            {named(curves, Tuning::bmap), named(curves, Tuning::ufs)},
            [&] { return *curves.knee(Tuning::bmap) > *curves.knee(Tuning::ufs); });
-  add_rule(answer, "the bmap cache gives throughput to fast fsck",
+  add_rule(answer, "the bmap cache increases the throughput of fast fsck",
            {named(curves, Tuning::bmap_fast_fsck), named(curves, Tuning::fast_fsck)},
            [&] { return *curves.knee(Tuning::bmap_fast_fsck) > *curves.knee(Tuning::fast_fsck); });
 }
@@ -182,8 +183,8 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
              return *logging < *curves.knee(Tuning::ufs) && *logging < *curves.knee(Tuning::bmap) &&
                     *logging < *curves.knee(Tuning::fast_fsck) && *logging < *both;
            });
-  add_rule(reversal, "bmap + fast fsck has 1.96 times logging's (+-.4)", {in_unit(times, "times")},
-           [&] { return std::abs(*times - 1.96) <= .4; });
+  add_rule(reversal, "bmap + fast fsck has 1.96 times the throughput of logging (+-.4)",
+           {in_unit(times, "times")}, [&] { return std::abs(*times - 1.96) <= .4; });
   ClaimAnswer cached{.id = "PK-03",
                      .part = "raid5-presto",
                      .title = "Gain of the bmap cache (section 3.3, figure 4)"};
@@ -192,10 +193,11 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
                high = part_of(curves.highest(Tuning::bmap_fast_fsck),
                               curves.highest(Tuning::fast_fsck), 100),
                more_high = high ? Figure(*high - 100) : std::nullopt;
-  add_row(cached, "bmap + fast fsck over fast fsck", "most at 50 ms", "%", 23, more, kNoKnee);
+  add_row(cached, "bmap + fast fsck over fast fsck", "highest rate at 50 ms", "%", 23, more,
+          kNoKnee);
   add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high,
           kNoKnee);
-  add_rule(cached, "+15 to 30 % with fast fsck", {in_unit(more, "%")},
+  add_rule(cached, "with fast fsck, the bmap cache gains 15 to 30 %", {in_unit(more, "%")},
            [&] { return *more >= 15 && *more <= 30; });
   ClaimAnswer signs{.id = "PK-23",
                     .part = "raid5-presto",
@@ -275,7 +277,7 @@ std::vector<ClaimAnswer> presto(Context& context) {
   ratio("Presto on RAID-0", 4, 3, 3046. / 859);
   ratio("RAID-0 over RAID-5, no Presto", 3, 0, 859. / 303);
   ratio("RAID-0 over RAID-5, Presto", 4, 2, 3046. / 1397);
-  add_rule(upper, "Upper alone is between none and both",
+  add_rule(upper, "Presto Upper alone is between no Presto and both layers",
            {{"none", knees[0]}, {"Upper", knees[1]}, {"both", knees[2]}},
            [&] { return *knees[0] < *knees[1] && *knees[1] < *knees[2]; });
   return {answer, upper};

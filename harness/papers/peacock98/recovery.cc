@@ -55,7 +55,7 @@ void add_crashes(ClaimAnswer& answer, const Crashes& crashes, Figure paper_empty
     add_row(answer, cell, "recovery", "s", crashes.loads[i] == 0 ? paper_empty : std::nullopt,
             one.of(one.elapsed_s), one.error);
     if (!one.error.empty()) continue;
-    add_row(answer, cell, "of it the processor", "s", {}, one.cpu_s, {});
+    add_row(answer, cell, "of this, the processor", "s", {}, one.cpu_s, {});
     add_row(answer, cell, "requests", "", {}, static_cast<double>(one.requests), {});
     if (one.saturated)
       add_row(answer, cell, "served before the cut", "ops/s", {}, one.served_per_s, {});
@@ -128,14 +128,15 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   answer.plots.push_back(std::move(plot));
   const auto of = [&](Tuning tuning, double load) { return by_tuning.at(tuning).at(load); };
   const Figure full = of(Tuning::ufs, 0), fast = of(Tuning::bmap_fast_fsck, 0);
-  add_rule(answer, "an empty UFS takes 382 s (+-25 %)", {in_unit(full, "s")},
+  add_rule(answer, "recovery of an empty UFS takes 382 s (+-25 %)", {in_unit(full, "s")},
            [&] { return std::abs(*full / 382 - 1) <= .25; });
-  add_rule(answer, "fast fsck's constant is 42 s (+-15 %)", {in_unit(fast, "s")},
+  add_rule(answer, "the constant part of fast fsck is 42 s (+-15 %)", {in_unit(fast, "s")},
            [&] { return std::abs(*fast / 42 - 1) <= .15; });
   const double middle = loads[1];
   const Figure half = of(Tuning::ufs, middle), whole = of(Tuning::ufs, most);
   add_rule(answer,
-           fmt::format("UFS rises linearly: at {:g} it is on the line from 0 to {:g} (+-10 %)",
+           fmt::format("the time of UFS rises linearly: at {:g} ops/s, it is on the line from 0 "
+                       "to {:g} (+-10 %)",
                        middle, most),
            {{"0", full, "s"},
             {fmt::format("{:g}", middle), half, "s"},
@@ -197,17 +198,22 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   const double least = loads.front(), most = loads.back();
   const Figure slow_low = all[0].at(least), slow = all[0].at(most), often_low = all[2].at(least),
                often = all[2].at(most), longer = all[3].at(most);
-  add_rule(answer, "with 30 s recovery rises with the load",
+  add_rule(answer, "with an interval of 30 s, recovery time rises with the load",
            {{"low", slow_low, "s"}, {"high", slow, "s"}}, [&] { return *slow > *slow_low * 1.1; });
-  add_rule(answer, fmt::format("with 1 s it is flat up to {:g} ops/s (+-10 %)", most),
+  add_rule(answer,
+           fmt::format("with an interval of 1 s, recovery time is flat up to {:g} ops/s "
+                       "(+-10 %)",
+                       most),
            {{"low", often_low, "s"}, {"high", often, "s"}},
            [&] { return std::abs(*often / *often_low - 1) <= .1; });
   for (const double load : loads)
-    add_rule(answer, fmt::format("shorter intervals recover faster at {:g} ops/s", load),
+    add_rule(answer, fmt::format("recovery is faster with shorter intervals at {:g} ops/s", load),
              {{"30 s", all[0].at(load)}, {"10 s", all[1].at(load)}, {"1 s", all[2].at(load)}}, [&] {
                return *all[0].at(load) > *all[1].at(load) && *all[1].at(load) > *all[2].at(load);
              });
-  add_rule(answer, "a flusher that runs 40 % of each second gives the same as 10 % (+-10 %)",
+  add_rule(answer,
+           "a flusher that runs 40 % of each second gives the same recovery time as one "
+           "that runs 10 % (+-10 %)",
            {{"10 %", often}, {"40 %", longer}},
            [&] { return std::abs(*longer / *often - 1) <= .1; });
   add_promises(answer, all);
@@ -267,7 +273,7 @@ std::vector<ClaimAnswer> table1(Context& context) {
   }
   const Figure ufs = means[0], fast = means[1], fast_presto = means[2], vxfs = means[3],
                vxfs_presto = means[4];
-  add_rule(answer, "fast fsck with Presto is first, UFS last",
+  add_rule(answer, "fast fsck with Presto is the fastest, and UFS the slowest",
            {{"fast fsck + Presto", fast_presto},
             {"VxFS + Presto", vxfs_presto},
             {"VxFS", vxfs},
@@ -282,7 +288,7 @@ std::vector<ClaimAnswer> table1(Context& context) {
   add_rule(answer, "without Presto, fast fsck takes as long as VxFS (+-25 %)",
            {{"fast fsck", fast}, {"VxFS", vxfs}},
            [&] { return std::abs(*fast / *vxfs - 1) <= .25; });
-  add_rule(answer, "fast fsck takes .30 of UFS at most",
+  add_rule(answer, "fast fsck takes at most .30 of the time of UFS",
            {{"with Presto", part_of(fast_presto, ufs)}, {"without", part_of(fast, ufs)}},
            [&] { return *fast_presto / *ufs <= .3 && *fast / *ufs <= .3; });
   add_promises(answer, all);

@@ -27,9 +27,9 @@ os::TimeNs ns_of(double seconds) {
 
 std::vector<Parameter> load_parameters() {
   return {{"seconds", 30, "measured seconds of load for each point; 600 in the paper"},
-          {"warm-seconds", 15, "of load before that"},
+          {"warm-seconds", 15, "seconds of load before the measurement"},
           {"precision-percent", 8,
-           "between the highest sustained load and the lowest load that is not sustained"},
+           "gap between the highest sustained load and the lowest load that is not sustained"},
           {"nfsds", 64, "threads of the server; the paper does not print the number"}};
 }
 

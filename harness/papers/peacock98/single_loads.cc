@@ -54,20 +54,22 @@ ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
         std::ranges::minmax_element(throughputs, {}, [](const Named& one) { return *one.value; });
     return *most->value <= *least->value * 1.05;
   });
-  add_rule(answer, "a flusher that runs 40 % of each second responds slowest", responses, [&] {
-    return std::ranges::all_of(
-        responses, [&](const Named& one) { return *one.value <= *responses.back().value; });
-  });
+  add_rule(
+      answer, "responses are slowest with a flusher that runs 40 % of each second", responses, [&] {
+        return std::ranges::all_of(
+            responses, [&](const Named& one) { return *one.value <= *responses.back().value; });
+      });
   return answer;
 }
 
 ClaimAnswer periodic_flush(const LaddisOutcome& off, const LaddisOutcome& on) {
   ClaimAnswer answer{.id = "PK-22",
                      .part = "tunings",
-                     .title = "Periodic flushing of everything, on and off (section 5.2)"};
+                     .title = "Periodic flushing of all data, on and off (section 5.2)"};
   add_load(answer, "off", off);
   add_load(answer, "on", on);
-  add_rule(answer, "off responds faster", {{"off", off.of(off.mean_ms)}, {"on", on.of(on.mean_ms)}},
+  add_rule(answer, "responses are faster with periodic flushing off",
+           {{"off", off.of(off.mean_ms)}, {"on", on.of(on.mean_ms)}},
            [&] { return off.mean_ms < on.mean_ms; });
   return answer;
 }
@@ -154,7 +156,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
   add_rule(answer, "UFS and bmap + fast fsck: at least 50 %",
            {{"UFS", ufs, "%"}, {"bmap + fast fsck", both, "%"}},
            [&] { return *ufs >= 50 && *both >= 50; });
-  add_rule(answer, "a log hits less than UFS does",
+  add_rule(answer, "a log has fewer hits than UFS",
            {{"VxLD", vxld, "%"}, {"bmap + fast fsck", both, "%"}}, [&] { return *vxld < *both; });
   return {answer};
 }
@@ -192,7 +194,7 @@ std::vector<ClaimAnswer> repeated(Context& context) {
   }
   add_row(answer, "3000 ops/s", "response", "ms", 10.92, mean, error);
   add_row(answer, "3000 ops/s", "standard deviation", "ms", 1.05, deviation, error);
-  add_rule(answer, "the deviation is a tenth of the mean at most",
+  add_rule(answer, "the standard deviation is at most a tenth of the mean",
            {{"mean", mean, "ms"}, {"deviation", deviation, "ms"}},
            [&] { return *deviation <= .1 * *mean; });
   return {answer};
@@ -221,22 +223,22 @@ std::vector<ClaimAnswer> batching(Context& context) {
     const Curve& curve = Session::of(context).curve(context, choice);
     const Figure ours = curve.knee_per_s() ? curve.knee_per_s() : curve.highest_per_s();
     add_row(answer, label,
-            curve.knee_per_s() ? "most at 50 ms" : "highest throughput, no load at 50 ms", "ops/s",
-            paper, curve.error.empty() ? ours : std::nullopt, curve.error);
+            curve.knee_per_s() ? "highest rate at 50 ms" : "highest throughput, no load at 50 ms",
+            "ops/s", paper, curve.error.empty() ? ours : std::nullopt, curve.error);
     return curve.error.empty() ? ours : std::nullopt;
   };
   const Figure unbatched = knee(sds, "SDS: metadata, unbatched", choices[0], 100.),
                ufs = knee(sds, "UFS", choices[1], {});
-  add_rule(sds, "it saturates first: at less than half of UFS", {{"SDS", unbatched}, {"UFS", ufs}},
-           [&] { return *unbatched < *ufs / 2; });
-  add_rule(sds, "no more than 100 ops/s (+-30 %)", {in_unit(unbatched, "ops/s")},
-           [&] { return *unbatched <= 130; });
+  add_rule(sds, "the unbatched log saturates first: at less than half the load of UFS",
+           {{"SDS", unbatched}, {"UFS", ufs}}, [&] { return *unbatched < *ufs / 2; });
+  add_rule(sds, "the unbatched log sustains no more than 100 ops/s (+-30 %)",
+           {in_unit(unbatched, "ops/s")}, [&] { return *unbatched <= 130; });
   const Figure batched = knee(vahalia, "batched", choices[2], 597.),
                alone = knee(vahalia, "unbatched", choices[3], 400.),
                times = part_of(batched, alone);
   add_row(vahalia, "batched over unbatched", "throughput", "times", 597. / 400, times,
           Cell::kNotBuilt);
-  add_rule(vahalia, "batching gives 1.5 times (+-25 %)", {in_unit(times, "times")},
+  add_rule(vahalia, "batching gives 1.5 times the throughput (+-25 %)", {in_unit(times, "times")},
            [&] { return std::abs(*times / 1.5 - 1) <= .25; });
   return {sds, vahalia};
 }
@@ -263,9 +265,9 @@ std::vector<ClaimAnswer> small(Context& context) {
           clean.of(clean.elapsed_s), clean.error);
   const Figure ms = none.of(none.mean_ms), presto_ms = with.of(with.mean_ms),
                s = clean.of(clean.elapsed_s);
-  add_rule(answer, "12.4 ms without Presto (+-30 %)", {in_unit(ms, "ms")},
+  add_rule(answer, "the response is 12.4 ms without Presto (+-30 %)", {in_unit(ms, "ms")},
            [&] { return std::abs(*ms / 12.4 - 1) <= .3; });
-  add_rule(answer, "2.2 ms with Presto (+-30 %)", {in_unit(presto_ms, "ms")},
+  add_rule(answer, "the response is 2.2 ms with Presto (+-30 %)", {in_unit(presto_ms, "ms")},
            [&] { return std::abs(*presto_ms / 2.2 - 1) <= .3; });
   add_rule(answer, "fast fsck takes 4 s (+-25 %)", {in_unit(s, "s")},
            [&] { return std::abs(*s / 4 - 1) <= .25; });

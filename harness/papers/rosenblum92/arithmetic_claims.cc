@@ -84,9 +84,11 @@ ClaimAnswer production_costs() {
            {{"largest difference", farthest}}, [&] { return farthest <= .0055; });
   add_rule(answer, "more than half of the segments cleaned were empty, in each file system",
            {in_unit(half_empty, "of 11 file systems")}, [&] { return half_empty == 11; });
-  add_rule(answer, "costs from 1.2 to 1.8", {{"lowest", lowest}, {"highest", highest}},
+  add_rule(answer, "the costs are from 1.2 to 1.8", {{"lowest", lowest}, {"highest", highest}},
            [&] { return lowest >= 1.15 && highest < 1.85; });
-  answer.remarks.push_back("not for /local and /swap1; /local has 1.88");
+  answer.remarks.push_back(
+      "The costs of /local and /swap1 are not in this range; /local has "
+      "1.88.");
   return answer;
 }
 

@@ -37,7 +37,7 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
     answer.numbers.push_back(
         {reading.name, "u of most hot segments", "", {}, mode(run.hot_cleaned), ""});
     answer.numbers.push_back({reading.name, "write cost", "", {}, run.cost(), ""});
-    add_rule(answer, "cliffs at 75 and 15 % (+- 7 points); " + reading.name,
+    add_rule(answer, "the cliffs are at 75 and 15 % (+- 7 points); " + reading.name,
              {{"cold", cold}, {"hot", hot}}, [&] {
                return std::abs(cold - kColdCliff) <= kCliffTolerance &&
                       std::abs(hot - kHotCliff) <= kCliffTolerance;
@@ -83,15 +83,16 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
     answer.numbers.push_back(
         {"U = .80, " + reading.name, "write cost", "", {}, figures.cost(cb, .8), ""});
     answer.numbers.push_back({"U = .80, greedy", "write cost", "", {}, figures.cost(hot, .8), ""});
-    add_rule(answer, "saves up to 50 % (at least 40); " + reading.name, {{"saved", saved}},
-             [&] { return saved >= .4; });
-    add_rule(answer, "hot-and-cold below 4 at U = .8; " + reading.name,
+    add_rule(answer, "cost-benefit saves up to 50 % (at least 40); " + reading.name,
+             {{"saved", saved}}, [&] { return saved >= .4; });
+    add_rule(answer, "hot-and-cold costs less than 4 at U = .8; " + reading.name,
              {{"cost", figures.cost(cb, .8)}},
              [&] { return figures.cost(cb, .8) < kUnixImproved; });
-    add_rule(answer, "above 60 % cheaper than greedy, both patterns; " + reading.name,
+    add_rule(answer,
+             "cost-benefit is cheaper than greedy above 60 %, for both patterns; " + reading.name,
              {{"at .75", figures.cost(cb, .75)}, {"greedy", figures.cost(hot, .75)}},
              [&] { return lower; });
-    add_rule(answer, "exponential below 4 up to 90 %; " + reading.name,
+    add_rule(answer, "the exponential pattern costs less than 4 up to 90 %; " + reading.name,
              {{"highest", expon_highest}}, [&] { return expon_highest < kUnixImproved; });
   }
   plot.series.push_back(computed("hot and cold apart, best division", us,
@@ -150,7 +151,7 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
              });
     const double low_with = figures.cost(sorted[i].options, .6),
                  low_without = figures.cost(unsorted[i].options, .6);
-    add_rule(answer, "little benefit below 70 % (at most 5 % at 60 %)" + sorted[i].name,
+    add_rule(answer, "sorting has little benefit below 70 % (at most 5 % at 60 %)" + sorted[i].name,
              {{"unsorted", low_without}, {"sorted", low_with}},
              [&] { return std::abs(low_with / low_without - 1) <= .05; });
   }
@@ -168,8 +169,8 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
   plot.series.push_back({"printed", {{.95, kUnsortedAt95}, {.95, kSortedAt95}}, true});
   answer.plots.push_back(plot);
   answer.remarks.push_back(
-      "rows with a semicolon: the first interpretation, with another choice for a detail that "
-      "the text does not specify");
+      "Rows with a semicolon use the first interpretation, with another choice for a detail that "
+      "the text does not specify.");
   return answer;
 }
 

@@ -106,10 +106,11 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   add(answer, "a stripe, 256 KB", stripe, 1, 0., 5.);
   add(answer, "four stripes, 1 MB", aligned, 1, 0., {});
   add(answer, "1 MB that begins 64 KB after a stripe boundary", off, 1, {}, {});
-  add_rule(answer, "a small write: two reads and two writes",
+  add_rule(answer, "a small write needs two reads and two writes",
            {{"reads", small.reads}, {"writes", small.writes}},
            [&] { return *small.reads == 2 && *small.writes == 2; });
-  add_rule(answer, "a whole stripe: no read", {{"reads", stripe.reads}, {"writes", stripe.writes}},
+  add_rule(answer, "a write of a whole stripe needs no read",
+           {{"reads", stripe.reads}, {"writes", stripe.writes}},
            [&] { return *stripe.reads == 0 && *stripe.writes == 5; });
   const FileSet files{.files = context.scaled ? 50U : 1000U, .file_bytes = 1024};
   const auto small_files = [&](const Setup& setup) {
@@ -228,10 +229,10 @@ std::vector<ClaimAnswer> logging(Context& context) {
   add_row("a log of data", data, .5);
   const Figure with_data = part_of(data.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
                with_metadata = part_of(metadata.kilobytes_per_busy_s, without.kilobytes_per_busy_s);
-  add_rule(answer, "logging data halves the rate (.4 to .6)", {{"share of it", with_data}},
+  add_rule(answer, "logging data halves the rate (.4 to .6)", {{"relative rate", with_data}},
            [&] { return *with_data >= .4 && *with_data <= .6; });
-  add_rule(answer, "a log of metadata only does not (.9 and more)",
-           {{"share of it", with_metadata}}, [&] { return *with_metadata >= .9; });
+  add_rule(answer, "logging only metadata does not halve the rate (.9 and more)",
+           {{"relative rate", with_metadata}}, [&] { return *with_metadata >= .9; });
   answer.remarks = {
       "A file of 100 MB on SunOS's file system with clustering; each megabyte is durable before "
       "the next is written. The log is on the same disk. Cylinder groups have 32 MB in all three "

@@ -18,10 +18,10 @@ ClaimAnswer figure_5_1() {
   const double today = 1 - 2 / kUnixToday, improved = 1 - 2 / kUnixImproved;
   answer.numbers = {{"as cheap as Unix today", "u", "", .8, today, ""},
                     {"as cheap as Unix improved", "u", "", .5, improved, ""}};
-  add_rule(answer, "below u = .8 cheaper than Unix today, above that more expensive",
+  add_rule(answer, "LFS is cheaper than Unix today below u = .8, and more expensive above it",
            {{"at .79", write_cost_of(.79)}, {"at .81", write_cost_of(.81)}},
            [] { return write_cost_of(.79) < kUnixToday && write_cost_of(.81) > kUnixToday; });
-  add_rule(answer, "below u = .5 cheaper than Unix improved, above that more expensive",
+  add_rule(answer, "LFS is cheaper than Unix improved below u = .5, and more expensive above it",
            {{"at .49", write_cost_of(.49)}, {"at .51", write_cost_of(.51)}},
            [] { return write_cost_of(.49) < kUnixImproved && write_cost_of(.51) > kUnixImproved; });
   std::vector<double> us;
@@ -67,9 +67,9 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
     const double expected = write_cost_of(uniform_steady_state(u));
     if (u >= .3) farthest = std::max(farthest, std::abs(cost / expected - 1));
   }
-  add_rule(answer, "below no variance everywhere", {{"largest ratio to it", nearest}},
-           [&] { return nearest < 1; });
-  add_rule(answer, "within 2 % of the steady-state equation from 30 % up",
+  add_rule(answer, "the cost is below that without variance everywhere",
+           {{"largest ratio", nearest}}, [&] { return nearest < 1; });
+  add_rule(answer, "the cost is within 2 % of the steady-state equation from 30 % up",
            {{"largest difference", farthest}}, [&] { return farthest <= .02; });
   answer.plots = {{"figure5-2",
                    "Initial simulation results",
@@ -141,7 +141,7 @@ ClaimAnswer locality(SimulatorFigures& figures) {
   }
   const double uniform = figures.cost(curves[0].options, kUsualU),
                expon = figures.cost(curves[3].options, kUsualU);
-  add_rule(answer, "the much greater locality of the exponential pattern helps",
+  add_rule(answer, "the much greater locality of the exponential pattern reduces the cost",
            {{"uniform", uniform}, {"expon", expon}}, [&] { return expon < uniform; });
   return answer;
 }

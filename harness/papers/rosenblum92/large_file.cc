@@ -53,14 +53,14 @@ ClaimAnswer five_phases(Cells& cells) {
   // 240 KB/s is one block of 4 KB per revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB per revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
-  add_equal(answer, "sequential read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRead]),
-            .25);
+  add_equal(answer, "sequential read: all systems have the same rate (25 %)",
+            of_all(all, kLargeFilePhases[kRead]), .25);
   const auto random = of_all(all, kLargeFilePhases[kRandomWrite]);
   add_rule(answer, "random write: LFS at least twice as fast as the other systems", random, [&] {
     return *random[0].value >= 2 * *random[1].value && *random[0].value >= 2 * *random[2].value;
   });
-  add_equal(answer, "random read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRandomRead]),
-            .25);
+  add_equal(answer, "random read: all systems have the same rate (25 %)",
+            of_all(all, kLargeFilePhases[kRandomRead]), .25);
   const auto again = of_all(all, kLargeFilePhases[kReread]);
   add_rule(
       answer, "sequential read of randomly written data: LFS is by far the slowest (half of SunOS)",
@@ -136,12 +136,12 @@ ClaimAnswer exceptions(Cells& cells) {
     add_number(answer, lfs.outcome ? other : lfs, asked.phase, "LFS over SunOS", "", {}, ratio);
     (asked.modifies ? modifying : reading).push_back({asked.phase, ratio});
   }
-  add_rule(answer, "faster in all modifying phases", modifying, [&] {
+  add_rule(answer, "LFS is faster in all modifying phases", modifying, [&] {
     return std::all_of(modifying.begin(), modifying.end(),
                        [](const Named& each) { return *each.value > 1; });
   });
   constexpr double kSlack = .1;
-  add_rule(answer, "reads equally fast (10 %), except the sequential read after random writes",
+  add_rule(answer, "reads are equally fast (10 %), except the sequential read after random writes",
            reading, [&] {
              for (std::size_t i = 0; i < reading.size(); ++i) {
                const bool slower = *reading[i].value < 1 - kSlack;

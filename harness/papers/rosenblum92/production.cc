@@ -146,7 +146,7 @@ ClaimAnswer generator(const Runs& runs) {
         one, "traffic", "MB/hour", one.options.disk.megabytes_per_hour,
         one.run.model_s == 0 ? 0 : one.run.all_bytes_written / one.run.model_s * kHour / kMegabyte);
   }
-  add_rule(answer, "each within a tenth of the table's value",
+  add_rule(answer, "each value is within a tenth of the table's",
            {{where + ", off by", worst ? Figure(percent(*worst)) : worst, "%"}},
            [&] { return close; });
   answer.remarks = {
@@ -186,16 +186,18 @@ ClaimAnswer cleaning(const Runs& runs) {
              {{"cost", costs[i].value}},
              [&] { return std::abs(*costs[i].value - printed) <= kTolerance; });
   }
-  add_rule(answer, "all from 1.2 to 1.9, as printed (1.20 to 1.88)", costs, [&] {
+  add_rule(answer, "all costs are from 1.2 to 1.9, as printed (1.20 to 1.88)", costs, [&] {
     return std::ranges::all_of(
         costs, [](const Named& one) { return *one.value >= 1.15 && *one.value <= 1.95; });
   });
-  add_rule(answer, "all below the simulations' 2.5 to 3", costs, [&] {
+  add_rule(answer, "all costs are below the simulations' 2.5 to 3", costs, [&] {
     return std::ranges::all_of(costs, [](const Named& one) { return *one.value < kSimulated; });
   });
-  add_rule(answer, "more than half of the segments are empty, in 9 of 11", empties, [&] {
-    return std::ranges::count_if(empties, [](const Named& one) { return *one.value > 50; }) >= 9;
-  });
+  add_rule(
+      answer, "more than half of the segments are empty, in 9 of 11 file systems", empties, [&] {
+        return std::ranges::count_if(empties, [](const Named& one) { return *one.value > 50; }) >=
+               9;
+      });
   Table halves{
       .name = "halves",
       .title = "Write cost by bytes, and in the first and the second half of the measured time",
@@ -420,8 +422,8 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
       {"mean of all", "1 / write cost", "%", printed, mean, all ? "" : "a run failed"});
   // Range of the usable shares that follow from the costs in table 6-3.
   constexpr double kLeast = 53, kMost = 83;
-  add_rule(answer, "about 70 % on average (53 to 83)", {in_unit(mean, "%")},
-           [&] { return ours >= kLeast && ours <= kMost; });
+  add_rule(answer, "the bandwidth for new data is about 70 % on average (53 to 83)",
+           {in_unit(mean, "%")}, [&] { return ours >= kLeast && ours <= kMost; });
   // Runs the same load on both systems of section 6.2, on the disk of that section.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);

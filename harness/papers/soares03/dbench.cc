@@ -160,7 +160,7 @@ ClaimAnswer where_snapshots_cost(const Rates& rates) {
                               .ours = ours});
     costs.push_back({fmt::format("{}", kClients[c]), ours, "%"});
   }
-  add_rule(answer, "flat: 3 to 5 % at every number of clients", costs, [&] {
+  add_rule(answer, "the cost is flat: 3 to 5 % at every number of clients", costs, [&] {
     return std::ranges::all_of(
         costs, [](const Named& each) { return *each.value >= 3 && *each.value <= 5; });
   });

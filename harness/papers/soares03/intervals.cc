@@ -21,13 +21,12 @@ SteadyLoad load_of(const Context& context, double lifetime_s, std::uint64_t file
 }  // namespace
 
 std::vector<ClaimAnswer> intervals(Context& context) {
-  ClaimAnswer answer{.id = "MS-13",
-                     .part = "intervals",
-                     .title = "Metadata written for an operation, by the interval"};
+  ClaimAnswer answer{
+      .id = "MS-13", .part = "intervals", .title = "Metadata written per operation, by interval"};
   Plot plot{.name = "writes",
-            .title = "Metadata written for an operation, by the interval",
+            .title = "Metadata written per operation, by interval",
             .x = "interval (s)",
-            .y = "KiB an operation",
+            .y = "KiB per operation",
             .logarithmic_x = true};
   const SteadyLoad load = load_of(context, 60, 0);
   Figure of_snap, of_kfs, of_journal, of_ordered_updates, amplification;
@@ -74,9 +73,11 @@ std::vector<ClaimAnswer> intervals(Context& context) {
           "% of blocks in use", {},
           seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt,
           seen.error);
-  add_rule(answer, "every 10 s: less is written than with the journal",
+  add_rule(answer, "with an interval of 10 s, less is written than with the journal",
            {{"KFS+snap", of_snap}, {"ext3", of_journal}}, [&] { return *of_snap < *of_journal; });
-  add_rule(answer, "every 10 s: at most 10 % more is written than with everything in place",
+  add_rule(answer,
+           "with an interval of 10 s, at most 10 % more is written than with all updates "
+           "in place",
            {{"KFS+snap", of_snap}, {"KFS", of_kfs}, {"ext2", of_ordered_updates}},
            [&] { return *of_snap <= *of_kfs * 1.1; });
   add_falling(answer, "longer intervals write less", falling);

@@ -60,8 +60,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
       worst_forked = worst_of(seen.during_ms);
     }
   }
-  add_rule(waits, "99 of 100 operations during a commit within 5 ms", {in_unit(p99_during, "ms")},
-           [&] { return *p99_during <= 5; });
+  add_rule(waits, "99 of 100 operations during a commit take at most 5 ms",
+           {in_unit(p99_during, "ms")}, [&] { return *p99_during <= 5; });
   add_rule(waits, "no operation waits for a commit: the maximum is within 50 ms",
            {in_unit(worst_during, "ms")}, [&] { return *worst_during <= 50; });
   add_rule(waits, "a barrier until the commit stalls at least 5 times as long",
@@ -84,7 +84,7 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   Figure mean_snap, mean_journal;
   for (const System system : {System::snap, System::snap_ordered, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, name(system), "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5),
+    add_row(syncs, name(system), "fsync, median", "ms", {}, quantile_of(seen.fsync_ms, .5),
             seen.error);
     add_row(syncs, name(system), "fsync, worst", "ms", {}, worst_of(seen.fsync_ms), seen.error);
     if (system == System::snap) mean_snap = quantile_of(seen.fsync_ms, .5);
@@ -98,8 +98,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   load.files_per_s = 1;
   for (const System system : {System::snap, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, fmt::format("{}; only one other file per second", name(system)),
-            "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
+    add_row(syncs, fmt::format("{}; only one other file per second", name(system)), "fsync, median",
+            "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
   }
   syncs.remarks.push_back(
       "Counterfactual: almost no other changes. In ext2's format, the inodes, maps and blocks of "

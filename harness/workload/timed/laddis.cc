@@ -231,17 +231,18 @@ TimedWorkload laddis() {
       .name = "laddis",
       .title = "an NFS server receives requests at a rate, and answers each when it is on the disk",
       .source =
-          "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; "
-          "draws are ours",
+          "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; the "
+          "random draws are ours",
       .operation = "requests",
       .parameters = {{"operations-per-s", 600, 20, 1, 100'000, "requests per second: section 6.4"},
                      {"seconds", 600, 10, 1, 86'400, "measured time: ten minutes, section 6.3"},
-                     {"warm-up-s", 300, 2, 0, 86'400, "time before that, not counted: our choice"},
-                     {"threads", 64, 8, 1, 1024, "of the server: our choice"},
+                     {"warm-up-s", 300, 2, 0, 86'400,
+                      "load before the measurement, not counted: our choice"},
+                     {"threads", 64, 8, 1, 1024, "threads of the server: our choice"},
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
-                      "of files for each operation per second"},
+                      "KiB of files for each operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
-                      "initial size of each file: SFS 1.1's mean, from memory"}},
+                      "initial size of each file: SFS 1.1's mean, which was not verified"}},
       .phases = laddis_phases};
 }
 

@@ -171,7 +171,8 @@ TimedWorkload postmark() {
   return {.name = "postmark",
           .title = "transactions on a pool of small files, after PostMark",
           .source =
-              "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; draws are ours",
+              "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; the random "
+              "draws are ours",
           .operation = "files or transactions",
           .parameters = {{"files", 20'000, 1'000, 2, 1'000'000,
                           "section IV-D: 20000 (the program: 500)"},

@@ -23,7 +23,7 @@ SELECT a.device, a.workload, a.phase, a.place, a.filesystem AS one, b.filesystem
   a.real_state || a.virtual_state || b.real_state || b.virtual_state = 'rankedrankedrankedranked' AS ranked
 FROM cell a JOIN cell b ON a.device = b.device AND a.workload = b.workload AND a.phase = b.phase AND a.filesystem < b.filesystem;
 
--- Times as multiples of the best; in brackets what is not ranked there (idle or CPU-bound).
+-- Times as multiples of the best; times in brackets are not ranked there (idle or CPU-bound).
 CREATE VIEW place AS
 SELECT device, place,
   (SELECT group_concat(text, ', ') FROM (
@@ -54,7 +54,7 @@ UNION ALL SELECT * FROM (SELECT place, count(*), sum(same), sum(apart), sum(apar
 .mode list
 .headers off
 SELECT char(10) || '## Each device, workload and phase' || char(10) || char(10) ||
-  'Times as multiples of the best mean; in brackets what its table does not rank. `tau` is Kendall''s rank correlation of the two orders.' || char(10);
+  'Times as multiples of the best mean; times in brackets are not ranked in their table. `tau` is Kendall''s rank correlation of the two orders.' || char(10);
 .mode markdown --wrap 0
 .headers on
 SELECT device, place AS "workload, phase", in_real AS "real time", format('%.3g s', real_best_ms / 1000) AS "best", in_virtual AS "virtual time", format('%.3g s', virtual_best_ms / 1000) AS "best",

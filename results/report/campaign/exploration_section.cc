@@ -30,7 +30,7 @@ std::string space(double states) {
 
 std::string name_of(const std::string& filesystem, const std::string& variant,
                     const std::string& workload) {
-  return cell_name(filesystem, variant.empty() ? "as the adapter says" : variant, workload);
+  return cell_name(filesystem, variant.empty() ? "default options" : variant, workload);
 }
 
 std::string duty(const std::string& control) {
