@@ -40,7 +40,7 @@ struct SharedObject {
   std::uint64_t inode = 0;
   bool directory = false;
   std::uint32_t links = 0;
-  std::vector<std::byte> content;  ///< of a regular file
+  std::vector<std::byte> content;  ///< of a regular file, or the target of a symbolic link
   bool operator==(const SharedObject&) const = default;
 };
 

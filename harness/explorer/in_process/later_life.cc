@@ -232,12 +232,14 @@ std::string live(
     if (!done) failure = fmt::format("an operation fails: {}", std::strerror(done.error().value));
     counted = mounted->space_counts();
     const auto unmounted = mounted->unmount();
-    if (!unmounted && failure.empty())
+    if (unmounted) return;
+    if (failure.empty())
       failure = fmt::format("the unmount fails: {}", std::strerror(unmounted.error().value));
-    mounted.reset();
+    mounted->abandon();
   });
   machine.disk.power_cut();
   machine.system.executor.halt();
+  mounted.reset();  // not before its daemons have ended
   if (!failure.empty()) return failure;
   const auto report = fsck.check(disk, {});
   if (!report) return "after the unmount: " + report.error().message();

@@ -140,6 +140,8 @@ class Run {
     executor_.run();
     recorder_.answered().wake_all();
     executor_.halt();
+    open_files_.reset();
+    mounted_.reset();  // not before its daemons have ended
     if (error_) return tl::unexpected<Error>(*error_);
     std::ranges::sort(recorded_.failed_operations, {}, &workload::FailedOperation::operation);
     recorder_.write_to(writer);
@@ -178,8 +180,6 @@ class Run {
     system_.queue.trace(nullptr);
     if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
-    open_files_.reset();
-    mounted_.reset();
   }
 
   os::FiberSchedule* schedule_for(const RunOptions& options) {

@@ -4,13 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace headcrash::in_process {
 namespace {
 
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 VfsResult<std::vector<std::byte>> content_of(Vfs& vfs, const std::string& path,
-                                             std::uint64_t size) {
-  std::vector<std::byte> content(size);
+                                             const FileStatus& status) {
+  if (status.type == FileType::symlink) {
+    TRY(const auto target, vfs.readlink(path));
+    return bytes_of(target);
+  }
+  if (status.type != FileType::regular) return std::vector<std::byte>();
+  std::vector<std::byte> content(status.size_bytes);
   TRY(const auto file, vfs.open(path, {}));
   const auto read = vfs.pread(file, 0, content);
   TRY(vfs.close(file));
@@ -30,8 +41,7 @@ VfsResult<void> observe_below(Vfs& vfs, const std::string& directory,
                                 .directory = status.type == FileType::directory,
                                 .links = status.links};
     if (!object.directory) {
-      TRY(auto content, content_of(vfs, path, status.size_bytes));
-      object.content = std::move(content);
+      TRY(object.content, content_of(vfs, path, status));
     }
     tree.push_back(object);
     if (object.directory) TRY(observe_below(vfs, path, tree));
@@ -62,7 +72,11 @@ Result<std::vector<oracle::SharedObject>> observe_tree(const adapters::ImageRead
                                 .inode = inode.number,
                                 .directory = inode.type == FileType::directory,
                                 .links = inode.links};
-    if (!object.directory) {
+    if (inode.type == FileType::symlink) {
+      const auto target = reader.readlink(inode.number);
+      if (target) object.content = bytes_of(*target);
+      if (!target) failed = forward_error(target);
+    } else if (inode.type == FileType::regular) {
       object.content.resize(inode.size_bytes);
       const auto count = reader.read(inode.number, 0, object.content);
       if (!count) failed = forward_error(count);
