@@ -251,7 +251,7 @@ TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
     _exit(whole ? kMerged : kBroken);
   };
   std::map<int, int> endings;
-  for (int kib = 256; kib <= 1408; kib += 96) {
+  for (int kib = 256; kib <= 1408; kib += 192) {
     const int ending = merge_on_disk_of(kib);
     if (ending == kUnsupported) GTEST_SKIP() << "no tmpfs can be mounted here";
     ASSERT_NE(ending, kBroken) << "of " << kib << " KiB";
