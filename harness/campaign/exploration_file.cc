@@ -259,8 +259,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
           fmt::format("\"{}\" with {} is listed twice", cell.filesystem.name, cell.workload),
-          "a control need not be a candidate as well; controls that differ only in operations"
-          " need distinct `workload` names");
+          "remove one of them; a control need not be in `filesystems`, and controls that differ only "
+          "in their operations need distinct `workload` names");
     }
   }
   return {};

@@ -223,8 +223,8 @@ std::vector<std::string> subjects_of(std::string_view text, const std::string& f
 /// cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Returns the reason why the list must not contain its remounts or crashes: a second thread
-/// exists, or a file is open. Returns nullopt if there is no problem.
+/// Returns why the remounts and crashes of this list are not allowed: the list uses a second
+/// thread, or a file is open at one of them. Returns nullopt if they are allowed.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
 /// Returns the mark "persisted N". The agent writes this mark when persistence point N has

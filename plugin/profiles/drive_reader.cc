@@ -280,7 +280,7 @@ class DriveReader {
                   "split the zone");
     } else if (last_stretch <= spares || all - stretches * spares <= zone.front_unused_sectors) {
       errors_.add(name + "spare-tracks",
-                  fmt::format("leaves no data in a zone of {} tracks", tracks),
+                  fmt::format("leaves no room for data in a zone of {} tracks", tracks),
                   "use fewer spares or unused sectors");
     } else if (zone.track_skew_sectors >= zone.track_sectors ||
                zone.cylinder_skew_sectors >= zone.track_sectors ||

@@ -374,7 +374,7 @@ class TornSource final : public RoundsSource {
                      std::deque<Candidate>& into) override {
     TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
-    // The order is the first way of every write, then the second way of every write, and so on.
+    // The order is the first tear of every write, then the second tear of every write, and so on.
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {

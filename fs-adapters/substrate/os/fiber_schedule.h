@@ -76,7 +76,7 @@ class RandomPriorities final : public FiberSchedule {
   Step step(std::int64_t priority) override;
   std::int64_t after_yield(std::int64_t priority) override;
 
-  /// A possible switch at which the running fiber changes.
+  /// A change point: the running fiber gets the lowest priority and is held for `hold_ns`.
   struct Change {
     std::uint64_t at = 0;  ///< number of the possible switch, from 1
     TimeNs hold_ns = 0;

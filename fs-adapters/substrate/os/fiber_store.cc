@@ -33,7 +33,8 @@ Result<void> result_of(const char* what, const BlockRequest& request, model::Sta
               fmt::format("cannot be {}: {}", what, words_for(status)));
 }
 
-/// Calls `part(offset, sectors)`, in sectors, for each request until one fails.
+/// Splits `sectors` into requests of at most `most`, and calls `part(offset, count)` for each until
+/// one fails. All arguments are in sectors.
 template <typename Part>
 Result<void> in_parts(std::uint64_t sectors, std::uint32_t most, const Part& part) {
   for (std::uint64_t done = 0; done < sectors;) {

@@ -197,7 +197,8 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
       (void)write_delayed(
           inode);  // if the block cannot be read, the inode stays changed and in core
   }
-  // During the wait, another user may have removed the last name and put the inode first.
+  // While this fiber waited, another user may have removed the last name and released its
+  // reference.
   if (!volume_.stopped() && inode.references == 1 && has_no_links(inode)) {
     if (volume_.scheme->defers_removal(inode)) return;
     remove(inode, operation);

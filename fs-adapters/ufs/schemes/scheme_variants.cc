@@ -110,7 +110,8 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
                     const NetraOptions& options = {}) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
   made.features = made.mount.needs = features;
-  // Without such a block the headers' lists are used, and full groups require a full check.
+  // foreign_block is optional. Without it, a group's header lists its foreign inodes, and a group
+  // whose list is full requires a full check.
   made.mount.needs.foreign_block = false;
   made.mount.options.netra = options;
   made.mount.allocation.placement = Placement::hot_spot;

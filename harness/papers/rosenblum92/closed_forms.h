@@ -19,9 +19,9 @@ double no_variance_cost(double overall_u);
 double reuse_without_copying(double overall_u);
 
 /// Returns the steady-state u under the uniform pattern. Assumes that every segment starts full,
-/// and is cleaned at u because it is the oldest or the least utilized. A full segment of n files
-/// loses its files one by one in F / n + F / (n - 1) + ... writes, and its mean utilization over
-/// that time must be U. For large segments: U = (1 - u) / -ln u.
+/// and is cleaned at u because it is the oldest or the least utilized. With F files in total, the n
+/// files of a full segment are overwritten one by one, after F / n + F / (n - 1) + ... writes, and
+/// the mean utilization of the segment over that time must be U. For large segments: U = (1 - u) / -ln u.
 double uniform_steady_state(double overall_u);
 
 /// Returns the lowest write cost if hot and cold data is in separate segments with separate

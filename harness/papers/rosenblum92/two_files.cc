@@ -49,8 +49,7 @@ std::vector<ClaimAnswer> two_files(Context&) {
                      .part = "two-files",
                      .title = "Writes for dir1/file1 and dir2/file2, with one block each (4-1)"};
   LfsSetup log;
-  log.mount.checkpoint_interval_ns =
-      0;  // for the files only; a checkpoint's share comes every minute
+  log.mount.checkpoint_interval_ns = 0;  // no checkpoints: count only the writes for the files
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
   // The inode of a directory normally shares a block with the inodes of its first files. Other
