@@ -39,16 +39,16 @@ interrupts() {
   [ "$status" -eq 130 ] || failed "an interrupted campaign exited with $status"
 }
 
-begins one.log ufs-schemes --db "$db" --shard 1/150 --jobs 2
+begins one.log ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --jobs 2
 refuses 2 "run 1: is being executed by process $server on $(hostname) since 20" -- \
-  "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --resume
-refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --redo-errors
+  "$headcrash" campaign ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --resume
+refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --redo-errors
 first=$server
 
 # another shard with the same database at the same time
-begins two.log ufs-schemes --db "$db" --shard 2/150
+begins two.log ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 2/15
 interrupts
-grep -qxF "headcrash: interrupted; resume with: headcrash campaign ufs-schemes --db 'my results.db' --shard 2/150 --resume" two.log ||
+grep -qxF "headcrash: interrupted; resume with: headcrash campaign ufs-schemes/conventional,soft-updates,journal --db 'my results.db' --shard 2/15 --resume" two.log ||
   failed "the hint: $(cat two.log)"
 kill -0 "$first" || failed "the first one has ended: $(cat one.log)"
 
@@ -56,13 +56,13 @@ kill -0 "$first" || failed "the first one has ended: $(cat one.log)"
 kill -KILL "$first"
 wait "$first" 2>/dev/null || true
 before=$(ask "SELECT count(*) FROM trial WHERE run_id = 1")
-begins resumed.log ufs-schemes --db "$db" --shard 1/150 --jobs 2 --resume
-refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --resume
+begins resumed.log ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --jobs 2 --resume
+refuses 2 "run 1: is being executed by process $server on" -- "$headcrash" campaign ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --resume
 interrupts
 
 # the hint is a command that resumes this run
 hint=$(sed -n 's/^headcrash: interrupted; resume with: //p' resumed.log)
-[ "$hint" = "headcrash campaign ufs-schemes --db 'my results.db' --shard 1/150 --jobs 2 --resume" ] || failed "the hint: $(cat resumed.log)"
+[ "$hint" = "headcrash campaign ufs-schemes/conventional,soft-updates,journal --db 'my results.db' --shard 1/15 --jobs 2 --resume" ] || failed "the hint: $(cat resumed.log)"
 eval "$hint" >hint.log 2>&1 || failed "$hint: $(cat hint.log)"
 grep -q "^run 1: .* of them before" hint.log || failed "the hint began another run: $(cat hint.log)"
 [ "$(ask 'SELECT count(*) FROM run')" = 2 ] || failed "not one run a shard: $(ask 'SELECT id, digest FROM run')"
@@ -72,7 +72,7 @@ grep -q "^run 1: .* of them before" hint.log || failed "the hint began another r
 
 # resuming a finished run prints its result and repeats nothing
 finished=$(ask 'SELECT finished_at FROM run WHERE id = 1')
-exits 0 "$headcrash" campaign ufs-schemes --db "$db" --shard 1/150 --resume
+exits 0 "$headcrash" campaign ufs-schemes/conventional,soft-updates,journal --db "$db" --shard 1/15 --resume
 grep -q "run 1 is already finished" err || failed "a finished run: $(cat err)"
 grep -q "^run 1: \([0-9]*\) of \1 trials (\1 of them before)" out || failed "a finished run: $(cat out)"
 [ "$(ask 'SELECT count(*) FROM run') $(ask 'SELECT finished_at FROM run WHERE id = 1')" = "2 $finished" ] || failed "a finished run was run again"
