@@ -204,13 +204,17 @@ void Store::mix_into_closing(const Inode& inode) {
   older->second.user = inode.user;
   older->second.group = inode.group;
   older->second.modified = inode.modified;
+  const Inode record = older->second;
+  const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
+  // The commit may have ended while this fiber waited for a block.
+  if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);
   if (!buffer) return;
   const std::size_t at = std::size_t{inode.number % s_.records_per_block()} * kInodeBytes;
-  encode(older->second, buffer->bytes().subspan(at, kInodeBytes));
+  encode(record, buffer->bytes().subspan(at, kInodeBytes));
 }
 
 /// Updates an unreferenced inode: drops it, or moves it to the idle list.
