@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fs-adapters/substrate/os/cut_store.h"
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -250,28 +251,6 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   EXPECT_EQ(mount_alone(disks), "");
 }
 
-/// Fails all writes after a given number, like a power cut.
-class CutStore final : public model::SectorStore {
- public:
-  CutStore(model::SectorStore& store, std::uint64_t writes) : store_(store), left_(writes) {}
-  std::uint64_t sectors() const override { return store_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    return store_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    if (left_ == 0) return fail("disk", "has no power");
-    --left_;
-    return store_.write(lba, data);
-  }
-  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override {
-    return write(lba, std::vector<std::byte>(count * kSectorBytes));
-  }
-
- private:
-  model::SectorStore& store_;
-  std::uint64_t left_;
-};
-
 std::vector<std::byte> contents_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(store.sectors() * kSectorBytes);
   EXPECT_TRUE(store.read(0, bytes));
@@ -342,7 +321,7 @@ TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
     SCOPED_TRACE(writes);
     Disks now = disks.copied();
     Fsck fsck;
-    CutStore cut(*now.home, writes);
+    os::CutStore cut(*now.home, writes);
     ended = fsck.run(cut, {.repair = true, .without_log = true}).has_value();
     if (!ended) {
       ASSERT_TRUE(fsck.run(*now.home, {.repair = true, .without_log = true}));
