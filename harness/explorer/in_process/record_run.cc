@@ -221,13 +221,15 @@ class Run {
   /// its caches, and then from the disk. The crash states compare the disk with the list.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
+    const auto image = observe_image(under_test_.type(), store_);
+    if (!image) return report("after all writes, " + image.error().message());
     for (const std::string_view source : {"from its caches", "from the disk"}) {
       const auto tree = observe_tree(mounted_->vfs());
       if (!tree) {
         return report(fmt::format("after all writes, the tree cannot be read {}: {}", source,
                                   std::strerror(tree.error().value)));
       }
-      const std::string differs = difference_from_image(*tree, under_test_.type(), store_);
+      const std::string differs = difference(*tree, *image);
       if (!differs.empty())
         return report(fmt::format("after all writes, read {}, {}", source, differs));
       system_.cache.drop_clean();
@@ -236,7 +238,8 @@ class Run {
 
   void judge_image() {
     if (!options_.shared_names || recorded_.failure || under_test_.control()) return;
-    const std::string differs = difference_from_image(final_tree_, under_test_.type(), store_);
+    const auto image = observe_image(under_test_.type(), store_);
+    const std::string differs = image ? difference(final_tree_, *image) : image.error().message();
     if (!differs.empty()) report("after the unmount, " + differs);
   }
 

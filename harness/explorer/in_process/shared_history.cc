@@ -64,21 +64,23 @@ VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs) {
   return tree;
 }
 
-Result<std::vector<oracle::SharedObject>> observe_tree(const adapters::ImageReader& reader) {
+Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSystemType& type,
+                                                        const model::SectorStore& store) {
+  TRY(const auto reader, type.open_image(store));
   std::vector<oracle::SharedObject> tree;
   Result<void> failed;
-  TRY(reader.walk([&](const std::string& path, const adapters::ImageInode& inode) {
+  TRY(reader->walk([&](const std::string& path, const adapters::ImageInode& inode) {
     oracle::SharedObject object{.path = path,
                                 .inode = inode.number,
                                 .directory = inode.type == FileType::directory,
                                 .links = inode.links};
     if (inode.type == FileType::symlink) {
-      const auto target = reader.readlink(inode.number);
+      const auto target = reader->readlink(inode.number);
       if (target) object.content = bytes_of(*target);
       if (!target) failed = forward_error(target);
     } else if (inode.type == FileType::regular) {
       object.content.resize(inode.size_bytes);
-      const auto count = reader.read(inode.number, 0, object.content);
+      const auto count = reader->read(inode.number, 0, object.content);
       if (!count) failed = forward_error(count);
     }
     tree.push_back(std::move(object));
@@ -88,18 +90,13 @@ Result<std::vector<oracle::SharedObject>> observe_tree(const adapters::ImageRead
   return tree;
 }
 
-std::string difference_from_image(const std::vector<oracle::SharedObject>& mounted,
-                                  const adapters::FileSystemType& type,
-                                  const model::SectorStore& store) {
-  const auto reader = type.open_image(store);
-  if (!reader) return reader.error().message();
-  const auto image = observe_tree(**reader);
-  if (!image) return image.error().message();
-  const auto [shown, stored] = std::ranges::mismatch(mounted, *image);
-  if (shown == mounted.end() && stored == image->end()) return {};
+std::string difference(const std::vector<oracle::SharedObject>& mounted,
+                       const std::vector<oracle::SharedObject>& image) {
+  const auto [shown, stored] = std::ranges::mismatch(mounted, image);
+  if (shown == mounted.end() && stored == image.end()) return {};
   return fmt::format("the mounted file system shows {}, and the disk has {}",
                      shown == mounted.end() ? "no more names" : format_object(*shown),
-                     stored == image->end() ? "no more names" : format_object(*stored));
+                     stored == image.end() ? "no more names" : format_object(*stored));
 }
 
 }  // namespace headcrash::in_process

@@ -12,13 +12,13 @@ namespace headcrash::in_process {
 /// Must be called from a fiber. Returns all names below the root, sorted.
 VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs);
 
-/// Same, for an image that was unmounted.
-Result<std::vector<oracle::SharedObject>> observe_tree(const adapters::ImageReader& reader);
+/// Same, for an image without pending changes.
+Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSystemType& type,
+                                                        const model::SectorStore& store);
 
-/// Compares the image with the tree that the mounted file system has shown. Returns a description
-/// of the first difference, or an empty string.
-std::string difference_from_image(const std::vector<oracle::SharedObject>& mounted,
-                                  const adapters::FileSystemType& type,
-                                  const model::SectorStore& store);
+/// Compares the tree of a mounted file system with that of its image. Returns a description of the
+/// first difference, or an empty string.
+std::string difference(const std::vector<oracle::SharedObject>& mounted,
+                       const std::vector<oracle::SharedObject>& image);
 
 }  // namespace headcrash::in_process
