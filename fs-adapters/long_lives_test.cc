@@ -71,15 +71,13 @@ class LongLives : public LabImage {
     std::uint64_t free = 0;
     with_mounted(
         [&](Vfs& vfs, os::System& machine) {
-          EXPECT_TRUE(remove_below(vfs, ""));
-          EXPECT_TRUE(settle(vfs, machine));
-          free = vfs.space()->free_bytes;
-          const std::uint64_t promised = free * kUsablePercent / 100;
-          EXPECT_GE(written(vfs, "all", promised), promised)
+          const auto reported = free_space_when_empty(vfs, machine);
+          ASSERT_TRUE(reported) << reported.error().value;
+          free = *reported;
+          const auto used = use_space(vfs, machine, "all", free);
+          ASSERT_TRUE(used) << used.error().value;
+          EXPECT_GE(used->written_bytes, used->promised_bytes)
               << "of " << free << " bytes that were reported as free";
-          EXPECT_TRUE(vfs.sync());
-          EXPECT_TRUE(vfs.unlink("all"));
-          EXPECT_TRUE(settle(vfs, machine));
           EXPECT_GE(vfs.space()->free_bytes + map_growth(), free);
         },
         End::unmount);
@@ -93,8 +91,6 @@ class LongLives : public LabImage {
   bool roomy_ = false;  ///< the disk has room for a user's files
 
  private:
-  static constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
-
   /// Returns the bytes written by write_until_full().
   static std::uint64_t written(Vfs& vfs, const std::string& path, std::uint64_t bytes,
                                std::size_t piece_bytes = kPieceBytes) {

@@ -7,6 +7,7 @@
 namespace headcrash::adapters {
 namespace {
 
+constexpr std::uint64_t kUsablePercent = 90;
 constexpr os::TimeNs kSettleNs = 10 * model::kSecondNs;
 
 }  // namespace
@@ -47,6 +48,23 @@ VfsResult<void> settle(Vfs& vfs, os::System& machine) {
   TRY(vfs.sync());
   machine.executor.sleep_until(machine.executor.now() + kSettleNs);
   return vfs.sync();
+}
+
+VfsResult<std::uint64_t> free_space_when_empty(Vfs& vfs, os::System& machine) {
+  TRY(remove_below(vfs, ""));
+  TRY(settle(vfs, machine));
+  TRY(const auto space, vfs.space());
+  return space.free_bytes;
+}
+
+VfsResult<UsedSpace> use_space(Vfs& vfs, os::System& machine, const std::string& path,
+                               std::uint64_t free_bytes) {
+  UsedSpace used{.promised_bytes = free_bytes * kUsablePercent / 100};
+  TRY(used.written_bytes, write_until_full(vfs, path, used.promised_bytes));
+  TRY(vfs.sync());
+  if (used.written_bytes > 0) TRY(vfs.unlink(path));
+  TRY(settle(vfs, machine));
+  return used;
 }
 
 }  // namespace headcrash::adapters

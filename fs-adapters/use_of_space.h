@@ -12,9 +12,9 @@
 
 namespace headcrash::adapters {
 
-/// Share of the reported free space that one file must be able to use. The rest is for its
-/// metadata.
-inline constexpr std::uint64_t kUsablePercent = 90;
+/// Bytes by which the free space of an emptied file system may be smaller than that of a new one,
+/// because maps have grown (estimated).
+inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; no multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
 
@@ -28,5 +28,17 @@ VfsResult<std::uint64_t> write_until_full(Vfs& vfs, const std::string& path, std
 
 /// Syncs, waits until background work has ended, and syncs again.
 VfsResult<void> settle(Vfs& vfs, os::System& machine);
+
+/// Removes all files, settles, and returns the free space in bytes.
+VfsResult<std::uint64_t> free_space_when_empty(Vfs& vfs, os::System& machine);
+
+struct UsedSpace {
+  std::uint64_t promised_bytes = 0;  ///< 90 % of the free space; the rest is for metadata
+  std::uint64_t written_bytes = 0;   ///< at most somewhat more than `promised_bytes`
+};
+
+/// Writes a new file that takes the promised share of `free_bytes`, removes it, and settles.
+VfsResult<UsedSpace> use_space(Vfs& vfs, os::System& machine, const std::string& path,
+                               std::uint64_t free_bytes);
 
 }  // namespace headcrash::adapters

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "harness/run/text_hash.h"
 #include "plugin/base/random.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/states/digest.h"
@@ -13,6 +14,7 @@
 namespace headcrash::in_process {
 namespace {
 
+constexpr std::uint64_t kLivesOnOneIn = 512, kSecondCutOneIn = 3;
 // Limit for the first check. A state with more findings is checked again without a limit.
 constexpr std::size_t kFindingsMax = 2000;
 
@@ -47,6 +49,11 @@ std::string all_of(const StateOutcome& outcome) {
   return text;
 }
 
+/// Returns a number that depends on the whole name of the state.
+std::uint64_t seed_of(const states::CrashState& state) {
+  return run::hash_text(states::format(state), 0);
+}
+
 }  // namespace
 
 std::string_view name(StepKind step) {
@@ -61,21 +68,6 @@ std::string difference(const StateOutcome& one, const StateOutcome& other) {
   const std::string other_says = all_of(other);
   return says == other_says ? std::string() : says + ", not " + other_says;
 }
-
-namespace {
-
-constexpr std::uint64_t kLivesOnOneIn = 512;
-constexpr std::uint64_t kSecondCutOneIn = 3;
-
-/// Returns a number that depends on the whole name of the state.
-std::uint64_t seed_of(const states::CrashState& state) {
-  std::uint64_t seed = Random(state.event).next();
-  for (const char c : states::format(state))
-    seed = Random(seed ^ static_cast<std::uint64_t>(c)).next();
-  return seed;
-}
-
-}  // namespace
 
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state) {

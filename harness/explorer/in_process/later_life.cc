@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "fs-adapters/substrate/os/cut_store.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
 #include "fs-adapters/use_of_space.h"
 #include "plugin/base/random.h"
@@ -25,36 +26,7 @@ constexpr int kLaterOperations = 30;
 constexpr std::uint64_t kLaterNames = 6;
 /// Larger disks are emptied, but not filled, because that takes too long.
 constexpr std::uint64_t kFilledBytesMost = 1 << 20;
-/// A recovered file system may keep larger maps than a new one.
-constexpr std::uint64_t kLargerMapsBytes = 24 << 10;
 constexpr const char* kLaterFolder = "later";
-
-/// Drops all writes after the first ones.
-class CutStore final : public model::SectorStore {
- public:
-  CutStore(model::SectorStore& store, std::uint64_t writes) : store_(store), writes_(writes) {}
-  std::uint64_t sectors() const override { return store_.sectors(); }
-  Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
-    return store_.read(lba, into);
-  }
-  Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
-    TRY(count());
-    return store_.write(lba, data);
-  }
-  Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count_of_sectors) override {
-    TRY(count());
-    return store_.write_zeroes(lba, count_of_sectors);
-  }
-
- private:
-  Result<void> count() {
-    if (writes_ == 0) return fail("disk", "the power was cut");
-    --writes_;
-    return {};
-  }
-  model::SectorStore& store_;
-  std::uint64_t writes_;
-};
 
 os::MemoryMachineOptions machine_of(const adapters::SystemUnderTest& system,
                                     const StateDisk& disk) {
@@ -174,41 +146,25 @@ class LaterFiles {
   std::map<std::string, std::vector<std::byte>> files_;
 };
 
-/// Counts the space that can be used when everything has been removed.
-class EmptiedDisk {
- public:
-  VfsResult<void> empty(adapters::MountedSystem& mounted, os::System& machine, bool fill) {
-    Vfs& vfs = mounted.vfs();
-    if (Snapshots* const snapshots = mounted.snapshots()) {
-      TRY(const auto list, snapshots->list());
-      for (const SnapshotInfo& one : list) TRY(snapshots->drop(one.name));
-    }
-    TRY(adapters::remove_below(vfs, ""));
-    TRY(adapters::settle(vfs, machine));
-    TRY(const auto space, vfs.space());
-    free_ = space.free_bytes;
-    if (!fill) return {};
-    promised_ = free_ * adapters::kUsablePercent / 100;
-    TRY(written_, adapters::write_until_full(vfs, kLaterFolder, promised_));
-    TRY(vfs.sync());
-    if (written_ > 0) TRY(vfs.unlink(kLaterFolder));
-    return adapters::settle(vfs, machine);
+/// Drops the snapshots, removes everything, and returns the free space in bytes.
+VfsResult<std::uint64_t> emptied(adapters::MountedSystem& mounted, os::System& machine) {
+  if (Snapshots* const snapshots = mounted.snapshots()) {
+    TRY(const auto list, snapshots->list());
+    for (const SnapshotInfo& one : list) TRY(snapshots->drop(one.name));
   }
+  return adapters::free_space_when_empty(mounted.vfs(), machine);
+}
 
-  std::uint64_t free() const { return free_; }
-  /// Returns the first broken rule, or an empty string.
-  std::string broken_rule(std::uint64_t free_when_new) const {
-    if (written_ < promised_)
-      return fmt::format("only {} of {} free bytes can be written", written_, free_);
-    if (free_ + kLargerMapsBytes < free_when_new)
-      return fmt::format("{} bytes are free after everything has been removed; a new disk has {}",
-                         free_, free_when_new);
-    return {};
-  }
-
- private:
-  std::uint64_t free_ = 0, promised_ = 0, written_ = 0;
-};
+/// Returns the first rule that the space of an emptied disk breaks, or an empty string.
+std::string broken_rule(std::uint64_t free, const adapters::UsedSpace& used,
+                        std::uint64_t free_when_new) {
+  if (used.written_bytes < used.promised_bytes)
+    return fmt::format("only {} of {} free bytes can be written", used.written_bytes, free);
+  if (free + adapters::kMapGrowthBytes < free_when_new)
+    return fmt::format("{} bytes are free after everything has been removed; a new disk has {}",
+                       free, free_when_new);
+  return {};
+}
 
 /// Mounts the disk, calls `body` and unmounts, then compares the counts. Returns the first failure,
 /// or an empty string.
@@ -256,12 +212,14 @@ void LaterLife::measure_new_disk() {
   if (free_when_new_) return;
   disk_.show_base();
   (void)fsck_.repair(disk_, {});  // a used disk may need it
-  EmptiedDisk emptied;
+  std::uint64_t free = 0;
   const std::string failure =
-      live(system_, disk_, fsck_, [&](adapters::MountedSystem& mounted, os::System& machine) {
-        return emptied.empty(mounted, machine, false);
-      });
-  free_when_new_ = failure.empty() ? emptied.free() : 0;
+      live(system_, disk_, fsck_,
+           [&](adapters::MountedSystem& mounted, os::System& machine) -> VfsResult<void> {
+             TRY(free, emptied(mounted, machine));
+             return {};
+           });
+  free_when_new_ = failure.empty() ? free : 0;
 }
 
 void LaterLife::interrupt_recovery(std::uint64_t seed) {
@@ -270,7 +228,7 @@ void LaterLife::interrupt_recovery(std::uint64_t seed) {
   if (!report) return;
   const bool mount_suffices = report->log_in_use || report->nothing_found();
   if (!mount_suffices || random.below(2) == 0) {
-    CutStore cut(disk_, random.below(std::uint64_t{1} << random.below(kCutWritesBits + 1)));
+    os::CutStore cut(disk_, random.below(std::uint64_t{1} << random.below(kCutWritesBits + 1)));
     (void)fsck_.repair(cut, {});  // fails if it is cut
     return;
   }
@@ -299,14 +257,19 @@ std::string LaterLife::use(std::uint64_t seed) {
       });
   if (!failure.empty()) return "the recovered disk is used: " + failure;
   std::string differs;
-  EmptiedDisk emptied;
+  std::uint64_t free = 0;
+  adapters::UsedSpace used;
   const bool fill = disk_.bytes().size() <= kFilledBytesMost;
-  failure = live(system_, disk_, fsck_, [&](adapters::MountedSystem& mounted, os::System& machine) {
-    differs = files.difference(mounted.vfs());
-    return emptied.empty(mounted, machine, fill);
-  });
+  failure = live(system_, disk_, fsck_,
+                 [&](adapters::MountedSystem& mounted, os::System& machine) -> VfsResult<void> {
+                   differs = files.difference(mounted.vfs());
+                   TRY(free, emptied(mounted, machine));
+                   if (!fill) return {};
+                   TRY(used, adapters::use_space(mounted.vfs(), machine, kLaterFolder, free));
+                   return {};
+                 });
   if (!differs.empty()) return "the recovered disk is used: " + differs;
-  if (failure.empty()) failure = emptied.broken_rule(free_when_new_.value_or(0));
+  if (failure.empty()) failure = broken_rule(free, used, free_when_new_.value_or(0));
   return failure.empty() ? "" : "the recovered disk is emptied: " + failure;
 }
 
