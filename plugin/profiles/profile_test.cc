@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks",
               "ascending"},
         Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
-        Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},
+        Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no room for data"},
         Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors",
               "below"},
         Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water",
