@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,25 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
+/// Prints each failure with the command that repeats it. States with the same verdict and command
+/// are counted on one line.
+void print_failures(const nlohmann::json& failures, const std::string& database) {
+  using Line = std::pair<std::string, std::string>;  // what failed, and the command
+  std::vector<Line> order;
+  std::map<Line, std::size_t> states;
+  for (const nlohmann::json& failure : failures) {
+    const nlohmann::json& control = failure["control"];
+    if (control == "lose" || control == "damage" || !failure.value("confirmed", false)) continue;
+    const Line line(failure.value("key", "") + ": " + failure.value("verdict", ""),
+                    failure.value("replay", ""));
+    if (++states[line] == 1) order.push_back(line);
+  }
+  for (const Line& line : order)
+    fmt::print("  {}{}; reproduce with: {} --db {}\n", line.first,
+               states[line] > 1 ? fmt::format(" ({} states)", states[line]) : "", line.second,
+               database);
+}
+
 }  // namespace
 
 void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summary& report,
@@ -157,12 +177,7 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
   }
   if (!report.figures.contains("exploration")) return;
   const nlohmann::json& exploration = report.figures["exploration"];
-  for (const nlohmann::json& failure : exploration["failures"]) {
-    const nlohmann::json& control = failure["control"];
-    if (control == "lose" || control == "damage" || !failure.value("confirmed", false)) continue;
-    fmt::print("  {}: {}; reproduce with: {} --db {}\n", failure.value("key", ""),
-               failure.value("verdict", ""), failure.value("replay", ""), text.database);
-  }
+  print_failures(exploration["failures"], text.database);
   print_speed(exploration, text.guests);
 }
 
