@@ -333,7 +333,10 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  for (const RequestId id : failed) tell(id, status);
+  // These were not sent. They have waited for earlier writes of their sectors, which may have
+  // succeeded.
+  const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
+  for (const RequestId id : failed) tell(id, unsent);
 }
 
 void DiskQueue::State::tell(RequestId id, model::Status status) {

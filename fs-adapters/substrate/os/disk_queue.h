@@ -24,9 +24,10 @@
 //
 // When a flagged write fails, the writes that it held back fail too. Requests that name the failed
 // write fail, too, and so do later writes of the sectors of such failed requests, because they
-// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. Requests
-// issued after the failure are not affected, because their issuers know of it. When a run of
-// concatenated requests fails, its requests are retried one by one.
+// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. These
+// writes are not sent. They complete with an error, after the earlier writes of their sectors.
+// Requests issued after the failure are not affected, because their issuers know of it. When a run
+// of concatenated requests fails, its requests are retried one by one.
 
 #include <cstdint>
 #include <memory>

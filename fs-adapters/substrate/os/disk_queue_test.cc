@@ -164,6 +164,26 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
   EXPECT_EQ(w.medium.word(200), 0U);
 }
 
+TEST(DiskQueue, AnUnsentWriteFailsAlthoughAnEarlierWriteOfItsBlockSucceeds) {
+  World w({.concatenated_sectors = 1});
+  w.disk.bad_sectors = {100};
+  Issuer issuer(w.queue);
+  w.run_as_user([&] {
+    const RequestId named = issuer.write(100, 1, 1);
+    const RequestId older = issuer.write(200, 1, 2);
+    const std::vector<RequestId> names{named};
+    const RequestId unsent = issuer.write(200, 1, 3, {.after = names});
+    const RequestId newer = issuer.write(200, 1, 4);
+    w.queue.drain();
+    EXPECT_EQ(issuer.statuses[named], Status::medium_error);
+    EXPECT_EQ(issuer.statuses[older], Status::ok);
+    EXPECT_EQ(issuer.statuses[unsent], Status::medium_error);
+    EXPECT_EQ(issuer.statuses[newer], Status::medium_error);
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w100+1", "w200+1"}));
+  EXPECT_EQ(w.medium.word(200), 2U);
+}
+
 TEST(DiskQueue, ABadSectorFailsOnlyItsRequest) {
   World w;
   w.disk.bad_sectors = {109};
