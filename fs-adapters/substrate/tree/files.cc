@@ -34,6 +34,14 @@ void charge_copy(InodeStore& store, std::size_t bytes) {
   store.cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes));
 }
 
+/// Undoes the growth of a file after `error`. Returns `error`, or the error that stopped the
+/// undoing: blocks beyond the end may then be lost, so a caller must not take it for a full disk.
+VfsResult<void> undo_growth(InodeStore& store, Operation& operation, CoreInode& inode,
+                            std::uint64_t old_size, Errno error) {
+  TRY(store.set_size(operation, inode, old_size));
+  return tl::unexpected(error);
+}
+
 void touch(InodeStore& store, CoreInode& inode) {
   inode.attributes.modified = inode.attributes.changed = store.now();
   store.mark_changed(inode);
@@ -164,7 +172,7 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode,
         {.block = static_cast<std::int64_t>(blocks.of(at)), .bytes = end, .overwritten = all});
     if (!buffer) {
       if (inode.attributes.size_bytes > old_size || buffer.error().value == ENOSPC)
-        (void)store_->set_size(operation, inode, old_size);
+        return undo_growth(*store_, operation, inode, old_size, buffer.error());
       return forward_errno(buffer);
     }
     std::memcpy(buffer->bytes().data() + start, data.data() + done, count);
@@ -213,8 +221,9 @@ VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) 
     const InodeLock lock(*inode);
     const std::uint64_t old_size = inode->attributes.size_bytes;
     auto cut = store_->set_size(operation, *inode, size_bytes);
+    if (!cut && size_bytes > old_size)
+      return undo_growth(*store_, operation, *inode, old_size, cut.error());
     if (cut) touch(*store_, *inode);
-    if (!cut && size_bytes > old_size) (void)store_->set_size(operation, *inode, old_size);
     return cut;
   });
 }
@@ -274,10 +283,7 @@ VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inod
         static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks.bytes(), end - start));
     auto buffer = store_->block_for_writing(
         operation, inode, {.block = static_cast<std::int64_t>(block), .bytes = reach});
-    if (!buffer) {
-      (void)store_->set_size(operation, inode, old_size);
-      return forward_errno(buffer);
-    }
+    if (!buffer) return undo_growth(*store_, operation, inode, old_size, buffer.error());
     store_->write_delayed(std::move(*buffer));
     inode.attributes.size_bytes = std::max(inode.attributes.size_bytes, start + reach);
     store_->mark_changed(inode);
@@ -312,7 +318,7 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
         done = punch(operation, *inode, offset, length);
         if (done && offset + length > size) {
           done = store_->set_size(operation, *inode, offset + length);
-          if (!done) (void)store_->set_size(operation, *inode, size);
+          if (!done) done = undo_growth(*store_, operation, *inode, size, done.error());
         }
         break;
       case FallocateMode::collapse_range:
