@@ -60,6 +60,18 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--workload", "NAME|FILE"},
 };
 
+constexpr const char* kDefaultGroup = "Subcommands";  ///< of CLI11
+using AddCommand = void (*)(CLI::App&, int&);
+/// The commands by task, in the order of help.
+const std::vector<std::pair<const char*, std::vector<AddCommand>>> kTasks{
+    {"Crash tests", {add_check, add_campaign, add_explore, add_replay, add_extract}},
+    {"Emulated disks", {add_serve, add_simulate, add_recording}},
+    {"Times", {add_bench, add_experiment, add_predict}},
+    {"Results", {add_runs, add_trials, add_report, add_query, add_merge, add_gc}},
+    {"File systems and files", {add_image, add_init}},
+    {"This machine and help", {add_doctor, add_list, add_help}},
+};
+
 /// Formats options like CLI11, but with placeholders in place of types, and with ranges in words.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -108,28 +120,13 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
       "Exit codes: 0 success, 1 data loss or regression found, 2 usage or configuration error, 77 skipped,\n"
       "130 interrupted.\n"
       "`headcrash help COMMAND` shows a command's options and examples.");
-  add_doctor(*app, exit_code);
-  add_list(*app, exit_code);
-  add_serve(*app, exit_code);
-  add_simulate(*app, exit_code);
-  add_campaign(*app, exit_code);
-  add_bench(*app, exit_code);
-  add_experiment(*app, exit_code);
-  add_runs(*app, exit_code);
-  add_trials(*app, exit_code);
-  add_report(*app, exit_code);
-  add_query(*app, exit_code);
-  add_merge(*app, exit_code);
-  add_gc(*app, exit_code);
-  add_recording(*app, exit_code);
-  add_check(*app, exit_code);
-  add_explore(*app, exit_code);
-  add_replay(*app, exit_code);
-  add_extract(*app, exit_code);
-  add_predict(*app, exit_code);
-  add_image(*app, exit_code);
-  add_init(*app, exit_code);
-  add_help(*app, exit_code);
+  for (const auto& [task, adds] : kTasks)
+    for (const auto add : adds) {
+      add(*app, exit_code);
+      for (CLI::App* command : app->get_subcommands(
+               [](const CLI::App* each) { return each->get_group() == kDefaultGroup; }))
+        command->group(task);
+    }
   add_write_documents(*app, exit_code);
   return app;
 }

@@ -275,8 +275,9 @@ const std::vector<List>& lists() {
 }
 
 std::vector<std::string> list_names() {
-  std::vector<std::string> names{kOldBenchmarks};
+  std::vector<std::string> names;
   for (const List& list : lists()) names.push_back(list.name);
+  names.emplace_back(kOldBenchmarks);
   return names;
 }
 

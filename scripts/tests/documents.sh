@@ -65,7 +65,7 @@ help_texts() {
   local command
   while read -r command; do
     "$headcrash" "$command" --help | awk '/^Examples:/ {on = 1; next} /^$/ {on = 0} on && /^  [a-z]/ {sub(/^  /, ""); sub(/ +# .*/, ""); printf "%s\036", $0}'
-  done < <("$headcrash" --help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}')
+  done < <("$headcrash" --help | awk '/^[A-Z].*:$/ {on = !/^Options/} on && /^  [a-z]/ {print $1}')
 }
 # Verbatim paragraphs of the man page that begin with a command, except the synopsis.
 manual() {

@@ -57,7 +57,7 @@ headcrash simulate --profile raid5-5 --random count=100 | says '^100 requests' |
 exits 0 headcrash campaign ufs-schemes/conventional --shard 1/3000 --db one.db
 exits 0 headcrash report --db one.db -o report
 [ -s report/report.html ] || failed "no report"
-for command in $(headcrash help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}'); do
+for command in $(headcrash help | awk '/^[A-Z].*:$/ {on = !/^Options/} on && /^  [a-z]/ {print $1}'); do
   [ -s "$prefix/share/man/man1/headcrash-$command.1" ] || failed "headcrash-$command(1) is not installed"
 done
 exits 0 headcrash init campaign

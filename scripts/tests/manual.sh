@@ -30,10 +30,13 @@ mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWo
 has man7/headcrash-operations.7 "${words[@]}"
 mapfile -t verdicts < <(quoted harness/oracle/verdict.cc '/names<Verdict>(/,/});/p')
 has man7/headcrash-states.7 "${verdicts[@]}"
-for command in $("$headcrash" help | awk '/^Subcommands:/ {on = 1; next} on && /^  [a-z]/ {print $1}'); do
+for command in $("$headcrash" help | awk '/^[A-Z].*:$/ {on = !/^Options/} on && /^  [a-z]/ {print $1}'); do
   mapfile -t options < <("$headcrash" $command --help | grep -oE '^  (-.,)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | grep -vx -- --help)
   [ ${#options[@]} = 0 ] || has "man1/headcrash-$command.1" "${options[@]}"
 done
+
+diff "$top/docs/commands.md" "$documents/commands.md" ||
+  failed "docs/commands.md is older than the help texts: copy documents/commands.md of the build"
 
 # complete WORD...: prints bash's completions of the last word
 offers() {
