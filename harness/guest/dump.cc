@@ -48,7 +48,8 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
   if (std::holds_alternative<workload::Zeroes>(content)) return {.tail = json::array({"zero"})};
   if (std::holds_alternative<workload::BeforeMkfs>(content))
     return {.tail = json::array({"before-mkfs"})};
-  return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
+  return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes))),
+                               workload::block_digest(block)})};
 }
 
 // Joins adjacent blocks to runs.

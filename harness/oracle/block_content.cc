@@ -29,10 +29,8 @@ BlockHole joined(const BlockHole& one, const BlockHole& other) {
           one.many || other.many || apart};
 }
 
-using Bytes = std::array<std::byte, kStampBytes>;
-
-Bytes stamp_of(const BlockContent& held, std::uint64_t block) {
-  Bytes bytes{};
+BlockBytes stamp_of(const BlockContent& held, std::uint64_t block) {
+  BlockBytes bytes{};
   if (held.zero) return bytes;
   const auto stamped =
       static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
@@ -52,8 +50,8 @@ BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockCo
     fresh.hole = {0, part.first};
     return fresh;
   }
-  const Bytes written = stamp_of(fresh, block), old = stamp_of(before, block);
-  Bytes made = old;
+  const BlockBytes written = stamp_of(fresh, block), old = stamp_of(before, block);
+  BlockBytes made = old;
   std::copy(written.begin() + part.first, written.begin() + part.end, made.begin() + part.first);
   const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
   if (known && made == old) return before;
@@ -75,7 +73,7 @@ BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockCo
 
 BlockHead head_of(const BlockContent& held, std::uint64_t block) {
   if (held.mixed) return *held.mixed;
-  const Bytes stamp = stamp_of(held, block);
+  const BlockBytes stamp = stamp_of(held, block);
   BlockHead head;
   std::copy_n(stamp.begin(), head.size(), head.begin());
   return head;
@@ -119,6 +117,35 @@ BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockCont
   BlockContent same = before;
   same.bytes = std::max(same.bytes, made.bytes);
   return same;
+}
+
+bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
+                   BlockBytes& bytes) {
+  if (event.moved || event.displacement != 0 || event.mixed || event.hole.many) return false;
+  std::uint32_t from = event.hole.first, to = event.hole.end;
+  switch (event.kind) {
+    case BlockEvent::Kind::stamp:
+      if (event.file != file || to != 0) return false;
+      from = 0;
+      to = block + 1 < event.end ? static_cast<std::uint32_t>(kStampBytes) : event.bytes;
+      [[fallthrough]];
+    case BlockEvent::Kind::patch: {
+      BlockBytes stamp;
+      workload::write_stamp({event.file, event.version, block}, stamp);
+      std::copy(stamp.begin() + from, stamp.begin() + to, bytes.begin() + from);
+      return event.file == file;
+    }
+    case BlockEvent::Kind::zero:
+      bytes.fill(std::byte{0});
+      return true;
+    case BlockEvent::Kind::trim:
+      std::fill(bytes.begin() + event.bytes, bytes.end(), std::byte{0});
+      return true;
+    case BlockEvent::Kind::hole:
+      std::fill(bytes.begin() + from, bytes.begin() + to, std::byte{0});
+      return true;
+  }
+  return false;
 }
 
 std::set<std::uint64_t> borders(const ObjectHistory& object) {

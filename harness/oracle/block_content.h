@@ -5,6 +5,7 @@
 // block holds a stamp with another block number. The difference between the two numbers is the
 // block's displacement, which is equal for all blocks that moved together.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -48,6 +49,13 @@ BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockCo
 /// Returns the content of the block after the event. A write that is too short to differ from the
 /// previous stamp changes nothing.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
+
+using BlockBytes = std::array<std::byte, workload::kStampBytes>;
+
+/// Applies the event to the bytes of a block in its range. Returns false if the result is unknown:
+/// blocks that have moved or were cloned.
+bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
+                   BlockBytes& bytes);
 
 /// Returns the blocks at which the history changes. All blocks between two adjacent borders have
 /// the same history.

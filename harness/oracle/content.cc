@@ -40,6 +40,8 @@ struct Permitted {
   /// The block's allocation unit may have been allocated since the point.
   bool unit_in_flight = false;
   bool may_be_another = false;  ///< the block may have been freed and reallocated since the point
+  /// No operation since the point may have changed the block or the size of the file.
+  bool settled = false;
   /// Beyond the covered size; only if the file may be longer than it ever was.
   bool beyond_end = false;
   Tier tier = Tier::posix;
@@ -197,8 +199,12 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   }
   permitted.covered = cover.has_value();
   std::uint64_t covered_size = 0;
+  bool resized = false;
   for (const auto& [operation, size] : object.sizes) {
-    if (cover && operation <= *cover) covered_size = size;
+    if (cover && operation <= *cover)
+      covered_size = size;
+    else
+      resized |= terms.horizon.may_have_run(operation);
   }
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
@@ -214,6 +220,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
       return false;
     });
   }
+  permitted.settled =
+      permitted.covered && permitted.pending.empty() && !resized && !permitted.beyond_end;
   if (terms.exposes_stale_data) {
     permitted.unit_in_flight = unit_in_flight(object, block, terms, cover);
     permitted.may_be_another = may_be_another(object, block, terms, cover);
@@ -296,6 +304,47 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
   const bool persistent = permitted.covered && permitted.pending.empty();
   return words(
       {.kind = persistent ? ExpectedKind::zeroes : ExpectedKind::zeroes_or_version_in_flight});
+}
+
+/// Returns the bytes of a block of which operations have changed parts, after all of them. Returns
+/// nullopt if they are unknown, or if the last change was to the whole block.
+std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uint64_t block,
+                                           const Horizon& horizon) {
+  BlockBytes bytes{};
+  bool whole = true;
+  for (const BlockEvent& event : object.blocks) {
+    if (block < event.first || block >= event.end || !horizon.may_have_run(event.operation))
+      continue;
+    if (!apply_exactly(event, block, object.file, bytes)) return std::nullopt;
+    const bool of_whole_stamp = event.kind == BlockEvent::Kind::stamp &&
+                                (block + 1 < event.end || event.bytes == kStampBytes);
+    whole = event.kind == BlockEvent::Kind::zero || of_whole_stamp;
+  }
+  return whole ? std::nullopt : std::optional(bytes);
+}
+
+/// Returns true if the first block of the run may consist of these bytes.
+bool shows_bytes(const ContentRun& run, std::uint64_t block, std::span<const std::byte> bytes) {
+  BlockBytes shown{};
+  switch (run.kind) {
+    case ContentRun::Kind::foreign: {
+      const std::size_t known = std::min(run.head.size(), bytes.size());
+      return std::equal(run.head.begin(), run.head.begin() + static_cast<std::ptrdiff_t>(known),
+                        bytes.begin()) &&
+             (run.digest == 0 || run.digest == workload::block_digest(bytes));
+    }
+    case ContentRun::Kind::before_mkfs:
+      return false;
+    case ContentRun::Kind::stamp:
+      workload::write_stamp({run.file, run.version, block}, shown);
+      break;
+    case ContentRun::Kind::moved:
+      workload::write_stamp({run.file, run.version, run.stamped_block}, shown);
+      break;
+    case ContentRun::Kind::zero:
+      break;
+  }
+  return std::equal(bytes.begin(), bytes.end(), shown.begin());
 }
 
 std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run,
@@ -416,6 +465,7 @@ class BlockJudge {
   BlockJudge(const ObjectHistory& object, const ObservedObject& observed, const ContentTerms& terms,
              Covers covers)
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
+    size_bytes_ = observed.size_bytes;
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
     // Such a last block reads as zero, because a stamp begins with a zero byte.
     one_byte_ = observed.size_bytes % kStampBytes == 1;
@@ -441,18 +491,31 @@ class BlockJudge {
 
  private:
   void judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end);
+  std::optional<BlockFault> judge_parts(const ContentRun& run, std::uint64_t block,
+                                        const Permitted& permitted) const;
 
   const ObjectHistory& object_;
   const ContentTerms& terms_;
   Covers covers_;
   std::set<std::uint64_t> borders_;
-  std::uint64_t end_ = 0;
+  std::uint64_t size_bytes_ = 0, end_ = 0;
   /// End of the blocks whose content may be that of another block because of a move. Blocks before
   /// it are judged one by one.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };
+
+/// Compares all bytes of a block that no operation may have changed since its persistence point.
+std::optional<BlockFault> BlockJudge::judge_parts(const ContentRun& run, std::uint64_t block,
+                                                  const Permitted& permitted) const {
+  const auto expected = changed_in_parts(object_, block, terms_.horizon);
+  if (!expected) return std::nullopt;
+  const auto length = std::min<std::uint64_t>(kStampBytes, size_bytes_ - block * kStampBytes);
+  if (shows_bytes(run, block, std::span(*expected).first(length))) return std::nullopt;
+  return BlockFault{Verdict::wrong_data, Tier::integrity, describe(object_, block, permitted),
+                    "other bytes in a part of the block"};
+}
 
 void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end) {
   const Permitted permitted = permitted_at(object_, first, terms_, covers_);
@@ -461,7 +524,9 @@ void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::ui
     const bool alone = each && block - first < kForeignBlocksJudged;
     const std::uint64_t count = alone ? 1 : end - block;
     const bool unreadable = one_byte_ && block + count == end_ && count == 1;
-    const auto fault = judge_block(object_, run, block, permitted, terms_);
+    auto fault = judge_block(object_, run, block, permitted, terms_);
+    if (!fault && permitted.settled && !permitted.unit_in_flight)
+      fault = judge_parts(run, block, permitted);
     if (fault && !unreadable)
       faults_.try_emplace(fault->kind, FaultCount{*fault, block}).first->second.blocks += count;
     block += count;

@@ -67,8 +67,10 @@ std::optional<ContentRun> parse_run(const json& value) {
     run.kind = ContentRun::Kind::before_mkfs;
     return run;
   }
-  if (kind == "other" && value.size() == 4 && value[3].is_string()) {
+  const bool has_digest = value.size() == 5;
+  if (kind == "other" && (value.size() == 4 || has_digest) && value[3].is_string()) {
     run.kind = ContentRun::Kind::foreign;
+    if (has_digest && !read_integer(value[4], run.digest)) return std::nullopt;
     const std::string hex = value[3].get<std::string>();
     for (std::size_t i = 0; i + 1 < hex.size() && i < 64; i += 2) {
       const auto high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);

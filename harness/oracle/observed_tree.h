@@ -28,7 +28,9 @@ struct ContentRun {
   std::uint64_t blocks = 0;
   std::uint32_t file = 0, version = 0;  ///< stamp, moved: values in the stamp
   std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
-  std::vector<std::byte> head;          ///< other: the first bytes of the run, at most 32
+  std::vector<std::byte> head;          ///< foreign: the first bytes of the run, at most 32
+  /// Foreign: workload::block_digest() of each block of the run; 0 if an older agent omitted it.
+  std::uint64_t digest = 0;
   bool operator==(const ContentRun&) const = default;
 };
 

@@ -67,6 +67,50 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
+/// The first `cut` bytes of version 1, then bytes `cut` to `end` of version `version` (0: zeroes),
+/// then version 1 again.
+ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {
+  std::array<std::byte, workload::kStampBytes> bytes, other{};
+  workload::write_stamp({1, 1, 0}, bytes);
+  if (version != 0) workload::write_stamp({1, version, 0}, other);
+  std::copy(other.begin() + static_cast<std::ptrdiff_t>(cut),
+            other.begin() + static_cast<std::ptrdiff_t>(end),
+            bytes.begin() + static_cast<std::ptrdiff_t>(cut));
+  ContentRun run{.kind = ContentRun::Kind::foreign, .blocks = 1};
+  run.head.assign(bytes.begin(), bytes.begin() + 32);
+  run.digest = workload::block_digest(bytes);
+  return run;
+}
+
+TEST(Oracle, TheRestOfATruncatedBlockIsZeroes) {
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "truncate a 100",
+                                      "truncate a 512", "sync"};
+  const auto judged = [&](std::optional<std::size_t> persisted, const ContentRun& run) {
+    return kinds(list, persisted, {file_with("a", {run})});
+  };
+  EXPECT_EQ(judged(4, block_of_parts(100, 512, 0)), Kinds{});
+  EXPECT_EQ(judged(4, block_of_parts(101, 512, 0)), Kinds{Verdict::wrong_data}) << "a byte is left";
+  EXPECT_EQ(judged(4, block_of_parts(99, 512, 0)), Kinds{Verdict::wrong_data}) << "a byte is lost";
+  EXPECT_EQ(judged(4, stamp(0, 1, 1, 1)), Kinds{Verdict::wrong_data}) << "all bytes are left";
+  EXPECT_EQ(judged(std::nullopt, stamp(0, 1, 1, 1)), Kinds{});
+  ContentRun without_digest = block_of_parts(101, 512, 0);
+  without_digest.digest = 0;
+  EXPECT_EQ(judged(4, without_digest), Kinds{}) << "an older agent sends 32 bytes only";
+}
+
+TEST(Oracle, WritesInsideABlockKeepItsOtherBytes) {
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "write a 100 200 1 2",
+                                      "punch a 400 50", "sync"};
+  const auto judged = [&](std::size_t persisted, const ContentRun& run) {
+    return kinds(list, persisted, {file_with("a", {run})});
+  };
+  const std::vector<std::string> without_hole{list[0], list[1], list[2], "sync"};
+  EXPECT_EQ(kinds(without_hole, 3, {file_with("a", {block_of_parts(100, 300, 2)})}), Kinds{});
+  EXPECT_EQ(kinds(without_hole, 3, {file_with("a", {block_of_parts(100, 299, 2)})}),
+            Kinds{Verdict::wrong_data});
+  EXPECT_EQ(judged(4, block_of_parts(100, 300, 2)), Kinds{Verdict::wrong_data}) << "no hole";
+}
+
 const std::vector<std::string> kOverwrite{"create a",          "write a 0 1024 1 1",
                                           "fsync a",           "write a 512 512 1 2",
                                           "write a 0 512 1 3", "fsync a",

@@ -76,4 +76,11 @@ BlockContent read_stamp(std::span<const std::byte> block) {
                header[2]};
 }
 
+std::uint64_t block_digest(std::span<const std::byte> block) {
+  std::uint64_t digest = 0xcbf29ce484222325;
+  for (const std::byte byte : block)
+    digest = (digest ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
+  return std::max<std::uint64_t>(digest, 1);
+}
+
 }  // namespace headcrash::workload

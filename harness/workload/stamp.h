@@ -55,4 +55,7 @@ using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 /// recognised only if every byte matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
+/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are no stamps. Never 0.
+std::uint64_t block_digest(std::span<const std::byte> block);
+
 }  // namespace headcrash::workload

@@ -31,13 +31,14 @@ ContentRun run_of(const workload::BlockContent& content, std::span<const std::by
     run.kind = ContentRun::Kind::foreign;
     const auto head = block.first(std::min(block.size(), kForeignBytes));
     run.head.assign(head.begin(), head.end());
+    run.digest = workload::block_digest(block);
   }
   return run;
 }
 
 bool joins(const ContentRun& last, const ContentRun& next) {
   return last.kind == next.kind && last.kind != ContentRun::Kind::moved && last.file == next.file &&
-         last.version == next.version && last.head == next.head;
+         last.version == next.version && last.digest == next.digest;
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
     run.kind = ContentRun::Kind::foreign;
     run.head.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(
                                                        std::min<std::size_t>(32, bytes.size())));
+    run.digest = workload::block_digest(bytes);
   }
   return run;
 }
