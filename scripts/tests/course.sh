@@ -18,23 +18,30 @@ if [ "$part" = plain ]; then
   [ "$(head -n 1 out)" = "survivors: ABC" ] || failed "without a cache: $(cat out)"
 
   # 2 and 3: all programs work without a power cut; the verifiers see an old, a damaged and a missing version
+  mkdir work
   for folder in start solutions; do
-    mkdir "$folder"
-    (
-      cd "$folder"
-      sh "$course/$folder/save.sh" >promised
-      sh "$course/start/save-verify.sh" <promised
-      ! echo 'saved 6' | sh "$course/start/save-verify.sh" >/dev/null
-      head -c 100 config >part && mv part config
-      ! sh "$course/start/save-verify.sh" <promised >/dev/null
-      rm config
-      ! sh "$course/start/save-verify.sh" <promised >/dev/null
-      head -c 32768 /dev/zero >logfile
-      sh "$course/$folder/log.sh" append >promised
-      sh "$course/start/log-verify.sh" "$course/$folder/log.sh" <promised
-      printf X | dd of=logfile bs=1 seek=8500 conv=notrunc status=none
-      ! sh "$course/start/log-verify.sh" "$course/$folder/log.sh" <promised >/dev/null
-    ) || failed "2 and 3: programs of $folder"
+    save="cd work && sh $course/start/save-verify.sh <../promised"
+    log="cd work && sh $course/start/log-verify.sh $course/$folder/log.sh <../promised"
+    exits 0 sh -c "cd work && sh $course/$folder/save.sh"
+    cp out promised
+    exits 0 sh -c "$save"
+    echo 'saved 6' >promised
+    exits 1 sh -c "$save"
+    said "config has version 5"
+    head -c 100 work/config >part && mv part work/config
+    exits 1 sh -c "$save"
+    said "config is incomplete"
+    rm work/config
+    exits 1 sh -c "$save"
+    said "config is missing"
+
+    head -c 32768 /dev/zero >work/logfile
+    exits 0 sh -c "cd work && sh $course/$folder/log.sh append"
+    cp out promised
+    exits 0 sh -c "$log"
+    printf X | dd of=work/logfile bs=1 seek=8500 conv=notrunc status=none
+    exits 1 sh -c "$log"
+    if [ "$folder" = start ]; then said "record 1 is damaged"; else said "record 1 is missing"; fi   # by its checksum
   done
 
   # 4: the control fails as it should, and Soft Updates keep the rules
