@@ -157,7 +157,7 @@ run_document() {
   state='export PATH=$PWD/build/release/bin:'"$scratch/bin:$PATH"
   mkdir -p "$work/build"
   cd "$work"
-  for line in plugin fs-adapters harness results scripts; do ln -s "$top/$line" "$line"; done
+  for line in plugin fs-adapters harness results scripts docs; do ln -s "$top/$line" "$line"; done
   ln -s "$build" build/release
   mapfile -d $'\036' -t commands
   [ ${#commands[@]} -gt 0 ] || failed "$document has no commands"
@@ -200,8 +200,8 @@ run_document() {
 
 read_table
 run_document README < <(markdown README.md)
-for page in "$top"/docs/*.md; do
-  page=docs/$(basename "$page" .md)
+for page in "$top"/docs/*.md "$top"/docs/course/*.md; do
+  page=${page#"$top/"} page=${page%.md}
   ! grep -q '^```$' "$top/$page.md" || run_document "$page" < <(markdown "$page.md")
 done
 run_document HACKING < <(markdown HACKING.md)

@@ -1,0 +1,6 @@
+# Saves five versions of the file "config". Prints "saved N" when version N is durable.
+body=$(seq 1000)
+for n in 1 2 3 4 5; do
+  printf 'version %s\n%s\nend\n' "$n" "$body" > config
+  echo "saved $n"
+done
