@@ -44,7 +44,8 @@ for file in bin/headcrash bin/mkfs.headcrash-ufs bin/fsck.headcrash-ufs bin/moun
             share/man/man5/headcrash-profiles.5 share/man/man7/headcrash-faults.7 share/man/man7/headcrash-operations.7 share/man/man7/headcrash-states.7 \
             share/bash-completion/completions/headcrash share/zsh/vendor-completions/_headcrash share/fish/vendor_completions.d/headcrash.fish \
             share/man/man8/mkfs.headcrash-ufs.8 share/man/man8/fsck.headcrash-lfs.8 share/man/man8/mount.headcrash-snapfs.8 \
-            share/headcrash/CHANGELOG.md share/headcrash/harness/campaign/campaigns/demo.toml share/headcrash/harness/bench/benches/quick.toml; do
+            share/headcrash/CHANGELOG.md share/headcrash/harness/campaign/campaigns/demo.toml share/headcrash/harness/bench/benches/quick.toml \
+            share/headcrash/scripts/examples/check/sqlite/test.sh share/headcrash/scripts/examples/check/lmdb/test.py; do
   [ -s "$prefix/$file" ] || failed "$file is not installed"
 done
 "$prefix/libexec/headcrash/build-guest" --help | says "build-guest" || failed "build-guest --help"
