@@ -220,9 +220,10 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   return verdict;
 }
 
-/// Returns true if the verifier reports a loss when the disk ignores flushes.
-Result<bool> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
-                         const check::PreparedProgram& prepared) {
+/// Returns whether the verifier reports a loss when the disk ignores flushes; nullopt if the time
+/// limit ended the search.
+Result<std::optional<bool>> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
+                                        const check::PreparedProgram& prepared) {
   ExploreArguments explore = exploration_of(arguments, verdict.option, prepared);
   explore.recording = verdict.recording;
   explore.strategies = {"lying-flush"};
@@ -230,8 +231,10 @@ Result<bool> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict
   explore.stop_at_first = true;
   Explored explored;
   TRY(run_exploration(explore, explored));
-  return std::ranges::any_of(explored.result.failures,
-                             [](const auto& each) { return each.confirmed; });
+  const bool sees = std::ranges::any_of(explored.result.failures,
+                                        [](const auto& each) { return each.confirmed; });
+  if (!sees && explored.result.out_of_time) return std::nullopt;
+  return sees;
 }
 
 void print_verdict(const Verdict& verdict) {
@@ -244,6 +247,17 @@ void print_verdict(const Verdict& verdict) {
   }
   fmt::print("{:<8}{:<8}{}\n", verdict.filesystem, word(verdict.kind), verdict.headline);
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
+}
+
+/// Prints whether the verifier can see a loss, unless it cannot, which is an error.
+void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
+  if (!can_see)
+    fmt::print(
+        "In {} s no loss was found without its flushes either; a larger --time shows whether the "
+        "verifier can see one.\n",
+        arguments.time_s);
+  else if (*can_see)
+    fmt::print("Without its flushes the same test loses data, so the verifier can see a loss.\n");
 }
 
 nlohmann::json as_json(const std::vector<Verdict>& verdicts, const std::optional<bool>& can_see) {
@@ -335,14 +349,15 @@ Result<int> check_all(const CheckArguments& arguments) {
   for (const Verdict& verdict : verdicts) {
     if (can_see.value_or(false) || verdict.kind != Verdict::Kind::kept) continue;
     TRY(can_see, sees_a_loss(arguments, verdict, prepared));
+    if (!can_see) break;
   }
   if (arguments.as_json) print(as_json(verdicts, can_see));
-  if (!lost && !unclear && !arguments.as_json && *can_see)
-    fmt::print("Without its flushes the same test loses data, so the verifier can see a loss.\n");
+  if (!lost && !unclear && !arguments.as_json) print_control(arguments, can_see);
   const bool blind = can_see && !*can_see;
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
+  if (!lost && blind && arguments.as_json) return kUsage;  // "can_see" is false
   if (!lost && blind)
     return fail(
         name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
