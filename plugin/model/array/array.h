@@ -78,7 +78,8 @@ class Array final : public Device {
   Device& member(std::size_t index);
 
   /// Operator commands. A command fails if the member does not exist, if the member's state does
-  /// not permit the command, or if other background work is running.
+  /// not permit the command, if other background work is running, or if the array has not started
+  /// yet.
   Result<void> fail_member(std::size_t index);
   Result<void> rebuild(std::size_t index);  ///< rebuilds onto the (replaced, blank) member
   Result<void> scrub(bool repair);

@@ -228,6 +228,26 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
   }
 }
 
+/// A start reads the states of the members, so it would forget a member that failed during it.
+TEST(ArrayLoss, AMemberCannotBeFailedDuringTheStart) {
+  ArrayFixture b(array_profile(RaidLevel::raid5, 5), kDriveSectors);
+  ASSERT_TRUE(b.open());
+  ASSERT_EQ(b.write(0, counted(64, 1)), Status::ok);
+  b.drain();
+  b.array->power_cut();
+  b.array->power_on();
+  const auto early = b.array->fail_member(1);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().problem, "has not started yet");
+  b.run_for(kSecondNs);
+  ASSERT_TRUE(b.array->fail_member(1));
+  b.run_for(kSecondNs);
+  b.array->power_cut();
+  b.array->power_on();
+  b.run_for(kSecondNs);
+  EXPECT_EQ(b.array->status().members[1], MemberState::failed);
+}
+
 TEST(ArrayMirror, ReadsUseActiveMembersOnly) {
   ArrayFixture b(array_profile(RaidLevel::raid1, 3), kDriveSectors);
   ASSERT_TRUE(b.open());
