@@ -57,8 +57,11 @@ TEST_F(DumpTest, DescribesContentByRuns) {
   EXPECT_EQ(entries[0]["links"], 1);
   std::string filler;
   for (int i = 0; i < 32; ++i) filler += "5a";
-  const json expected{{0, 2, "stamp", 7, 1},    {2, 2, "zero"},           {4, 1, "stamp", 7, 2},
-                      {5, 1, "moved", 7, 1, 0}, {6, 1, "moved", 7, 1, 1}, {7, 2, "other", filler},
+  const std::vector<std::byte> foreign(workload::kStampBytes, std::byte{0x5a});
+  const std::uint64_t digest = workload::block_digest(foreign);
+  const json expected{{0, 2, "stamp", 7, 1},    {2, 2, "zero"},
+                      {4, 1, "stamp", 7, 2},    {5, 1, "moved", 7, 1, 0},
+                      {6, 1, "moved", 7, 1, 1}, {7, 2, "other", filler, digest},
                       {9, 1, "stamp", 7, 3}};
   EXPECT_EQ(entries[0]["runs"], expected) << entries[0]["runs"].dump();
   EXPECT_FALSE(entries[0].contains("cut"));
