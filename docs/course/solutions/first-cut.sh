@@ -1,15 +1,7 @@
 # Writes A, flushes, writes B and C, and loses power when C has been acknowledged. Prints the letters that survive.
 #   sh first-cut.sh on|off     with the disk's volatile write cache on or off
-folder=$(mktemp -d) || exit 2
-disk="nbd+unix:///?socket=$folder/disk.nbd"
-control() { echo "$1" | socat - "UNIX-CONNECT:$folder/disk.control"; }
-headcrash serve --profile hp-c2447 --size 64M --write-cache "$1" --cut after-writes:3 --socket "$folder/disk.nbd" --control "$folder/disk.control" >"$folder/serve.out" &
-server=$!
-trap 'kill -INT "$server"; wait "$server"; rm -r "$folder"' EXIT
-until control '{"power":"status"}' >"$folder/status" 2>&1 && [ -s "$folder/status" ]; do
-  kill -0 "$server" || { trap - EXIT; exit 2; }
-  sleep 0.1
-done
+. "$(dirname "$0")/serve.sh"
+serve --profile hp-c2447 --size 64M --write-cache "$1" --cut after-writes:3
 qemu-io -t writeback -f raw "$disk" -c 'write -P 0x41 0 4k' -c flush -c 'write -P 0x42 1M 4k' -c 'write -P 0x43 2M 4k' >"$folder/out" || exit 2
 control '{"power":"on"}' >"$folder/out"
 survivors=

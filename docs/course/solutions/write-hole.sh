@@ -2,16 +2,8 @@
 #   sh write-hole.sh PROFILE SECTOR     cuts when sector SECTOR of member 4, which has the parity, is half written
 # Exit code 0: the data is intact; 1: the data is damaged; 2: error of the exercise.
 profile=$1 sector=$2
-folder=$(mktemp -d) || exit 2
-disk="nbd+unix:///?socket=$folder/disk.nbd"
-control() { echo "$1" | socat - "UNIX-CONNECT:$folder/disk.control"; }
-headcrash serve --profile "$profile" --size 32M --write-cache off --socket "$folder/disk.nbd" --control "$folder/disk.control" >"$folder/serve.out" &
-server=$!
-trap 'kill -INT "$server"; wait "$server"; rm -r "$folder"' EXIT
-until control '{"power":"status"}' >"$folder/status" 2>&1 && [ -s "$folder/status" ]; do
-  kill -0 "$server" || { trap - EXIT; exit 2; }
-  sleep 0.1
-done
+. "$(dirname "$0")/serve.sh"
+serve --profile "$profile" --size 32M --write-cache off
 qemu-io -t writeback -f raw "$disk" -c 'write -P 0x41 0 256k' -c flush || exit 2
 sleep 1   # an array with a log still copies the data from the log to its place
 control "{\"power\":\"cut\",\"when\":\"at-lba:hd0.4/$sector\"}"
