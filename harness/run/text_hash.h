@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "plugin/base/fnv1a.h"
+
 namespace headcrash::run {
 
 /// FNV-1a, followed by SplitMix64's finaliser.
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
-  std::uint64_t hash = 0xcbf29ce484222325 ^ seed;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::uint64_t hash = base::fnv1a(text, base::kFnvBasis ^ seed);
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
   hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
   return hash ^ (hash >> 31);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/vm/machine.h"
+#include "plugin/base/fnv1a.h"
 
 namespace headcrash::vm {
 namespace {
@@ -32,12 +33,6 @@ constexpr const char* kHalfMade = ".making.";
 
 std::string reason(int error) {
   return std::error_code(error, std::generic_category()).message();
-}
-
-std::uint64_t fnv1a(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
 }
 
 Result<base::Descriptor> lock(const fs::path& folder) {
@@ -151,7 +146,7 @@ Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
 Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache) {
   TRY(const auto key, saved_state_key(spec));
   const fs::path states = cache / "states";
-  const fs::path folder = states / fmt::format("{:016x}", fnv1a(key));
+  const fs::path folder = states / fmt::format("{:016x}", base::fnv1a(key));
   if (auto file = open_if_key_matches(folder, key); file.is_open())
     return SavedState{std::move(file), folder, false};
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/workload/parse_number.h"
+#include "plugin/base/fnv1a.h"
 
 namespace headcrash::workload {
 namespace {
@@ -96,10 +97,9 @@ bool is_kernels_attribute(std::string_view name) {
 
 std::string reported_attribute_value(std::string_view value) {
   if (value.size() <= kShortBytes) return std::string(value);
-  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
-  for (const char byte : value) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
   // The NUL distinguishes the result from any value in a list.
-  return std::string(1, '\0') + fmt::format("{} bytes, checksum {:016x}", value.size(), sum);
+  return std::string(1, '\0') +
+         fmt::format("{} bytes, checksum {:016x}", value.size(), base::fnv1a(value));
 }
 
 bool is_reported_as_text(std::string_view reported) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "plugin/base/fnv1a.h"
+
 namespace headcrash::workload {
 namespace {
 
@@ -77,10 +79,7 @@ BlockContent read_stamp(std::span<const std::byte> block) {
 }
 
 std::uint64_t block_digest(std::span<const std::byte> block) {
-  std::uint64_t digest = 0xcbf29ce484222325;
-  for (const std::byte byte : block)
-    digest = (digest ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
-  return std::max<std::uint64_t>(digest, 1);
+  return std::max<std::uint64_t>(base::fnv1a(block), 1);
 }
 
 }  // namespace headcrash::workload

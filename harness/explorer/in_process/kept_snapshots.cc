@@ -3,15 +3,15 @@
 #include <array>
 #include <cstddef>
 
+#include "plugin/base/fnv1a.h"
+
 namespace headcrash::in_process {
 namespace {
 
 /// Computes FNV-1a.
 class Digest {
  public:
-  void bytes(std::span<const std::byte> more) {
-    for (const std::byte each : more) sum_ = (sum_ ^ static_cast<std::uint64_t>(each)) * kPrime;
-  }
+  void bytes(std::span<const std::byte> more) { sum_ = base::fnv1a(more, sum_); }
   void text(std::string_view more) {
     number(more.size());
     bytes(std::as_bytes(std::span(more)));
@@ -20,8 +20,7 @@ class Digest {
   std::uint64_t sum() const { return sum_; }
 
  private:
-  static constexpr std::uint64_t kPrime = 0x100000001b3U;
-  std::uint64_t sum_ = 0xcbf29ce484222325U;
+  std::uint64_t sum_ = base::kFnvBasis;
 };
 
 }  // namespace
