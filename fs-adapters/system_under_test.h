@@ -36,6 +36,7 @@
 #include "fs-adapters/transactions.h"
 #include "fs-adapters/vfs.h"
 #include "plugin/base/result.h"
+#include "plugin/model/core/sector_digests.h"
 #include "plugin/model/core/store.h"
 
 namespace headcrash::adapters {
@@ -105,7 +106,7 @@ struct CheckOptions {
   /// of a sector mean equal bytes for the lifetime of the checker; 0 means zeroes. A repair writes
   /// through the store, which updates the digests. Empty: unknown, so everything is read. Findings
   /// must not depend on digests: the lab compares both.
-  std::span<const std::uint64_t> digests = {};
+  model::SectorDigests digests = {};
   /// Computes the digest of a sector that begins at `lba`, for checks of data that would be
   /// written. Null: unknown.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;

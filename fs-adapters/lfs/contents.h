@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fs-adapters/substrate/tree/noted_store.h"
+#include "plugin/model/core/sector_digests.h"
 #include "plugin/model/core/store.h"
 
 namespace headcrash::lfs {
@@ -53,7 +54,7 @@ class Overlay final : public model::SectorStore {
 class Contents {
  public:
   Contents() = default;  ///< no digests
-  explicit Contents(std::span<const std::uint64_t> digests, const Overlay* overlay = nullptr)
+  explicit Contents(model::SectorDigests digests, const Overlay* overlay = nullptr)
       : digests_(digests), overlay_(overlay) {}
   bool known() const { return !digests_.empty(); }
   /// REQUIRES: known().
@@ -65,7 +66,7 @@ class Contents {
   }
 
  private:
-  std::span<const std::uint64_t> digests_;
+  model::SectorDigests digests_;
   const Overlay* overlay_ = nullptr;
 };
 

@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::size_t kKeptMax = 256;  // maximum number of kept results
 
-std::vector<std::uint64_t> digests_of_slots(std::span<const std::uint64_t> digests) {
+std::vector<std::uint64_t> digests_of_slots(const model::SectorDigests& digests) {
   std::vector<std::uint64_t> slots;
   for (const std::uint64_t at : kSlotAt) {
-    const auto sectors = digests.subspan(at / kSectorBytes, kSuperblockBytes / kSectorBytes);
-    slots.insert(slots.end(), sectors.begin(), sectors.end());
+    const std::uint64_t end = (at + kSuperblockBytes) / kSectorBytes;
+    for (std::uint64_t sector = at / kSectorBytes; sector < end; ++sector)
+      slots.push_back(digests[sector]);
   }
   return slots;
 }
@@ -22,7 +23,7 @@ std::vector<std::uint64_t> digests_of_slots(std::span<const std::uint64_t> diges
 }  // namespace
 
 Result<CheckReport> KeptChecks::check(const model::SectorStore& store, std::size_t findings_max,
-                                      std::span<const std::uint64_t> digests) {
+                                      const model::SectorDigests& digests) {
   if (digests.size() != store.sectors() || store.sectors() * kSectorBytes < kReservedBytes)
     return snapfs::check(store, findings_max);
   Slots slots = digests_of_slots(digests);

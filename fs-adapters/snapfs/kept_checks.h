@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "fs-adapters/snapfs/check.h"
+#include "plugin/model/core/sector_digests.h"
 
 namespace headcrash::snapfs {
 
@@ -20,7 +20,7 @@ class KeptChecks {
   /// Same as snapfs::check(). `digests` has one for each sector of the store; equal digests of a
   /// sector mean equal bytes, as long as this object lives.
   Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max,
-                            std::span<const std::uint64_t> digests);
+                            const model::SectorDigests& digests);
   std::uint64_t known() const { return known_; }  ///< number of checks whose result was reused
 
  private:

@@ -53,7 +53,7 @@ class DamageTrials::Log final : public model::SectorStore {
 DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
                            std::uint64_t log_at)
     : disk_(std::make_unique<TrialDisk>(sound, log_at)), fsck_(&fsck), audit_(&audit) {
-  repair_ = [&fsck](model::SectorStore& store, std::span<const std::uint64_t> contents) {
+  repair_ = [&fsck](model::SectorStore& store, const model::SectorDigests& contents) {
     return fsck.run(store, {.repair = true, .time = kLater, .contents = contents});
   };
 }
@@ -147,7 +147,7 @@ Result<void> DamageTrials::check_fast(const std::string& subject,
 Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Permitted& permitted,
                                             bool quick, std::vector<Write>* writes, bool& left) {
   Log log(*disk_, writes);
-  const auto report = repair_(log, quick ? disk_->digests() : std::span<const std::uint64_t>());
+  const auto report = repair_(log, quick ? disk_->digests() : model::SectorDigests());
   if (!report) return wrong(subject, "the repair failed: " + report.error().message());
   left = report->unrepaired;
   const std::string problem = judge_->problem_with(*disk_, *report, permitted);

@@ -23,7 +23,7 @@ class DamageTrials {
  public:
   /// A repair, or a substitute in a test. `contents` is as in FsckOptions and may be empty.
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
-                                                       std::span<const std::uint64_t> contents)>;
+                                                       const model::SectorDigests& contents)>;
 
   /// `sound` must be an image of whole sectors without contradictions. It must outlive this object,
   /// as must fsck and audit. If `log_at` is set, the image of the external log begins at that

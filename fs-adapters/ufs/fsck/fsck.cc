@@ -118,7 +118,7 @@ Result<FsckReport> Fsck::run(model::SectorStore& store, const FsckOptions& optio
 }
 
 Result<FsckReport> Fsck::check(const model::SectorStore& store, std::size_t findings_max,
-                               std::span<const std::uint64_t> contents) {
+                               const model::SectorDigests& contents) {
   return check(store, FsckOptions{.findings_max = findings_max, .contents = contents});
 }
 

@@ -25,12 +25,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fs-adapters/ufs/format/format.h"
+#include "plugin/model/core/sector_digests.h"
 #include "plugin/model/core/store.h"
 
 namespace headcrash::ufs {
@@ -105,7 +105,7 @@ struct FsckOptions {
   /// A digest of each sector, for callers that check successive states of a store. Equal digests of
   /// a sector mean equal bytes for the lifetime of the Fsck; 0 means zeroes. The caller must update
   /// the digests when a repair writes. Empty if unknown.
-  std::span<const std::uint64_t> contents = {};
+  model::SectorDigests contents = {};
 };
 
 struct FsckReport {
@@ -138,7 +138,7 @@ class Fsck {
   /// store fails.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
-                           std::span<const std::uint64_t> contents = {});
+                           const model::SectorDigests& contents = {});
   /// Checks without writing; ignores `how.repair` and `how.fast`.
   Result<FsckReport> check(const model::SectorStore& store, FsckOptions how);
 

@@ -82,33 +82,99 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
 Result<StateChecker> StateChecker::create(
     const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
     std::optional<std::span<const workload::Operation>> operations,
-    const std::vector<workload::FailedOperation>& failed_operations) {
+    const std::vector<workload::FailedOperation>& failed_operations, RememberedChecks* remembered) {
   adapters::Promises promises = system.description().promises;
   if (!operations) promises.own_names = {"*"};  // these are not judged
   TRY(auto oracle,
       oracle::Oracle::follow(operations.value_or(std::span<const workload::Operation>()),
                              {.promises = promises, .failed_operations = failed_operations}));
-  return StateChecker(system, disk, fsck, std::move(oracle));
+  return StateChecker(system, disk, fsck, std::move(oracle), remembered);
+}
+
+Result<adapters::CheckReport> StateChecker::check_without_limit(
+    const adapters::CheckOptions& options) {
+  TRY(auto report, fsck_->check(*disk_, options));
+  if (report.more_findings == 0) return report;
+  auto all = options;  // a forbidden finding may be among the omitted ones
+  all.findings_max = std::numeric_limits<std::size_t>::max();
+  return fsck_->check(*disk_, all);
+}
+
+adapters::CheckOptions StateChecker::options_of(const Check& check) const {
+  return {.findings_max = kFindingsMax,
+          .digests = check.quick ? disk_->digests() : model::SectorDigests(),
+          .digest_of = states::digest_sum};
+}
+
+Result<adapters::CheckReport> StateChecker::first_check(Check& check) {
+  const auto run = [&] { return check_without_limit(options_of(check)); };
+  if (!check.quick || remembered_ == nullptr) return run();
+  if (const auto* known = remembered_->first.find()) return *known;
+  check.all_known = false;
+  TRY(auto report, remembered_->first.run(run));
+  return remembered_->first.keep(std::move(report));
+}
+
+Result<void> StateChecker::repair(Check& check) {
+  const auto repair = [&] {
+    auto options = options_of(check);
+    options.findings_max = 0;
+    return fsck_->repair(*disk_, options);
+  };
+  if (!check.quick || remembered_ == nullptr) {
+    TRY(repair());
+    return {};
+  }
+  if (const auto* known = remembered_->repair.find()) {
+    remembered_->repeat(*known);
+    return {};
+  }
+  check.all_known = false;
+  TRY(remembered_->repair.run(repair));
+  remembered_->keep_repair();
+  return {};
+}
+
+std::string StateChecker::second_check(Check& check) {
+  const bool remembers = check.quick && remembered_ != nullptr;
+  if (remembers && remembered_->second.find() != nullptr) return {};
+  check.all_known = false;
+  const auto run = [&] { return fsck_->check(*disk_, options_of(check)); };
+  const auto report = remembers ? remembered_->second.run(run) : run();
+  if (!report) return report.error().message();
+  if (!report->nothing_found())
+    return report->findings.empty() ? "damage" : report->findings.front().text;
+  if (remembers) remembered_->second.keep({});
+  return {};
 }
 
 Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted,
-                                                              CheckMode mode, StepTimes& times) {
+                                                              Check& check, StepTimes& times) {
   base::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
-  if (mode == CheckMode::quick) {
+  const auto judge = [&]() -> Result<std::vector<oracle::Finding>> {
     const auto tree = judging_->tree.observe();
     step(StepKind::tree);
     if (!tree) return forward_error(tree);
     auto findings = judging_->judge.judge(persisted, *tree);
     step(StepKind::judge);
     return findings;
+  };
+  if (!check.quick) {
+    const auto tree = judging_->observer.observe();
+    step(StepKind::tree);
+    if (!tree) return forward_error(tree);
+    auto findings = judging_->oracle.judge(persisted, *tree);
+    step(StepKind::judge);
+    return findings;
   }
-  const auto tree = judging_->observer.observe();
+  if (remembered_ == nullptr) return judge();
+  const auto* known = judging_->remembered.find(persisted ? *persisted + 1 : 0);
   step(StepKind::tree);
-  if (!tree) return forward_error(tree);
-  auto findings = judging_->oracle.judge(persisted, *tree);
-  step(StepKind::judge);
-  return findings;
+  if (known != nullptr) return *known;
+  check.all_known = false;
+  TRY(auto findings, judging_->remembered.run(judge));
+  return judging_->remembered.keep(std::move(findings));
 }
 
 /// Derives the verdict from the findings of the first check and of the oracle.
@@ -158,16 +224,8 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
     outcome.judgement = {verdict, std::move(why)};
     return outcome;
   };
-  const auto contents =
-      mode == CheckMode::quick ? disk_->digests() : std::span<const std::uint64_t>();
-  const adapters::CheckOptions looking{
-      .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
-  auto first = fsck_->check(*disk_, looking);
-  if (first && first->more_findings > 0) {  // a forbidden finding may be among the omitted ones
-    auto all = looking;
-    all.findings_max = std::numeric_limits<std::size_t>::max();
-    first = fsck_->check(*disk_, all);
-  }
+  Check check{.quick = mode == CheckMode::quick};
+  const auto first = first_check(check);
   step(StepKind::check);
   if (!first)
     return end(oracle::Verdict::unmountable,
@@ -184,23 +242,17 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   if (recovery_) differs = recovery_->difference(*disk_);
   step(StepKind::other_recovery);
   if (!first->nothing_found() || !first->was_clean) {
-    auto repairing = looking;
-    repairing.findings_max = 0;
-    const auto repaired = fsck_->repair(*disk_, repairing);
+    const auto repaired = repair(check);
     step(StepKind::repair);
     if (!repaired)
       return end(oracle::Verdict::not_repairable,
                  "the repair failed: " + repaired.error().message());
-    const auto second = fsck_->check(*disk_, looking);
+    const std::string remains = second_check(check);
     step(StepKind::second_check);
-    if (!second || !second->nothing_found())
-      return end(oracle::Verdict::not_repairable,
-                 "after the repair, fsck still finds " + (!second ? second.error().message()
-                                                          : second->findings.empty()
-                                                              ? "damage"
-                                                              : second->findings.front().text));
+    if (!remains.empty())
+      return end(oracle::Verdict::not_repairable, "after the repair, fsck still finds " + remains);
   }
-  auto findings = judge_tree(facts.persisted, mode, times);
+  auto findings = judge_tree(facts.persisted, check, times);
   if (!findings)
     return end(oracle::Verdict::not_repairable,
                "fsck found nothing, but the tree cannot be read: " + findings.error().message());
@@ -211,6 +263,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   judge_findings(*first, facts, outcome);
   if (!differs.empty() && keeps_rules(outcome))
     outcome.judgement = {oracle::Verdict::repaired_by_fsck, std::move(differs)};
+  outcome.remembered = check.quick && remembered_ != nullptr && check.all_known;
   return outcome;
 }
 

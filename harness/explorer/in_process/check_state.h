@@ -13,9 +13,10 @@
 // space on the disk must equal the file system's own count.
 //
 // There are two modes (CheckMode). `plain` reads everything: the whole image three times, and the
-// whole tree. `quick` assumes that sectors with equal digests have the same meaning as in the
-// previous state, and is several times as fast. Callers of `quick` also check a share of the states
-// and all failures with `plain`, and accept no difference (exploration.h).
+// whole tree. `quick` assumes that sectors with equal digests have the same meaning as in earlier
+// states, skips the steps whose outcome is known for these sectors (remembered_step.h), and is
+// several times as fast. Callers of `quick` also check a share of the states and all failures with
+// `plain`, and accept no difference (exploration.h).
 
 #include <array>
 #include <map>
@@ -30,6 +31,7 @@
 #include "harness/explorer/in_process/observed_image.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "harness/explorer/in_process/record_run.h"
+#include "harness/explorer/in_process/remembered_checks.h"
 #include "harness/explorer/in_process/state_disk.h"
 #include "harness/explorer/in_process/tree_cache.h"
 #include "harness/oracle/oracle.h"
@@ -64,6 +66,8 @@ struct StateOutcome {
   /// True if findings remain although FileSystemType::repairs_damage() is false, so no repair was
   /// tried.
   bool left_unrepaired = false;
+  /// True if no step was run, because an equal state had been checked before. Not compared.
+  bool remembered = false;
 };
 
 /// Returns true if the state keeps the rules of the scheme: fsck found only permitted residue, and
@@ -100,11 +104,13 @@ class StateChecker {
  public:
   /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. If
   /// `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow the
-  /// operations.
+  /// operations. `remembered` has the outcomes of earlier checks of this disk with `fsck`; null:
+  /// nothing is remembered.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::optional<std::span<const workload::Operation>> operations,
-      const std::vector<workload::FailedOperation>& failed_operations);
+      const std::vector<workload::FailedOperation>& failed_operations,
+      RememberedChecks* remembered = nullptr);
 
   /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
@@ -120,32 +126,47 @@ class StateChecker {
  private:
   /// Owns the objects that judge. Must not be moved, because members refer to each other.
   struct Judging {
-    Judging(const adapters::FileSystemType& type, const StateDisk& disk, oracle::Oracle its_oracle)
+    Judging(const adapters::FileSystemType& type, StateDisk& disk, oracle::Oracle its_oracle)
         : oracle(std::move(its_oracle)),
           observer(type, disk, oracle.judged()),
           judge(oracle),
-          tree(disk, observer, judge) {}
+          tree(disk, observer, judge),
+          remembered(disk) {}
     oracle::Oracle oracle;
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;
+    RememberedStep<std::vector<oracle::Finding>> remembered;
   };
   StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk,
-               adapters::ImageChecker& fsck, oracle::Oracle oracle)
+               adapters::ImageChecker& fsck, oracle::Oracle oracle, RememberedChecks* remembered)
       : system_(&system),
         disk_(&disk),
         fsck_(&fsck),
+        remembered_(remembered),
         recovery_(system.recovery_trial()),
         judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))),
         later_life_(system, disk, fsck) {}
+  struct Check {
+    bool quick = false;
+    bool all_known = true;  ///< no step had to be run so far
+  };
+  /// Returns the options of a step that begins now.
+  adapters::CheckOptions options_of(const Check& check) const;
+  Result<adapters::CheckReport> first_check(Check& check);
+  Result<adapters::CheckReport> check_without_limit(const adapters::CheckOptions& options);
+  Result<void> repair(Check& check);
+  /// Returns what is still wrong after the repair, or "".
+  std::string second_check(Check& check);
   Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted,
-                                                  CheckMode mode, StepTimes& times);
+                                                  Check& check, StepTimes& times);
   void judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                       StateOutcome& outcome) const;
 
   const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
+  RememberedChecks* remembered_;                       ///< null if nothing is remembered
   std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without an alternative
   std::unique_ptr<Judging> judging_;
   LaterLife later_life_;

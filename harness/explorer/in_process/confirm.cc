@@ -26,7 +26,7 @@ class SecondRun {
     recorded_ = std::move(recorded);
     if (recorded_.failure)
       return fail(recording.string(), "the repeated run failed: " + *recorded_.failure);
-    auto run = states::RunHistory::load(recording);
+    auto run = states::RunHistory::load(recording, formatted_.history);
     if (!run) return forward_error(run);
     run_ = *std::move(run);
     TRY(disk_.begin_run(run_));

@@ -12,14 +12,15 @@
 namespace headcrash::in_process {
 namespace {
 
-// Largest disk, in sectors, that is audited after each check. Larger disks are audited only after
-// full checks.
-constexpr std::uint64_t kAlwaysAudited = 2048;
+// Largest small disk, in sectors. A small disk is audited after each check, a larger one only after
+// full checks. Checks of a small disk take so little time that remembering them does not pay.
+constexpr std::uint64_t kSmallDisk = 2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
   ++result.verdicts[outcome.judgement.verdict];
   if (keeps_rules(outcome)) ++result.clean;
+  if (outcome.remembered) ++result.remembered;
   for (const auto& [kind, many] : outcome.found) ++result.found[kind];
 }
 
@@ -72,11 +73,13 @@ class Examination {
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
     watch.lap();  // discards the time, because the checker reports the times of its steps
-    if (disk_.sectors() <= kAlwaysAudited) {
+    if (disk_.sectors() <= kSmallDisk) {
       TRY(audit(found, outcome));
       step(StepKind::verify);
     }
-    if (keeps_rules(outcome) && found.digest % options_.verify_one_in != 0) return outcome;
+    const std::uint64_t one_in =
+        outcome.remembered ? options_.verify_remembered_one_in : options_.verify_one_in;
+    if (keeps_rules(outcome) && found.digest % one_in != 0) return outcome;
     StepTimes none = {};
     disk_.show(found.state);
     StateOutcome plain = checker_.check(facts, CheckMode::plain, none);
@@ -84,6 +87,7 @@ class Examination {
     TRY(audit(found, plain));
     step(StepKind::verify);
     const std::string differs = difference(plain, outcome);
+    plain.remembered = outcome.remembered;
     if (differs.empty()) return plain;
     if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
@@ -150,7 +154,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   TRY(disk_.begin_run(run));
   TRY(auto checker, StateChecker::create(system, disk_, *fsck_, result.run.judged(operations),
-                                         result.run.failed_operations));
+                                         result.run.failed_operations,
+                                         disk_.sectors() > kSmallDisk ? &remembered_ : nullptr));
   const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,

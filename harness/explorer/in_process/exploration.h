@@ -5,8 +5,8 @@
 //   another
 //
 // States that the driver's rules forbid are counted and omitted. States are checked incrementally
-// (check_state.h). One in twenty, drawn by its digest, and every failure are also checked in full;
-// a difference between the two ends the exploration with an error. Where the run had settled, the
+// (check_state.h). A share of them, drawn by their digests, and every failure are also checked in
+// full; a difference between the two ends the exploration with an error. Where the run had settled, the
 // content of the disk is checked first, whatever the strategies; it must have no residue. For a run
 // with faults, the same is done where the medium is most informative, followed by cuts from the
 // first failure on. Repairs by fsck are audited (FileSystemType::audit), on large disks only with
@@ -43,8 +43,9 @@ struct ExplorationOptions {
   /// explored.
   std::uint64_t from_operation = 0;
   std::size_t failures_kept = 20;  ///< failures stored in full; further ones are counted
-  /// Share of states without failure that are also checked in full; 1 for all.
-  std::uint64_t verify_one_in = 20;
+  /// Share of states without failure that are also checked in full; 1 for all. The second share is
+  /// that of states whose outcome was remembered (StateOutcome::remembered).
+  std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
   /// Set to true if the error is a contradiction: within a checker, between two runs, or within the
@@ -78,8 +79,9 @@ struct ExplorationResult {
   std::uint64_t generated = 0;  ///< distinct states
   std::uint64_t forbidden = 0;  ///< generated states that the driver's rules forbid
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;  ///< checked states that were also checked in full
-  std::uint64_t settled = 0;   ///< states checked in addition because nothing was pending
+  std::uint64_t verified = 0;    ///< checked states that were also checked in full
+  std::uint64_t remembered = 0;  ///< checked states whose outcome was known from equal states
+  std::uint64_t settled = 0;     ///< states checked in addition because nothing was pending
   /// States checked in addition because faults make them informative.
   std::uint64_t informative = 0;
   /// Number of states in which the first check found each kind.
@@ -100,6 +102,7 @@ class DiskExplorer {
       : formatted_(formatted),
         disk_(formatted.bytes, formatted.log_at),
         fsck_(formatted.type->checker()),
+        remembered_(disk_),
         audit_(formatted.type->audit()) {}
 
   /// Explores a system that uses the disk's type. Replaces `recording`. Fails if record_run() fails
@@ -122,6 +125,7 @@ class DiskExplorer {
   const FormattedDisk& formatted_;
   StateDisk disk_;
   std::unique_ptr<adapters::ImageChecker> fsck_;
+  RememberedChecks remembered_;
   std::unique_ptr<adapters::ImageAudit> audit_;  ///< null if the type has no audit
 };
 

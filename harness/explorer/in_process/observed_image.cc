@@ -44,7 +44,7 @@ bool joins(const ContentRun& last, const ContentRun& next) {
 }  // namespace
 
 workload::BlockContent Observer::content_at(std::uint64_t sector, std::size_t bytes) {
-  const auto block = disk_->bytes().subspan(sector * kStampBytes, bytes);
+  const auto block = disk_->content(sector, bytes);
   const auto written = disk_->written_sector(sector);
   if (!written || bytes != kStampBytes) return workload::read_stamp(block);
   std::optional<workload::BlockContent>& known = known_[*written];
@@ -79,9 +79,7 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
         static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
     ContentRun run{.first_block = number, .blocks = 1};
     if (!hole && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
-    if (!hole)
-      run = run_of(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes),
-                   number);
+    if (!hole) run = run_of(content_at(sector, bytes), disk_->content(sector, bytes), number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
     } else if (object.runs.size() < kRunsMax) {

@@ -44,18 +44,49 @@ Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t coun
 
 Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
   TRY(const auto at, place(lba, into.size() / kSectorBytes));
+  note(at, into.size() / kSectorBytes);
   std::memcpy(into.data(), current_.data() + at * kSectorBytes, into.size());
   return {};
 }
 
+std::span<const std::byte> StateDisk::content(std::uint64_t sector, std::size_t bytes) const {
+  note(sector, (bytes + kSectorBytes - 1) / kSectorBytes);
+  return std::span(current_).subspan(sector * kSectorBytes, bytes);
+}
+
+model::SectorDigests StateDisk::digests() const {
+  return {digests_, step_};
+}
+
+void StateDisk::note(std::uint64_t sector, std::uint64_t count) const {
+  if (step_ == nullptr) return;
+  for (const std::uint64_t end = sector + count; sector < end; ++sector)
+    step_->add(sector, digests_[sector]);
+}
+
+void StateDisk::set_digest(std::uint64_t sector, std::uint64_t digest) {
+  for (model::ReadSectors* step : watched_) step->change(sector, digests_[sector], digest);
+  digests_[sector] = digest;
+}
+
+void StateDisk::mark_changed(std::uint64_t sector) {
+  if (std::exchange(source_[sector], kChanged) == kChanged) return;
+  changed_.push_back(static_cast<std::uint32_t>(sector));
+}
+
 void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
-  digest_sectors(lba, bytes().subspan(lba * kSectorBytes, count * kSectorBytes),
-                 digests_.data() + lba);
   for (std::uint64_t sector = lba; sector < lba + count; ++sector) {
-    if (source_[sector] == kChanged) continue;
-    source_[sector] = kChanged;
-    changed_.push_back(static_cast<std::uint32_t>(sector));
+    const auto one = bytes().subspan(sector * kSectorBytes, kSectorBytes);
+    set_digest(sector, states::digest_sum(sector, one));
+    mark_changed(sector);
   }
+}
+
+void StateDisk::write_known(std::uint32_t sector, std::span<const std::byte> bytes,
+                            std::uint64_t digest) {
+  std::memcpy(current_.data() + std::size_t{sector} * kSectorBytes, bytes.data(), kSectorBytes);
+  set_digest(sector, digest);
+  mark_changed(sector);
 }
 
 Result<void> StateDisk::write(std::uint64_t lba, std::span<const std::byte> data) {
@@ -76,13 +107,14 @@ void StateDisk::put(std::uint64_t sector, std::uint32_t source) {
   if (source_[sector] == source) return;
   source_[sector] = source;
   const std::byte* from = base_.data() + sector * kSectorBytes;
-  digests_[sector] = base_digests_[sector];
+  std::uint64_t digest = base_digests_[sector];
   if (source != kBase) {
     const std::size_t at =
         payload_at_[source - 1] + (sector - run_->writes(0)[source - 1].lba) * kSectorBytes;
     from = payloads_.data() + at;
-    digests_[sector] = payload_digests_[at / kSectorBytes];
+    digest = payload_digests_[at / kSectorBytes];
   }
+  set_digest(sector, digest);
   std::memcpy(current_.data() + sector * kSectorBytes, from, kSectorBytes);
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fs-adapters/substrate/os/device_address.h"
+#include "plugin/model/core/sector_digests.h"
 #include "plugin/model/core/store.h"
 #include "plugin/states/run_history.h"
 
@@ -39,6 +40,8 @@ class StateDisk final : public model::SectorStore {
   /// Returns the number of sectors of the first device. Reads and writes use the driver's
   /// addresses. All other functions count the sectors of both devices together.
   std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
+  /// Returns the number of sectors of both devices.
+  std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
   /// Converts a driver address to a sector number that counts both devices together.
   std::uint64_t sector_of(std::uint64_t address) const {
@@ -56,9 +59,23 @@ class StateDisk final : public model::SectorStore {
   void show(const states::CrashState& state);
 
   std::span<const std::byte> bytes() const { return current_; }
+  /// Returns `bytes` bytes from the start of a sector on, without a copy.
+  std::span<const std::byte> content(std::uint64_t sector, std::size_t bytes) const;
   /// Returns the digest of each current sector. Equal digests mean equal bytes, across all runs.
   /// The digest 0 means zeroes.
-  std::span<const std::uint64_t> digests() const { return digests_; }
+  model::SectorDigests digests() const;
+
+  /// Reports changes of the content to `step` until unwatch(), for remembered_step.h.
+  void watch(model::ReadSectors& step) { watched_.push_back(&step); }
+  void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
+  /// Adds the sectors that read(), content() and digests() return to `step`, until end_step().
+  void begin_step(model::ReadSectors& step) { step_ = &step; }
+  void end_step() { step_ = nullptr; }
+
+  /// Returns the sectors that the user of the disk has written since the last show().
+  std::span<const std::uint32_t> changed_sectors() const { return changed_; }
+  /// Writes a sector whose digest is known.
+  void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
   /// Returns the number, among all sectors written by the run, of the written sector that is
   /// currently at `sector`. Equal numbers mean equal content. Returns nullopt if the run did not
   /// write the current content.
@@ -73,9 +90,11 @@ class StateDisk final : public model::SectorStore {
  private:
   // Sources of a sector. Other values are 1 + the index of the write.
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;
-  std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
+  void note(std::uint64_t sector, std::uint64_t count) const;
+  void set_digest(std::uint64_t sector, std::uint64_t digest);
+  void mark_changed(std::uint64_t sector);
   void put(std::uint64_t sector, std::uint32_t source);
   void want(std::size_t write, std::uint32_t first, std::uint32_t count);
 
@@ -85,6 +104,8 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::uint64_t> base_digests_, digests_;  ///< by sector
   std::vector<std::uint32_t> source_;                  ///< by sector
   std::vector<std::uint32_t> changed_;                 ///< sectors whose source is kChanged
+  std::vector<model::ReadSectors*> watched_;
+  model::ReadSectors* step_ = nullptr;  ///< whose reads are noted; null if none
   std::shared_ptr<const states::RunHistory> run_;
   std::vector<std::byte> payloads_;
   std::vector<std::uint64_t> payload_digests_;  ///< by sector of the payloads

@@ -1,0 +1,156 @@
+// Tests that a remembered outcome is used exactly when the step would read the same contents again.
+#include "harness/explorer/in_process/remembered_step.h"
+
+#include <gtest/gtest.h>
+
+#include "fs-adapters/registry.h"
+#include "harness/explorer/in_process/exploration.h"
+#include "harness/workload/ace.h"
+#include "plugin/base/testing/temporary_folder.h"
+#include "plugin/model/testing/sector_bytes.h"
+
+namespace headcrash::in_process {
+namespace {
+
+constexpr std::size_t kSector = model::kSectorBytes;
+
+class ARememberedStep : public testing::Test {
+ protected:
+  void write(std::uint64_t sector, int value) {
+    ASSERT_TRUE(disk_.write(sector, std::vector<std::byte>(kSector, std::byte(value))));
+  }
+  /// Runs the step unless its outcome is known. Returns true if it was known.
+  template <typename Step>
+  bool know(Step step, int outcome, std::uint64_t also = 0) {
+    if (const int* known = step_.find(also)) {
+      EXPECT_EQ(*known, outcome);
+      return true;
+    }
+    step_.run([&] { return step(), 0; });
+    step_.keep(outcome);
+    return false;
+  }
+  std::function<void()> reading(std::uint64_t sector) {
+    return [this, sector] {
+      std::vector<std::byte> bytes(kSector);
+      ASSERT_TRUE(disk_.read(sector, bytes));
+    };
+  }
+
+  std::vector<std::byte> base_ = std::vector<std::byte>(64 * kSector);
+  StateDisk disk_{base_};
+  RememberedStep<int> step_{disk_};
+};
+
+TEST_F(ARememberedStep, IsKnownWhileTheSectorsThatItReadsAreEqual) {
+  EXPECT_FALSE(know(reading(3), 1));
+  EXPECT_FALSE(know(reading(3), 1)) << "a step that has read new sectors keeps no outcome";
+  EXPECT_TRUE(know(reading(3), 1));
+  write(4, 7);  // never read
+  EXPECT_TRUE(know(reading(3), 1));
+  write(3, 7);
+  EXPECT_FALSE(know(reading(3), 2));
+  EXPECT_TRUE(know(reading(3), 2));
+  disk_.show_base();
+  EXPECT_TRUE(know(reading(3), 1));
+  EXPECT_FALSE(know(reading(3), 5, 1)) << "the outcome depends on another number";
+}
+
+TEST_F(ARememberedStep, ForgetsWhatItKnewWhenItReadsANewSector) {
+  know(reading(3), 1);
+  know(reading(3), 1);
+  write(3, 7);
+  const auto both = [&] { reading(3)(), reading(4)(); };
+  know(both, 2);
+  disk_.show_base();
+  EXPECT_FALSE(know(reading(3), 1)) << "sector 4 was not part of what was known";
+}
+
+TEST_F(ARememberedStep, NotesDigestsAndContentsLikeReads) {
+  const auto look = [&] { (void)disk_.digests()[5], (void)disk_.content(6, kSector); };
+  know(look, 1);
+  know(look, 1);
+  EXPECT_TRUE(know(look, 1));
+  write(5, 1);
+  EXPECT_FALSE(know(look, 2));
+  disk_.show_base();
+  write(6, 1);
+  EXPECT_FALSE(know(look, 3));
+}
+
+TEST_F(ARememberedStep, CountsItsOwnWrites) {
+  const auto change = [&] { reading(3)(), write(3, 9); };
+  know(change, 1);
+  disk_.show_base();
+  know(change, 1);
+  disk_.show_base();
+  EXPECT_TRUE(know(change, 1));
+  write(3, 9);
+  EXPECT_FALSE(know(change, 2)) << "this is what the disk has after the step, not before it";
+}
+
+TEST(RememberedChecks, RepeatARepair) {
+  const std::vector<std::byte> base(64 * kSector);
+  StateDisk disk(base);
+  RememberedChecks checks(disk);
+  const auto repair = [&] { return disk.write(9, std::vector<std::byte>(kSector, std::byte{1})); };
+  for (int i = 0; i < 2; ++i) {
+    disk.show_base();
+    ASSERT_EQ(checks.repair.find(), nullptr) << "nothing has been kept";
+    if (i == 0) continue;
+    ASSERT_TRUE(checks.repair.run(repair));
+    checks.keep_repair();
+  }
+  const std::vector<std::byte> repaired(disk.bytes().begin(), disk.bytes().end());
+  const std::uint64_t digest = disk.digests()[9];
+  disk.show_base();
+  const auto* known = checks.repair.find();
+  ASSERT_NE(known, nullptr);
+  checks.repeat(*known);
+  EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), repaired));
+  EXPECT_EQ(disk.digests()[9], digest);
+  disk.show_base();
+  EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), base));
+}
+
+/// Every state, remembered or not, is also checked in full; a difference is an error.
+class Remembering : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(Remembering, ChangesNoVerdict) {
+  const TemporaryFolder folder;
+  const auto system = adapters::find_system(GetParam().first, GetParam().second);
+  ASSERT_TRUE(system) << system.error().message();
+  auto disk = (*system)->lab_disk("plain");
+  ASSERT_TRUE(disk);
+  disk->bytes = 8 << 20;  // small disks remember nothing
+  const auto formatted = format_disk((*system)->type(), *disk, folder.path() / "formatted.hcrec");
+  ASSERT_TRUE(formatted) << formatted.error().message();
+  DiskExplorer explorer(*formatted);
+  std::uint64_t remembered = 0;
+  for (const std::uint64_t number : {4711U, 815U}) {
+    const auto result =
+        explorer.explore(**system, workload::Ace(2).workload(number),
+                         {.budget = 400, .verify_one_in = 1, .verify_remembered_one_in = 1},
+                         folder.path() / "run.hcrec");
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->verified, result->checked);
+    remembered += result->remembered;
+  }
+  // Each state of a log has another end, and its checker reads all of it.
+  EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Remembering,
+                         testing::Values(std::pair("ufs", "soft-updates"),
+                                         std::pair("ufs", "journal"), std::pair("ufs", "no-order"),
+                                         std::pair("lfs", "roll-forward"),
+                                         std::pair("snapfs", "snapshots"),
+                                         std::pair("shadow", "commit-last")),
+                         [](const auto& tried) {
+                           std::string name = std::string(tried.param.first) + tried.param.second;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace headcrash::in_process

@@ -1,0 +1,59 @@
+#pragma once
+// Digests of the sectors of a store, for code that examines many similar contents of the store and
+// skips the sectors that it knows.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace headcrash::model {
+
+/// The sectors of a store that a computation has ever read, and the sum of the digests of their
+/// current contents. An equal sum means that the computation would read the same again.
+class ReadSectors {
+ public:
+  explicit ReadSectors(std::uint64_t sectors) : contains_(sectors) {}
+  void add(std::uint64_t sector, std::uint64_t digest) {
+    if (std::exchange(contains_[sector], std::uint8_t{1}) != 0) return;
+    sum_ += digest;
+    has_grown_ = true;
+  }
+  /// Call this for each sector whose content changes.
+  void change(std::uint64_t sector, std::uint64_t digest_before, std::uint64_t digest) {
+    if (contains_[sector] != 0) sum_ += digest - digest_before;
+  }
+  std::uint64_t sum() const { return sum_; }
+  /// Returns true if a sector has been added since the last call.
+  bool take_growth() { return std::exchange(has_grown_, false); }
+
+ private:
+  std::vector<std::uint8_t> contains_;
+  std::uint64_t sum_ = 0;
+  bool has_grown_ = false;
+};
+
+/// One digest for each sector of a store. Equal digests of a sector mean equal bytes; 0 means
+/// zeroes. The digests must outlive this object, and so must the ReadSectors if there is one.
+class SectorDigests {
+ public:
+  SectorDigests() = default;  ///< no digests are known
+  SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
+  SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
+  /// Adds each sector whose digest is read to `read`.
+  SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
+      : digests_(digests), read_(read) {}
+
+  bool empty() const { return digests_.empty(); }
+  std::size_t size() const { return digests_.size(); }
+  std::uint64_t operator[](std::uint64_t sector) const {
+    if (read_ != nullptr) read_->add(sector, digests_[sector]);
+    return digests_[sector];
+  }
+
+ private:
+  std::span<const std::uint64_t> digests_;
+  ReadSectors* read_ = nullptr;
+};
+
+}  // namespace headcrash::model
