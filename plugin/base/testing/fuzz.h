@@ -52,7 +52,7 @@
 
 namespace headcrash::fuzz {
 
-inline constexpr std::uint64_t kFuzzSeconds = 10;
+inline constexpr double kFuzzSeconds = 10;
 inline constexpr std::size_t kPoolMax = 512;
 inline constexpr std::uint64_t kRunsBetweenClocks = 64;
 
@@ -211,13 +211,14 @@ Summary run(const Options& options, Target target) {
                        .dictionary = options.dictionary,
                        .size_max = options.size_max,
                        .seed = number_from_environment("HEADCRASH_FUZZ_SEED", 1),
-                       .seconds = number_from_environment("HEADCRASH_FUZZ_SECONDS", kFuzzSeconds)},
+                       .seconds = number_from_environment(
+                           "HEADCRASH_FUZZ_SECONDS", static_cast<std::uint64_t>(kFuzzSeconds))},
                       target);
   return {};
 #else
   using Clock = std::chrono::steady_clock;
   const std::uint64_t seed = number_from_environment("HEADCRASH_FUZZ_SEED", 1);
-  const auto until = Clock::now() + std::chrono::seconds(number_from_environment(
+  const auto until = Clock::now() + std::chrono::duration<double>(decimal_from_environment(
                                         "HEADCRASH_FUZZ_SECONDS", kFuzzSeconds));
   Mutator mutator(options, seed);
   const InputFile file(options.name);

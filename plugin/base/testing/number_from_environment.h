@@ -13,4 +13,10 @@ inline std::uint64_t number_from_environment(const char* name, std::uint64_t oth
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+/// Like number_from_environment(), for a number with decimals.
+inline double decimal_from_environment(const char* name, double otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtod(text, nullptr);
+}
+
 }  // namespace headcrash
