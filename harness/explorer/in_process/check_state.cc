@@ -168,13 +168,13 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
     step(StepKind::judge);
     return findings;
   }
-  if (remembered_ == nullptr) return judge();
-  const auto* known = judging_->remembered.find(persisted ? *persisted + 1 : 0);
+  if (!judging_->remembered) return judge();
+  const auto* known = judging_->remembered->find(persisted ? *persisted + 1 : 0);
   step(StepKind::tree);
   if (known != nullptr) return *known;
   check.all_known = false;
-  TRY(auto findings, judging_->remembered.run(judge));
-  return judging_->remembered.keep(std::move(findings));
+  TRY(auto findings, judging_->remembered->run(judge));
+  return judging_->remembered->keep(std::move(findings));
 }
 
 /// Derives the verdict from the findings of the first check and of the oracle.

@@ -126,17 +126,19 @@ class StateChecker {
  private:
   /// Owns the objects that judge. Must not be moved, because members refer to each other.
   struct Judging {
-    Judging(const adapters::FileSystemType& type, StateDisk& disk, oracle::Oracle its_oracle)
+    Judging(const adapters::FileSystemType& type, StateDisk& disk, oracle::Oracle its_oracle,
+            bool remembers)
         : oracle(std::move(its_oracle)),
           observer(type, disk, oracle.judged()),
           judge(oracle),
-          tree(disk, observer, judge),
-          remembered(disk) {}
+          tree(disk, observer, judge) {
+      if (remembers) remembered.emplace(disk);
+    }
     oracle::Oracle oracle;
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;
-    RememberedStep<std::vector<oracle::Finding>> remembered;
+    std::optional<RememberedStep<std::vector<oracle::Finding>>> remembered;
   };
   StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk,
                adapters::ImageChecker& fsck, oracle::Oracle oracle, RememberedChecks* remembered)
@@ -145,7 +147,8 @@ class StateChecker {
         fsck_(&fsck),
         remembered_(remembered),
         recovery_(system.recovery_trial()),
-        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle))),
+        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle),
+                                           remembered != nullptr)),
         later_life_(system, disk, fsck) {}
   struct Check {
     bool quick = false;

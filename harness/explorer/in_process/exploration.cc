@@ -140,6 +140,14 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
 
 }  // namespace
 
+DiskExplorer::DiskExplorer(const FormattedDisk& formatted)
+    : formatted_(formatted),
+      disk_(formatted.bytes, formatted.log_at),
+      fsck_(formatted.type->checker()),
+      remembered_(disk_.sectors() > kSmallDisk ? std::make_unique<RememberedChecks>(disk_)
+                                               : nullptr),
+      audit_(formatted.type->audit()) {}
+
 Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest& system,
                                                 std::span<const workload::Operation> operations,
                                                 const ExplorationOptions& options,
@@ -154,8 +162,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   TRY(disk_.begin_run(run));
   TRY(auto checker, StateChecker::create(system, disk_, *fsck_, result.run.judged(operations),
-                                         result.run.failed_operations,
-                                         disk_.sectors() > kSmallDisk ? &remembered_ : nullptr));
+                                         result.run.failed_operations, remembered_.get()));
   const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,

@@ -98,12 +98,7 @@ struct ExplorationResult {
 class DiskExplorer {
  public:
   /// `formatted` must outlive this object.
-  explicit DiskExplorer(const FormattedDisk& formatted)
-      : formatted_(formatted),
-        disk_(formatted.bytes, formatted.log_at),
-        fsck_(formatted.type->checker()),
-        remembered_(disk_),
-        audit_(formatted.type->audit()) {}
+  explicit DiskExplorer(const FormattedDisk& formatted);
 
   /// Explores a system that uses the disk's type. Replaces `recording`. Fails if record_run() fails
   /// or the oracle cannot follow the list.
@@ -125,8 +120,8 @@ class DiskExplorer {
   const FormattedDisk& formatted_;
   StateDisk disk_;
   std::unique_ptr<adapters::ImageChecker> fsck_;
-  RememberedChecks remembered_;
-  std::unique_ptr<adapters::ImageAudit> audit_;  ///< null if the type has no audit
+  std::unique_ptr<RememberedChecks> remembered_;  ///< null for a small disk
+  std::unique_ptr<adapters::ImageAudit> audit_;   ///< null if the type has no audit
 };
 
 }  // namespace headcrash::in_process
