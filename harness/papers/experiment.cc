@@ -274,9 +274,9 @@ std::vector<ExperimentSummary> known_experiments() {
 std::size_t ExperimentOutcome::count(Verdict verdict, std::optional<RuleClass> kind) const {
   std::size_t rules = 0;
   for (const ClaimAnswer& answer : answers) {
-    rules += static_cast<std::size_t>(
-        std::count_if(answer.rules.begin(), answer.rules.end(),
-                      [&](const ClaimRule& r) { return r.verdict == verdict && (!kind || r.kind == *kind); }));
+    rules += static_cast<std::size_t>(std::count_if(
+        answer.rules.begin(), answer.rules.end(),
+        [&](const ClaimRule& r) { return r.verdict == verdict && (!kind || r.kind == *kind); }));
   }
   return rules;
 }

@@ -8,7 +8,7 @@
 namespace headcrash::experiment {
 namespace {
 
-/// Returns the element of `all` for which `matches` is true; null if there is none.
+/// Returns the element of `all` for which `matches` is true; null if absent.
 template <typename Element, typename Matches>
 const Element* find_in(const std::vector<Element>& all, const Matches& matches) {
   const auto found = std::ranges::find_if(all, matches);

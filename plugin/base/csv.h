@@ -16,7 +16,7 @@ namespace headcrash::base {
 
 using CsvLine = std::vector<std::string>;
 
-/// Returns a cell as it is written in a line with other cells.
+/// Returns the text of a cell, quoted if necessary.
 std::string csv_cell(std::string_view text);
 
 /// Returns a line with its end.

@@ -1,4 +1,4 @@
-// CSV is read as it was written.
+// The reader returns the cells that were written.
 #include "plugin/base/csv.h"
 
 #include <gtest/gtest.h>
