@@ -113,7 +113,7 @@ def block_of(rows, figures):
         lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
     if is_old(rows):
         rules = [row["verdict or remark"] for row in rows if row["kind"] == "rule"]
-        lines += ["", f"These results were stored before rules had classes: {rules.count('holds')} "
+        lines += ["", f"Files of these results were stored before rules had classes: {rules.count('holds')} "
                   f"of {len(rules)} rules of all classes hold. `scripts/store-papers` repeats the "
                   "runs and counts the classes apart.", END]
         return "\n".join(lines)
