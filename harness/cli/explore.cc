@@ -21,6 +21,7 @@
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/command_text.h"
+#include "plugin/base/csv.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/size.h"
@@ -286,7 +287,7 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
   std::string text = "state,strategy,verdict\n";
   for (const explorer::JudgedState& state : states)
-    text += fmt::format("{},{},{}\n", state.name, state.strategy, state.verdict);
+    text += base::csv_line(std::vector{state.name, state.strategy, std::string(state.verdict)});
   return base::write_text_file(path, text);
 }
 

@@ -22,7 +22,7 @@ double elapsed_of(const WorkloadOutcome& outcome) {
 Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
   TRY(const auto machine, ModelledMachine::start(cell.setup.machine));
   WorkloadRun run = cell.run;
-  run.begins_after_ns = number * kBetweenBeginnings;
+  run.begins_after_ns += number * kBetweenBeginnings;
   run.verify = cell.run.verify && number == 0;
   return run_workload(*machine, run);
 }
@@ -72,7 +72,7 @@ Figure Cell::of(std::string_view phase,
 const Cell& Cells::get(const Setup& setup, const std::string& workload,
                        const timed::Arguments& arguments, std::uint32_t executions) {
   if (executions == 0) executions = usual_executions_;
-  if (options_.scaled) executions = 1;
+  if (options_.scaled || options_.once) executions = 1;
   std::string key = workload;
   for (const auto& [name, value] : arguments) key += fmt::format(" {}={}", name, value);
   key += " / " + setup.name;
@@ -90,7 +90,8 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload,
                .replaced = arguments,
                .scaled = options_.scaled,
                .verify = options_.verify,
-               .seed = options_.seed};
+               .seed = options_.seed,
+               .begins_after_ns = options_.begins_after_ns};
   const double before = cpu_seconds_here();
   run_cell(*cell, options_.interrupted);
   cell->host_s = cpu_seconds_here() - before;

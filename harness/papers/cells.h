@@ -43,6 +43,10 @@ struct CellOptions {
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: use the workloads' small variants
   bool verify = true;
+  /// Runs each cell once, although more executions are asked for.
+  bool once = false;
+  /// Delay of all executions of a cell, in addition to their distance (kBetweenBeginnings).
+  os::TimeNs begins_after_ns = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};
 };

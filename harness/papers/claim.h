@@ -25,8 +25,9 @@ struct ClaimNumber {
   std::string quantity;  ///< "elapsed"
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
-  std::string remark;          ///< reason if there is no number: "not built", or the error
-  Figure low = {}, high = {};  ///< 95 % interval of the mean over seeds
+  std::string remark;  ///< reason if there is no number: "not built", or the error
+  /// Lowest and highest value of all executions; in `compare`, the 95 % interval of the mean.
+  Figure low = {}, high = {};
 
   Figure ratio() const {
     if (!paper || !ours || *paper == 0) return std::nullopt;
@@ -34,20 +35,40 @@ struct ClaimNumber {
   }
 };
 
-enum class Verdict : std::uint8_t { holds, does_not_hold, undecided };
+/// undecided: a number is missing, or the executions disagree, so the result is within their
+/// spread. vacuous: the mechanism that the rule is about did not act in the run.
+enum class Verdict : std::uint8_t { holds, does_not_hold, undecided, vacuous };
 inline const char* name(Verdict verdict) {
-  static constexpr auto kNames = base::names<Verdict>({"holds", "does not hold", "undecided"});
+  static constexpr auto kNames =
+      base::names<Verdict>({"holds", "does not hold", "undecided", "vacuous"});
   return kNames[verdict].data();
 }
+inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
+                                        Verdict::vacuous};
 
-enum class RuleOf : std::uint8_t { anybody, ours };
+/// The kind of evidence of a rule. Only `paper` compares a run with a statement of the paper.
+enum class RuleClass : std::uint8_t {
+  paper,
+  ours,        ///< our own question, reading or threshold
+  arithmetic,  ///< follows from printed numbers, a formula or the construction; no run decides it
+  calibrated,  ///< the number from which one of our constants was calibrated
+};
+inline const char* name(RuleClass kind) {
+  static constexpr auto kNames =
+      base::names<RuleClass>({"paper", "ours", "arithmetic", "calibrated"});
+  return kNames[kind].data();
+}
+inline constexpr RuleClass kRuleClasses[] = {RuleClass::paper, RuleClass::ours,
+                                             RuleClass::arithmetic, RuleClass::calibrated};
+
 struct ClaimRule {
   std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
   Verdict verdict = Verdict::undecided;
   std::string detail;  ///< the numbers that decided the rule
-  bool ours = false;   ///< our own question, not a claim of the paper
-
-  std::string full_text() const { return (ours ? "(ours) " : "") + text; }
+  RuleClass kind = RuleClass::paper;
+  /// Number of executions with different seeds that decided the rule; 0 if the rule does not depend
+  /// on a seed.
+  std::uint32_t executions = 1;
 };
 
 /// A table that is not a comparison with the paper, for example of a calculator. Columns of numbers
@@ -77,9 +98,10 @@ struct ClaimAnswer {
   std::string id;     ///< "GP-15"
   std::string part;   ///< name of the part that a user selects, for example "table1"
   std::string title;  ///< description of the runs
-  std::vector<ClaimNumber> numbers;
-  std::vector<ClaimRule> rules;
-  std::vector<std::string> remarks;  ///< inputs that we chose, and counterfactuals
+  RuleClass kind = RuleClass::paper;  ///< the class of its rules, unless a rule has another
+  std::vector<ClaimNumber> numbers = {};
+  std::vector<ClaimRule> rules = {};
+  std::vector<std::string> remarks = {};  ///< inputs that we chose, and counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< drawn in the report
   /// The tables contain all numbers of the plots, so a terminal shows only the tables.

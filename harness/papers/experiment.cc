@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <memory>
 
+#include "harness/papers/repetitions.h"
 #include "plugin/base/nearest.h"
 
 namespace headcrash::experiment {
@@ -85,7 +87,8 @@ void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
     records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit,
                                n.paper, n.ours, n.remark, n.low, n.high});
   for (const ClaimRule& r : answer.rules)
-    records.rules.push_back({answer.id, r.full_text(), experiment::name(r.verdict), r.detail});
+    records.rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail,
+                             experiment::name(r.kind), r.executions});
   for (const Table& t : answer.tables) {
     for (std::size_t line = 0; line < t.rows.size(); ++line) {
       for (std::size_t i = 0; i < t.columns.size(); ++i)
@@ -145,6 +148,37 @@ Result<void> check_parameters(const ExperimentOptions& options,
   return {};
 }
 
+/// The runs of an experiment with one seed.
+struct Execution {
+  Cells cells;
+  Context context;
+
+  Execution(const ExperimentOptions& options, const std::vector<std::string>& parts,
+            std::uint32_t number)
+      : cells(cell_options(options, number)),
+        context{.cells = cells,
+                .seed = options.seed + number,
+                .scaled = options.scaled,
+                .parts = parts,
+                .interrupt_requested = options.interrupted,
+                .rules_only = number > 0} {}
+
+  static CellOptions cell_options(const ExperimentOptions& options, std::uint32_t number) {
+    CellOptions cells{.seed = options.seed + number,
+                      .scaled = options.scaled,
+                      .interrupted = options.interrupted};
+    if (number == 0) {
+      cells.on_cell = options.on_cell;
+      return cells;
+    }
+    cells.verify = false;
+    cells.once = true;
+    cells.begins_after_ns = (kExecutionsOfACellMost + number) * kBetweenBeginnings;
+    return cells;
+  }
+  static constexpr std::uint32_t kExecutionsOfACellMost = 10;
+};
+
 std::vector<ClaimAnswer> answer(const Part& part, Context& context,
                                 const ExperimentOptions& options) {
   context.parameters.clear();
@@ -156,6 +190,74 @@ std::vector<ClaimAnswer> answer(const Part& part, Context& context,
   context.cells.executions(part.executions);
   return part.answer(context);
 }
+
+/// Returns the paper's main claim, and its main figures next to ours.
+ClaimAnswer in_short(const Paper& paper, const std::vector<ClaimAnswer>& answers) {
+  Table table{.name = "figures",
+              .title = paper.main_claim,
+              .columns = {"figure", "unit", "paper", "here"},
+              .rows = {}};
+  const auto text = [](const Figure& value) {
+    return value ? fmt::format("{:.4g}", *value) : std::string("-");
+  };
+  for (const MainFigure& figure : paper.main_figures)
+    for (const ClaimAnswer& answer : answers)
+      for (const ClaimNumber& n : answer.numbers)
+        if (answer.id == figure.claim && n.cell == figure.cell && n.quantity == figure.quantity)
+          table.rows.push_back({figure.name, n.unit, text(n.paper), text(n.ours)});
+  return {.id = kInShort, .part = "", .title = paper.title, .tables = {std::move(table)}};
+}
+
+/// All executions of an experiment. Those with other seeds are only for the parts that need them.
+class Executions {
+ public:
+  Executions(const ExperimentOptions& options, const std::vector<const Part*>& parts)
+      : options_(options) {
+    std::uint32_t seeds = 1;
+    if (!options.scaled)
+      for (const Part* part : parts) seeds = std::max(seeds, part->seeds);
+    for (std::uint32_t number = 0; number < seeds; ++number) {
+      std::vector<std::string> names;
+      for (const Part* part : parts)
+        if (number == 0 || number < part->seeds) names.push_back(part->name);
+      all_.push_back(std::make_unique<Execution>(options, names, number));
+    }
+  }
+
+  const Execution& first() const { return *all_.front(); }
+  bool interrupted() const { return first().cells.interrupted(); }
+
+  /// Answers the part with all of its seeds.
+  std::vector<ClaimAnswer> answer(const Part& part) {
+    auto answers = experiment::answer(part, all_.front()->context, options_);
+    std::vector<std::vector<ClaimAnswer>> others;
+    for (std::size_t i = 1; i < std::min<std::size_t>(part.seeds, all_.size()); ++i) {
+      if (interrupted()) break;
+      others.push_back(experiment::answer(part, all_[i]->context, options_));
+    }
+    compare_executions(answers, others);
+    if (part.seeds == 0)
+      for (ClaimAnswer& each : answers)
+        for (ClaimRule& rule : each.rules) rule.executions = 0;
+    return answers;
+  }
+
+  /// Model time of the runs that are not cells of the first execution.
+  double modelled_s() const {
+    double sum = 0;
+    for (const auto& each : all_) {
+      sum += each->context.modelled_s;
+      if (each == all_.front()) continue;
+      for (const auto& cell : each->cells.all())
+        if (cell->outcome) sum += cell->outcome->modelled_s;
+    }
+    return sum;
+  }
+
+ private:
+  const ExperimentOptions& options_;
+  std::vector<std::unique_ptr<Execution>> all_;
+};
 
 }  // namespace
 
@@ -169,13 +271,12 @@ std::vector<ExperimentSummary> known_experiments() {
   return all;
 }
 
-std::size_t ExperimentOutcome::count(Verdict verdict, RuleOf whose) const {
+std::size_t ExperimentOutcome::count(Verdict verdict, std::optional<RuleClass> kind) const {
   std::size_t rules = 0;
   for (const ClaimAnswer& answer : answers) {
-    rules += static_cast<std::size_t>(
-        std::count_if(answer.rules.begin(), answer.rules.end(), [&](const ClaimRule& r) {
-          return r.verdict == verdict && (whose == RuleOf::anybody || r.ours);
-        }));
+    rules += static_cast<std::size_t>(std::count_if(
+        answer.rules.begin(), answer.rules.end(),
+        [&](const ClaimRule& r) { return r.verdict == verdict && (!kind || r.kind == *kind); }));
   }
   return rules;
 }
@@ -192,26 +293,21 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   TRY(check_parameters(options, parts));
   const double begun_at_s = cpu_seconds_here();
   const auto begun_at = std::chrono::steady_clock::now();
-  Cells cells({.seed = options.seed,
-               .scaled = options.scaled,
-               .on_cell = options.on_cell,
-               .interrupted = options.interrupted});
-  Context context{.cells = cells,
-                  .seed = options.seed,
-                  .scaled = options.scaled,
-                  .interrupt_requested = options.interrupted};
-  for (const Part* part : parts) context.parts.push_back(part->name);
+  Executions executions(options, parts);
   ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
   for (const Part* part : parts) {
-    if (cells.interrupted()) break;
-    for (ClaimAnswer& each : answer(*part, context, options))
-      outcome.answers.push_back(std::move(each));
+    if (executions.interrupted()) break;
+    for (ClaimAnswer& each : executions.answer(*part)) outcome.answers.push_back(std::move(each));
   }
+  for (const Paper& paper : papers())
+    if (options.name == paper.name && !paper.main_figures.empty())
+      outcome.answers.insert(outcome.answers.begin(), in_short(paper, outcome.answers));
+  const Cells& cells = executions.first().cells;
   outcome.interrupted = cells.interrupted();
   outcome.host_s = cpu_seconds_here() - begun_at_s;
   outcome.wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_at).count();
-  outcome.modelled_s = context.modelled_s;
+  outcome.modelled_s = executions.modelled_s();
   for (const auto& cell : cells.all()) {
     if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
     outcome.cells.push_back(*cell);

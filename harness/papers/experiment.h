@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct ExperimentOutcome {
   double modelled_s = 0;  ///< model time of all cells and other runs
   bool interrupted = false;
 
-  std::size_t count(Verdict verdict, RuleOf whose = RuleOf::anybody) const;
+  /// Counts the rules of a class, or of all classes.
+  std::size_t count(Verdict verdict, std::optional<RuleClass> kind = std::nullopt) const;
   /// Returns the number of cells that failed. Cells that are "not built" are not counted.
   std::size_t failed() const;
 };
@@ -58,7 +60,7 @@ Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outco
 // bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
-/// Formats the claims' numbers and then their rules, one per line.
+/// Formats the claims' numbers and then their rules, one per line (plugin/base/csv.h).
 std::string as_csv(const ExperimentOutcome& outcome);
 
 }  // namespace headcrash::experiment

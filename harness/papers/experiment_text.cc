@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/papers/experiment.h"
+#include "plugin/base/csv.h"
 #include "results/report/frame/text_table.h"
 
 namespace headcrash::experiment {
@@ -50,6 +51,11 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
+/// Returns the mark of a rule that does not compare a run with the paper.
+std::string mark_of(const ClaimRule& rule) {
+  return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
+}
+
 std::string text_of(const ClaimAnswer& answer) {
   std::string text = fmt::format("{}  {}\n", answer.id, answer.title);
   std::size_t width = 0;
@@ -62,7 +68,8 @@ std::string text_of(const ClaimAnswer& answer) {
                         n.ours ? (ratio ? fmt::format("x{:.2f}", *ratio) : "") : n.remark);
   }
   for (const ClaimRule& rule : answer.rules)
-    text += fmt::format("  [{}] {}: {}\n", name(rule.verdict), rule.full_text(), rule.detail);
+    text +=
+        fmt::format("  [{}] {}{}: {}\n", name(rule.verdict), mark_of(rule), rule.text, rule.detail);
   for (const Table& table : answer.tables) text += text_of(table);
   for (const std::string& remark : answer.remarks) text += fmt::format("  {}\n", remark);
   return text + "\n";
@@ -102,14 +109,49 @@ json json_of(const ClaimAnswer& answer) {
     }
   }
   for (const ClaimRule& r : answer.rules)
-    rules.push_back(
-        {{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+    rules.push_back({{"rule", r.text},
+                     {"class", name(r.kind)},
+                     {"verdict", name(r.verdict)},
+                     {"executions", r.executions},
+                     {"detail", r.detail}});
   json tables = json::array(), plots = json::array();
   for (const Table& table : answer.tables) tables.push_back(json_of(table));
   for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
   return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
           {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks},
           {"tables", tables},   {"plots", plots}};
+}
+
+}  // namespace
+
+namespace {
+
+/// Counts the rules by class and verdict. Only the first class compares runs with the paper.
+std::string totals_of(const ExperimentOutcome& outcome) {
+  std::vector<std::string> titles{"rules, by class"};
+  for (const Verdict verdict : kVerdicts) titles.push_back(fmt::format(">{}", name(verdict)));
+  report::TextTable table(titles);
+  bool any = false;
+  for (const RuleClass kind : kRuleClasses) {
+    std::vector<std::string> row{name(kind)};
+    std::size_t sum = 0;
+    for (const Verdict verdict : kVerdicts) {
+      const std::size_t count = outcome.count(verdict, kind);
+      sum += count;
+      row.push_back(fmt::format("{}", count));
+    }
+    if (sum > 0) table.add(row);
+    any = any || sum > 0;
+  }
+  return any ? table.text(0) : "";
+}
+
+json totals_json(const ExperimentOutcome& outcome) {
+  json totals = json::object();
+  for (const RuleClass kind : kRuleClasses)
+    for (const Verdict verdict : kVerdicts)
+      totals[name(kind)][name(verdict)] = outcome.count(verdict, kind);
+  return totals;
 }
 
 }  // namespace
@@ -127,43 +169,27 @@ std::string as_text(const ExperimentOutcome& outcome) {
   if (executions > outcome.cells.size())
     text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n",
                         100 * widest->spread, widest->key);
-  text += fmt::format(
-      "{} rules hold, {} do not, {} are undecided, because a cell is missing or "
-      "failed\n",
-      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
-      outcome.count(Verdict::undecided));
-  const std::size_t held = outcome.count(Verdict::holds, RuleOf::ours),
-                    missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
-  if (held + missed > 0)
-    text += fmt::format(
-        "{} of the rules that hold and {} of those that do not are ours, and are marked; of the "
-        "paper's rules, {} hold and {} do not\n",
-        held, missed, outcome.count(Verdict::holds) - held,
-        outcome.count(Verdict::does_not_hold) - missed);
-  return text;
+  return text + totals_of(outcome);
 }
 
 std::string as_csv(const ExperimentOutcome& outcome) {
-  const auto quoted = [](const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
-  };
   const auto number = [](const Figure& value) {
     return value ? fmt::format("{:.6g}", *value) : std::string();
   };
-  std::string text = "claim,kind,cell or rule,quantity,unit,paper,ours,ratio,verdict or remark";
-  const bool intervals = any_interval(outcome);
-  text += intervals ? ",low,high\n" : "\n";
+  const std::vector<std::string> titles{
+      "claim",      "kind",  "cell or rule",      "quantity", "unit", "paper",
+      "ours",       "ratio", "verdict or remark", "low",      "high", "class",
+      "executions", "detail"};
+  std::string text = base::csv_line(titles);
   for (const ClaimAnswer& answer : outcome.answers) {
     for (const ClaimNumber& n : answer.numbers)
-      text += fmt::format("{},number,{},{},{},{},{},{},{}{}\n", answer.id, quoted(n.cell),
-                          quoted(n.quantity), quoted(n.unit), number(n.paper), number(n.ours),
-                          number(n.ratio()), quoted(n.ours ? "" : n.remark),
-                          intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
-    for (const ClaimRule& rule : answer.rules)
-      text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.full_text()),
-                          quoted(name(rule.verdict)), intervals ? ",," : "");
+      text += base::csv_line(std::vector<std::string>{
+          answer.id, "number", n.cell, n.quantity, n.unit, number(n.paper), number(n.ours),
+          number(n.ratio()), n.ours ? "" : n.remark, number(n.low), number(n.high), "", "", ""});
+    for (const ClaimRule& r : answer.rules)
+      text += base::csv_line(std::vector<std::string>{answer.id, "rule", r.text, "", "", "", "", "",
+                                                      name(r.verdict), "", "", name(r.kind),
+                                                      fmt::format("{}", r.executions), r.detail});
   }
   return text;
 }
@@ -177,9 +203,7 @@ json as_json(const ExperimentOutcome& outcome) {
           {"cells", outcome.cells.size()},
           {"failed", outcome.failed()},
           {"modelled_s", outcome.modelled_s},
-          {"rules_hold", outcome.count(Verdict::holds)},
-          {"rules_do_not_hold", outcome.count(Verdict::does_not_hold)},
-          {"rules_undecided", outcome.count(Verdict::undecided)},
+          {"rules", totals_json(outcome)},
           {"interrupted", outcome.interrupted}};
 }
 

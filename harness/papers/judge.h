@@ -45,14 +45,39 @@ inline std::string text_of(const std::vector<Named>& values) {
 template <typename Holds>
 void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
               const Holds& holds) {
-  ClaimRule rule{.text = std::move(text), .detail = text_of(values)};
+  ClaimRule rule{
+      .text = std::move(text), .detail = text_of(values), .kind = answer.kind, .executions = 1};
   if (all_there(values)) rule.verdict = holds() ? Verdict::holds : Verdict::does_not_hold;
   answer.rules.push_back(std::move(rule));
 }
 
-/// Marks the last rule of the answer as our own question, not a claim of the paper.
-inline void mark_ours(ClaimAnswer& answer) {
-  answer.rules.back().ours = true;
+/// Sets the class of the last rule, which differs from that of its claim.
+inline void mark(ClaimAnswer& answer, RuleClass kind) {
+  answer.rules.back().kind = kind;
+}
+
+/// Makes the last rule vacuous if a counter of the run shows that the mechanism did not act. An
+/// undecided rule remains undecided.
+inline void require_action(ClaimAnswer& answer, const Named& counter, double least = 1) {
+  ClaimRule& rule = answer.rules.back();
+  if (rule.verdict == Verdict::undecided || !counter.value || *counter.value >= least) return;
+  rule.verdict = Verdict::vacuous;
+  rule.detail += "; " + text_of(counter);
+}
+
+/// Adds a rule about a quantity that is known only within the share `precision`. `holds` receives a
+/// factor for the quantity. The rule is undecided if a factor within the precision changes the
+/// result.
+template <typename Holds>
+void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
+                     double precision, const Holds& holds) {
+  add_rule(answer, std::move(text), values, [&] { return holds(1.0); });
+  ClaimRule& rule = answer.rules.back();
+  if (rule.verdict == Verdict::undecided) return;
+  const bool known = rule.verdict == Verdict::holds;
+  if (holds(1 + precision) == known && holds(1 - precision) == known) return;
+  rule.verdict = Verdict::undecided;
+  rule.detail += fmt::format("; known within {:g} %", 100 * precision);
 }
 
 /// Returns true if the two values differ by at most a factor of `times`.
@@ -72,10 +97,11 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
   });
 }
 
-/// Returns true if a percentage of No Order is close to the paper's: within 5 points, or within a
-/// quarter of the paper's distance from 100.
+/// Returns true if a percentage of a baseline is close to the paper's: on the same side of 100, and
+/// within 5 points or a quarter of the paper's distance from 100.
 inline bool close_percentage(double ours, double paper) {
-  return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
+  return (ours - 100) * (paper - 100) > 0 &&
+         std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
 }
 
 inline Figure part_of(const Figure& value, const Figure& whole, double times = 1) {

@@ -41,6 +41,9 @@ struct Context {
   std::function<bool()> interrupt_requested = {};
   double modelled_s = 0;  ///< each part adds the model time of its runs that are not cells
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
+  /// True if only the rules of the answer are used, to compare them with those of another seed. The
+  /// part omits counterfactual runs.
+  bool rules_only = false;
 
   /// Returns true if the run was interrupted. Long parts poll this function and return partial
   /// results.
@@ -55,13 +58,29 @@ struct Part {
   std::uint32_t executions = 1;
   std::function<std::vector<ClaimAnswer>(Context&)> answer;
   std::vector<Parameter> parameters = {};
+  /// Number of executions with consecutive seeds. A rule holds only if it holds in all of them. 0:
+  /// the answer does not depend on the seed.
+  std::uint32_t seeds = 1;
+};
+/// Number of executions of a part whose rules are compared over seeds.
+inline constexpr std::uint32_t kSeeds = 5;
+
+/// A number at the beginning of a paper's results.
+struct MainFigure {
+  std::string name;                   ///< for readers who do not know the claims
+  std::string claim, cell, quantity;  ///< the number, as in ClaimAnswer and ClaimNumber
 };
 
 struct Paper {
-  std::string name;         ///< "ganger94"
-  std::string title;        ///< authors, year, title
-  std::vector<Part> parts;  ///< in the order of the paper
+  std::string name;                           ///< "ganger94"
+  std::string title;                          ///< authors, year, title
+  std::vector<Part> parts;                    ///< in the order of the paper
+  std::string main_claim = {};                ///< what the paper claims, in one sentence
+  std::vector<MainFigure> main_figures = {};  ///< two or three
 };
+
+/// The claim that begins the results of a whole paper: its main claim and figures.
+inline constexpr const char* kInShort = "in short";
 
 /// Returns all papers in the order of lists.
 const std::vector<Paper>& papers();

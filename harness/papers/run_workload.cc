@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "fs-adapters/snapfs/file_system.h"
+
 namespace headcrash::experiment {
 namespace {
 
@@ -34,7 +36,7 @@ struct UserRun {
 /// Counters at the start of a phase.
 struct Snapshot {
   TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
-  std::uint64_t lock_waits = 0, drive_writes = 0;
+  std::uint64_t lock_waits = 0, drive_writes = 0, generations = 0;
 };
 
 class Runner {
@@ -55,6 +57,7 @@ class Runner {
     TRY(auto users, run_users(phase));
     PhaseOutcome outcome = of_users(phase, users, before.at);
     outcome.requests_while_elapsed = machine_.system().queue.counters().requests;
+    outcome.generations = generations() - before.generations;
     if (end == End::quiet) {
       const TimeNs ended_at = machine_.now();
       TRY(const auto quiet, machine_.become_quiet());
@@ -90,7 +93,14 @@ class Runner {
             .cpu = machine_.system().cpu.busy_ns(),
             .busy = machine_.device_counters().busy_ns,
             .lock_waits = machine_.system().cache.counters().lock_waits,
-            .drive_writes = machine_.device_counters().writes};
+            .drive_writes = machine_.device_counters().writes,
+            .generations = generations()};
+  }
+
+  /// Number of generations that snapfs has committed; 0 for other file systems.
+  std::uint64_t generations() {
+    const auto* snapshots = dynamic_cast<const snapfs::FileSystem*>(&machine_.vfs());
+    return snapshots == nullptr ? 0 : snapshots->snapshots().counters().commits;
   }
 
   Result<void> make_cold() {
@@ -198,7 +208,8 @@ constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
     &PhaseOutcome::requests,     &PhaseOutcome::requests_while_elapsed,
     &PhaseOutcome::issued_reads, &PhaseOutcome::issued_writes,
     &PhaseOutcome::sectors,      &PhaseOutcome::queued_most,
-    &PhaseOutcome::lock_waits,   &PhaseOutcome::drive_writes};
+    &PhaseOutcome::lock_waits,   &PhaseOutcome::drive_writes,
+    &PhaseOutcome::generations};
 
 }  // namespace
 

@@ -63,6 +63,7 @@ struct PhaseOutcome {
   /// Requests sent to all drives until the machine is idle, including drives below an array.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
+  std::uint64_t generations = 0;  ///< of snapfs, committed before the slowest user ended
   double operation_ms = 0,
          /// Latency of single operations, as users see it; 0 if not recorded.
       operation_p99_ms = 0;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "plugin/base/csv.h"
 #include "plugin/base/names.h"
 #include "plugin/record/log_file.h"
 
@@ -52,15 +53,6 @@ class TextFormat {
                             std::string& out) = 0;  ///< lines
 };
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
-}
-
 std::string_view text_of(const Event& event) {
   return {reinterpret_cast<const char*>(event.payload.data()), event.payload.size()};
 }
@@ -101,7 +93,7 @@ class Csv final : public TextFormat {
         break;
       case Kind::mark:
       case Kind::fault:
-        fmt::format_to(std::back_inserter(out), ",,,,,,,,{}", quoted(text_of(e)));
+        fmt::format_to(std::back_inserter(out), ",,,,,,,,{}", base::csv_cell(text_of(e)));
         break;
       case Kind::opened:
         out += ",,,,,,,,";
@@ -113,7 +105,7 @@ class Csv final : public TextFormat {
 
  private:
   std::string device(model::DeviceId id) const {
-    return id < names_.size() ? names_[id] : fmt::format("{}", id);
+    return id < names_.size() ? base::csv_cell(names_[id]) : fmt::format("{}", id);
   }
   std::vector<std::string> names_;
 };

@@ -517,9 +517,10 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
   if (done)
     done = insert_each(
         handle(),
-        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail, class, executions) VALUES "
+        "(?, ?, ?, ?, ?, ?, ?, ?)",
         records.rules, [&](Statement& insert, const ClaimRuleRecord& r) {
-          insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail);
+          insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail, r.kind, r.executions);
         });
   ordinal = 0;
   if (done)

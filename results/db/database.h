@@ -21,7 +21,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -219,6 +219,8 @@ struct ClaimNumberRecord {
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
+  std::string kind = "paper";   ///< class of the rule: paper, ours, arithmetic, calibrated
+  std::int64_t executions = 1;  ///< executions with different seeds; 0: none depends on a seed
 };
 /// Prefix of the names of tables that the report draws as heat maps. A row consists of its group,
 /// its name, and then multiples of the row's best value. A multiple is written "1.23". kUnbeaten

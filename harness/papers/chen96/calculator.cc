@@ -14,7 +14,7 @@ namespace {
 constexpr double kBytesPerMb = 1e6, kMsPerS = 1000, kPercent = 100;
 
 ClaimAnswer claim(const char* id, std::string title) {
-  return {.id = id, .part = "calculator", .title = std::move(title)};
+  return {.id = id, .part = "calculator", .title = std::move(title), .kind = RuleClass::arithmetic};
 }
 
 void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,

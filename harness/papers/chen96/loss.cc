@@ -178,8 +178,10 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
 }  // namespace
 
 std::vector<ClaimAnswer> loss(Context& context) {
-  ClaimAnswer answer{
-      .id = "CH-loss", .part = "loss", .title = "Losses at a cut, and the cost of smaller losses"};
+  ClaimAnswer answer{.id = "CH-loss",
+                     .part = "loss",
+                     .title = "Losses at a cut, and the cost of smaller losses",
+                     .kind = RuleClass::ours};
   Plot reads{
       .name = "loss-against-reads",
       .title = "Loss by the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",

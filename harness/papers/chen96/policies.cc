@@ -131,11 +131,14 @@ std::vector<ClaimAnswer> policies(Context& context) {
            "the variance under periodic update is at least 3 times the variance under interval "
            "periodic update",
            {{"ratio", ratio}}, [&] { return *ratio >= 3; });
+  mark(responses, RuleClass::ours);
+  add_rule(responses, "periodic update increases the variance of the read response",
+           {{"ratio to interval update", ratio}}, [&] { return *ratio > 1; });
   add_rule(responses,
-           "reads are slower on average under write-through than under interval "
-           "periodic update",
-           {{"write-through", seen[4].mean_ms}, {"interval, 30 s", seen[1].mean_ms}},
-           [&] { return *seen[4].mean_ms > *seen[1].mean_ms; });
+           "under light load, reads are slower on average under periodic update than under "
+           "write-through (Carson and Setia)",
+           {{"periodic, 30 s", seen[0].mean_ms}, {"write-through", seen[4].mean_ms}},
+           [&] { return *seen[0].mean_ms > *seen[4].mean_ms; });
   add_rule(ages, "periodic update, 30 s: 15 s +-1 s", {{"mean", seen[0].age_s}},
            [&] { return std::abs(*seen[0].age_s - 15) <= 1; });
   for (const auto& [at, delay] : {std::pair<std::size_t, double>{1, 30}, {2, 5}}) {

@@ -122,7 +122,7 @@ ClaimAnswer rule_1(Context& context) {
         {"write-through", write_through, 0, 300},
         {"infinite delay; eight programs per compilation", interval, kLongAfter, {}, 8},
         {"write-through; eight programs per compilation", write_through, 0, {}, 8}}) {
-    if (context.scaled && row.passes > 1) continue;
+    if ((context.scaled || context.rules_only) && row.passes > 1) continue;
     auto machine = axp3000_600(row.delay_ns);
     if (!machine) {
       add_row(answer, row.name, "elapsed", "s", row.paper_s, {}, machine.error().message());
@@ -141,8 +141,8 @@ ClaimAnswer rule_1(Context& context) {
   seconds.resize(3);
   add_rule(answer, "infinite and zero delay take the same time (5 %)", {seconds[0], seconds[1]},
            [&] { return std::abs(*seconds[1].value / *seconds[0].value - 1) <= .05; });
-  add_rule(answer, "write-through takes at least 10 times as long", {seconds[2], seconds[0]},
-           [&] { return *seconds[2].value >= 10 * *seconds[0].value; });
+  add_rule(answer, "write-through takes over 300 s", {seconds[2]},
+           [&] { return *seconds[2].value > 300; });
   answer.remarks.push_back(
       "The paper does not print the processor time of a compilation. It is set so that infinite "
       "delay gives 16.3 s; only the difference is a result. Write-through: each call returns "
@@ -173,6 +173,8 @@ ClaimAnswer rule_2(Context& context) {
   add_rule(answer, "the same holds for the disk's busy time until all data is on the disk (5 %)",
            {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
            [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
+  mark(answer, RuleClass::ours);
+  if (context.rules_only) return answer;
   constexpr std::uint32_t kLongRequests = 1 << 20;
   const Together longer_never = read_and_write(context.cells, kLongAfter, kLongRequests);
   const Together longer = read_and_write(context.cells, 0, kLongRequests);
@@ -206,6 +208,7 @@ ClaimAnswer rule_3(Context& context) {
   for (const double delay : {0., 1., 2., 3., 4., 5., 6., 7., 8., 10., 15., 30., 1e9}) {
     if (context.interrupted()) break;
     const bool never = delay > 1e6;
+    if (context.rules_only && delay != 5 && delay != 7 && !never) continue;
     const Lifetime seen = overwrite(never ? kNever : static_cast<TimeNs>(delay) * model::kSecondNs,
                                     warm, measured, scale);
     const std::string cell = never ? "infinite delay" : fmt::format("delay {:g} s", delay);
@@ -223,8 +226,12 @@ ClaimAnswer rule_3(Context& context) {
     if (delay == 7) after = seen.read_mb_s, disk_after = seen.disk_write_mb_s;
     if (never) never_read = seen.read_mb_s, never_disk = seen.disk_write_mb_s;
   }
-  add_rule(answer, "reads are at least a quarter slower with a delay of 5 s than with 7 s",
-           {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after * .75; });
+  add_rule(answer, "reads are hindered: slower with a delay of 5 s than with 7 s",
+           {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after; });
+  add_rule(answer,
+           "reads are not starved: with a delay of 5 s at least a tenth of the rate with 7 s",
+           {{"5 s", before}, {"7 s", after}}, [&] { return *before >= *after / 10; });
+  mark(answer, RuleClass::ours);
   add_rule(answer, "with a delay of 5 s, the writer does not reach 10 MB/s",
            {{"5 s", write_before}}, [&] { return *write_before < .95 * kTargetMbPerS; });
   add_rule(answer,

@@ -117,6 +117,7 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .title =
           "Changes lost in a cut at a random instant without fsync, and lost data that fsync had "
           "covered",
+      .kind = RuleClass::ours,
       .tables_tell_all = true};
   Table shown{.name = "loss",
               .title = "the oldest lost change; means over seeds",

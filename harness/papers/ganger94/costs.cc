@@ -130,7 +130,8 @@ experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
 std::vector<ClaimAnswer> cpu_costs(Context& context) {
   ClaimAnswer answer{.id = "costs",
                      .part = "costs",
-                     .title = "Processor: costs of single operations, by tables 1 and 2"};
+                     .title = "Processor: costs of single operations, by tables 1 and 2",
+                     .kind = RuleClass::calibrated};
   const std::vector<CpuTime> times = cpu_times(context.cells);
   if (std::ranges::any_of(times, [](const CpuTime& time) { return time.ours == nullptr; })) {
     answer.remarks.emplace_back("a cell is missing or failed, so nothing is fitted");
@@ -149,7 +150,6 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
              return std::ranges::all_of(
                  residuals, [](const Named& each) { return std::abs(*each.value) <= 10; });
            });
-  mark_ours(answer);
   std::vector<Named> shares;
   shares.reserve(std::size(kFittedCosts));
   for (std::size_t i = 0; i < std::size(kFittedCosts); ++i)
@@ -160,7 +160,6 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
     return std::ranges::all_of(shares,
                                [](const Named& each) { return std::abs(*each.value) <= 3; });
   });
-  mark_ours(answer);
   answer.tables.push_back(table_of_costs(fitted));
   answer.tables.push_back(table_of_counts(times));
   answer.remarks.emplace_back(

@@ -70,7 +70,8 @@ std::vector<ClaimAnswer> future_work(Context& context) {
   ClaimAnswer answer{
       .id = "GP-34",
       .part = "future",
-      .title = "Write-ahead log and NVRAM compared with Soft Updates, 4 users: elapsed time"};
+      .title = "Write-ahead log and NVRAM compared with Soft Updates, 4 users: elapsed time",
+      .kind = RuleClass::ours};
   const std::vector<Candidate> logs = journals();
   const Candidate soft{"Soft Updates", usual(ComparedScheme::soft_updates)};
   const Candidate conventional{"Conventional", usual(ComparedScheme::conventional)};
@@ -104,7 +105,6 @@ std::vector<ClaimAnswer> future_work(Context& context) {
             both, [&] { return *both[0].value > 2 * *both[1].value; });
     }
   }
-  for (ClaimRule& rule : answer.rules) rule.ours = true;
   answer.remarks.push_back(
       "The paper has no numbers, only these statements: a log \"must use delayed group commit to "
       "achieve the same performance levels\", and NVRAM gives \"slight performance improvements "

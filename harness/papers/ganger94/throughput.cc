@@ -179,8 +179,9 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   const auto near = at_users(removes, {flag, conventional}, 8);
   add_rule(remove, "8 users: Flag is within 30 % of Conventional", near,
            [&] { return std::abs(*near[0].value / *near[1].value - 1) < 0.3; });
+  mark(remove, RuleClass::ours);
   add_gap_widens(remove, removes);
-  add_room_for_copies(remove, cells, removes);
+  if (!context.rules_only) add_room_for_copies(remove, cells, removes);
 
   ClaimAnswer pair{.id = "GP-13",
                    .part = "figure5",
@@ -210,6 +211,7 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
                [&] { return std::abs(*values[0].value / *values[1].value - 1) <= 0.05; });
     }
   }
+  if (context.rules_only) return {create, remove, pair, near_memory};
   UfsSetup free_notes = usual(soft_updates);
   free_notes.name += " (dependencies cost nothing)";
   free_notes.machine.costs.dependency = 0;
@@ -260,10 +262,10 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
   const struct {
     ComparedScheme scheme;
     double paper, low, high;
-  } kGains[] = {{flag, 104, 100, 110},
-                {ComparedScheme::chains, 105, 100, 112},
-                {soft_updates, 159, 140, 180},
-                {no_order, 160, 140, 180}};
+  } kGains[] = {{flag, 104, 103, 105},
+                {ComparedScheme::chains, 105, 104, 106},
+                {soft_updates, 159, 150, 170},
+                {no_order, 160, 150, 170}};
   for (const auto& gain : kGains) {
     const auto values = at_users(curves, {gain.scheme, conventional}, 8);
     const Figure ours = part_of(values[0].value, values[1].value, 100);
@@ -280,7 +282,10 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
                          name_of(gain.scheme), gain.low, gain.high),
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
   }
-  if (!context.scaled) {
+  const auto over_flag = at_users(curves, {ComparedScheme::chains, flag}, 8);
+  add_rule(answer, "8 scripts: Chains is faster than Flag (\"an additional one percent\")",
+           over_flag, [&] { return *over_flag[0].value > *over_flag[1].value; });
+  if (!context.scaled && !context.rules_only) {
     const struct {
       std::int64_t cpu_ms, programs;
     } kCommands[] = {{10, 1}, {160, 1}, {kCommandCpuMs, 0}};
@@ -330,7 +335,7 @@ std::vector<ClaimAnswer> overall(Context& context) {
       {ComparedScheme::chains, 6, 1.3,
        "more than 30 percent in many cases, up to a maximum of 500 percent"},
       {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
-  constexpr std::size_t kMany = 2;
+  constexpr std::size_t kMany = 3;  // "many cases": more than half of the five
   for (const auto& most : kMost) {
     std::vector<Named> ratios;
     for (const auto& one : kAll)
@@ -364,7 +369,7 @@ std::vector<ClaimAnswer> overall(Context& context) {
                       largest->name.find("remove") != std::string::npos;
              });
   }
-  add_largest_elsewhere(answer, cells);
+  if (!context.rules_only) add_largest_elsewhere(answer, cells);
   return {answer};
 }
 

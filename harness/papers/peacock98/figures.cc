@@ -103,16 +103,26 @@ Named named(const Curves& curves, Tuning tuning) {
   return {name(tuning), curves.knee(tuning)};
 }
 
-void add_signs(ClaimAnswer& answer, const Curves& curves) {
-  add_rule(answer, "fast fsck alone reduces the throughput",
-           {named(curves, Tuning::fast_fsck), named(curves, Tuning::ufs)},
-           [&] { return *curves.knee(Tuning::fast_fsck) < *curves.knee(Tuning::ufs); });
-  add_rule(answer, "the bmap cache increases the throughput of UFS",
-           {named(curves, Tuning::bmap), named(curves, Tuning::ufs)},
-           [&] { return *curves.knee(Tuning::bmap) > *curves.knee(Tuning::ufs); });
-  add_rule(answer, "the bmap cache increases the throughput of fast fsck",
-           {named(curves, Tuning::bmap_fast_fsck), named(curves, Tuning::fast_fsck)},
-           [&] { return *curves.knee(Tuning::bmap_fast_fsck) > *curves.knee(Tuning::fast_fsck); });
+/// Adds a rule that one tuning has a higher knee than others. Undecided if the difference is within
+/// the precision of the knees.
+void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves,
+               const std::string& text, Tuning above, const std::vector<Tuning>& below) {
+  std::vector<Named> values{named(curves, above)};
+  for (const Tuning each : below) values.push_back(named(curves, each));
+  add_rule_within(answer, text, values, precision_of(context), [&](double times) {
+    return std::all_of(values.begin() + 1, values.end(), [&](const Named& each) {
+      return *values.front().value * times > *each.value;
+    });
+  });
+}
+
+void add_signs(ClaimAnswer& answer, const Context& context, const Curves& curves) {
+  add_above(answer, context, curves, "fast fsck alone reduces the throughput", Tuning::ufs,
+            {Tuning::fast_fsck});
+  add_above(answer, context, curves, "the bmap cache increases the throughput of UFS", Tuning::bmap,
+            {Tuning::ufs});
+  add_above(answer, context, curves, "the bmap cache increases the throughput of fast fsck",
+            Tuning::bmap_fast_fsck, {Tuning::fast_fsck});
 }
 
 bool interrupted(const Curves& curves) {
@@ -145,14 +155,8 @@ std::vector<ClaimAnswer> raid5(Context& context) {
        {Tuning::bmap_fast_fsck, {303, 61.7}},
        {Tuning::vxld, {587, 58.2}}});
   const Figure logging = curves.knee(Tuning::vxld);
-  add_rule(answer, "logging has the highest throughput",
-           {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
-            named(curves, Tuning::fast_fsck), named(curves, Tuning::bmap_fast_fsck)},
-           [&] {
-             return *logging > *curves.knee(Tuning::ufs) && *logging > *curves.knee(Tuning::bmap) &&
-                    *logging > *curves.knee(Tuning::fast_fsck) &&
-                    *logging > *curves.knee(Tuning::bmap_fast_fsck);
-           });
+  add_above(answer, context, curves, "logging has the highest throughput", Tuning::vxld,
+            {Tuning::ufs, Tuning::bmap, Tuning::fast_fsck, Tuning::bmap_fast_fsck});
   const Figure over = part_of(logging, curves.knee(Tuning::bmap_fast_fsck));
   add_row(answer, "VxFS/VxLD over bmap + fast fsck", "throughput", "times", 587. / 303, over,
           kNoKnee);
@@ -161,7 +165,7 @@ std::vector<ClaimAnswer> raid5(Context& context) {
   add_rule(answer, "the response time of logging equals that of UFS up to 400 ops/s (+-30 %)",
            {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
            [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
-  add_signs(answer, curves);
+  add_signs(answer, context, curves);
   return {answer};
 }
 
@@ -176,15 +180,18 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
                times = part_of(both, logging);
   add_row(reversal, "bmap + fast fsck over VxFS/VxLD", "throughput", "times", 1466. / 747, times,
           kNoKnee);
-  add_rule(reversal, "logging has the lowest throughput",
-           {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
-            named(curves, Tuning::fast_fsck), named(curves, Tuning::bmap_fast_fsck)},
-           [&] {
-             return *logging < *curves.knee(Tuning::ufs) && *logging < *curves.knee(Tuning::bmap) &&
-                    *logging < *curves.knee(Tuning::fast_fsck) && *logging < *both;
-           });
-  add_rule(reversal, "bmap + fast fsck has 1.96 times the throughput of logging (+-.4)",
-           {in_unit(times, "times")}, [&] { return std::abs(*times - 1.96) <= .4; });
+  const std::vector<Named> tuned{named(curves, Tuning::vxld), named(curves, Tuning::ufs),
+                                 named(curves, Tuning::bmap), named(curves, Tuning::fast_fsck),
+                                 named(curves, Tuning::bmap_fast_fsck)};
+  add_rule_within(reversal, "logging has the lowest throughput", tuned, precision_of(context),
+                  [&](double factor) {
+                    return std::all_of(tuned.begin() + 1, tuned.end(), [&](const Named& each) {
+                      return *logging * factor < *each.value;
+                    });
+                  });
+  add_rule_within(reversal, "bmap + fast fsck has 1.96 times the throughput of logging (+-.4)",
+                  {in_unit(times, "times")}, precision_of(context),
+                  [&](double factor) { return std::abs(*times * factor - 1.96) <= .4; });
   ClaimAnswer cached{.id = "PK-03",
                      .part = "raid5-presto",
                      .title = "Gain of the bmap cache (section 3.3, figure 4)"};
@@ -197,8 +204,11 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
           kNoKnee);
   add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high,
           kNoKnee);
-  add_rule(cached, "with fast fsck, the bmap cache gains 15 to 30 %", {in_unit(more, "%")},
-           [&] { return *more >= 15 && *more <= 30; });
+  add_rule_within(cached, "with fast fsck, the bmap cache gains 15 to 30 %", {in_unit(more, "%")},
+                  precision_of(context), [&](double factor) {
+                    const double percent = (100 + *more) * factor - 100;
+                    return percent >= 15 && percent <= 30;
+                  });
   ClaimAnswer signs{.id = "PK-23",
                     .part = "raid5-presto",
                     .title = "Effect of each tuning with Presto (section 6.2)"};
@@ -207,7 +217,7 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
           part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
   add_row(signs, "bmap over UFS", "throughput", "times", {},
           part_of(curves.knee(Tuning::bmap), ufs), kNoKnee);
-  add_signs(signs, curves);
+  add_signs(signs, context, curves);
   return {reversal, cached, signs};
 }
 
@@ -218,10 +228,9 @@ std::vector<ClaimAnswer> raid0(Context& context) {
       curves,
       {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
       "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
-  add_rule(answer, "a log on a separate device is better than an internal log",
-           {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
-           [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
-  add_signs(answer, curves);
+  add_above(answer, context, curves, "a log on a separate device is better than an internal log",
+            Tuning::vxld, {Tuning::vxfs});
+  add_signs(answer, context, curves);
   return {answer};
 }
 
@@ -233,13 +242,11 @@ std::vector<ClaimAnswer> raid0_presto(Context& context) {
                                .part = "raid0-presto",
                                .title = "LADDIS on RAID-0 with Presto (figure 6)"},
                               "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
-  add_rule(answer, "logging has a lower throughput than bmap + fast fsck",
-           {named(curves, Tuning::vxld), named(curves, Tuning::bmap_fast_fsck)},
-           [&] { return *curves.knee(Tuning::vxld) < *curves.knee(Tuning::bmap_fast_fsck); });
-  add_rule(answer, "a log on a separate device is better than an internal log",
-           {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
-           [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
-  add_signs(answer, curves);
+  add_above(answer, context, curves, "logging has a lower throughput than bmap + fast fsck",
+            Tuning::bmap_fast_fsck, {Tuning::vxld});
+  add_above(answer, context, curves, "a log on a separate device is better than an internal log",
+            Tuning::vxld, {Tuning::vxfs});
+  add_signs(answer, context, curves);
   return {answer};
 }
 
@@ -262,24 +269,28 @@ std::vector<ClaimAnswer> presto(Context& context) {
     plot.series.push_back({.name = std::string(row.label) + " (paper)",
                            .points = {{row.printed->per_s, row.printed->ms}},
                            .from_paper = true});
-    add_rule(answer, std::string(row.label) + ": throughput within 30 %",
-             {{"paper", row.printed->per_s}, {"here", knees.back(), "ops/s"}},
-             [&] { return std::abs(*knees.back() / row.printed->per_s - 1) <= .3; });
+    add_rule_within(answer, std::string(row.label) + ": throughput within 30 %",
+                    {{"paper", row.printed->per_s}, {"here", knees.back(), "ops/s"}},
+                    precision_of(context), [&](double times) {
+                      return std::abs(*knees.back() * times / row.printed->per_s - 1) <= .3;
+                    });
   }
   answer.plots.push_back(std::move(plot));
   const auto ratio = [&](const char* label, std::size_t over, std::size_t under, double paper) {
     const Figure ours = part_of(knees[over], knees[under]);
     add_row(answer, label, "throughput", "times", paper, ours, kNoKnee);
-    add_rule(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper),
-             {in_unit(ours, "times")}, [&] { return std::abs(*ours / paper - 1) <= .25; });
+    add_rule_within(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper),
+                    {in_unit(ours, "times")}, precision_of(context),
+                    [&](double times) { return std::abs(*ours * times / paper - 1) <= .25; });
   };
   ratio("Presto on RAID-5", 2, 0, 1397. / 303);
   ratio("Presto on RAID-0", 4, 3, 3046. / 859);
   ratio("RAID-0 over RAID-5, no Presto", 3, 0, 859. / 303);
   ratio("RAID-0 over RAID-5, Presto", 4, 2, 3046. / 1397);
-  add_rule(upper, "Presto Upper alone is between no Presto and both layers",
-           {{"none", knees[0]}, {"Upper", knees[1]}, {"both", knees[2]}},
-           [&] { return *knees[0] < *knees[1] && *knees[1] < *knees[2]; });
+  add_rule_within(
+      upper, "Presto Upper alone is between no Presto and both layers",
+      {{"none", knees[0]}, {"Upper", knees[1]}, {"both", knees[2]}}, precision_of(context),
+      [&](double times) { return *knees[0] < *knees[1] * times && *knees[1] * times < *knees[2]; });
   return {answer, upper};
 }
 

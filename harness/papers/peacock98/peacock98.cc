@@ -37,7 +37,7 @@ Paper paper() {
        {"counts",
         "I/Os for a write on RAID-5, for an NFS write, for a remove (PK-01, PK-02, PK-26)", 1,
         counts, load_parameters()},
-       {"mkfs", "mkfs on 40 GB, with and without last-inode counters (PK-21)", 1, mkfs},
+       {"mkfs", "mkfs on 40 GB, with and without last-inode counters (PK-21)", 1, mkfs, {}, 0},
        {"recovery", "Recovery after a cut, by load and tuning, figure 7 (PK-13, PK-17)", 1,
         recovery, crash_parameters()},
        {"flusher", "Recovery by the flusher's interval and share, figure 8 (PK-14)", 1, flusher,
@@ -55,8 +55,18 @@ Paper paper() {
         crash_parameters()},
        {"beyond", "Soft updates under the same load, a map of busy groups (not in the paper)", 1,
         beyond, crash_parameters()},
-       {"arithmetic", "Consistency of the paper's own numbers (PK-20, PK-05, PK-17)", 1,
-        arithmetic}}};
+       {"arithmetic",
+        "Consistency of the paper's own numbers (PK-20, PK-05, PK-17)",
+        1,
+        arithmetic,
+        {},
+        0}},
+      "Marks of busy cylinder groups make a check after a crash 4 to 30 times faster than fsck. "
+      "With NVRAM, the server is faster than one with a logging file system.",
+      {{"RAID-5 with Presto, bmap + fast fsck over VxFS/VxLD", "PK-08",
+        "bmap + fast fsck over VxFS/VxLD", "throughput"},
+       {"full check of an empty 44 GB", "PK-13", "UFS, empty", "recovery"},
+       {"fast fsck of an empty 44 GB", "PK-13", "bmap + fast fsck, empty", "recovery"}}};
 }
 
 }  // namespace headcrash::experiment::peacock98

@@ -33,6 +33,10 @@ std::vector<Parameter> load_parameters() {
           {"nfsds", 64, "threads of the server; the paper does not print the number"}};
 }
 
+double precision_of(const Context& context) {
+  return context.scaled ? 1 : context.parameter("precision-percent") / 100;
+}
+
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options) {
   options.operations_per_s = operations_per_s;
@@ -97,8 +101,8 @@ Curve Session::make(const Context& context, const ServerChoice& choice) {
   CurveOptions options;
   options.last_per_s =
       context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
-  options.precision = context.parameter("precision-percent") / 100;
-  if (context.scaled) options.first_per_s = kScaledLowest, options.precision = 1;
+  options.precision = precision_of(context);
+  if (context.scaled) options.first_per_s = kScaledLowest;
   return curve_of(options, [&](double per_s) { return run(context, {choice, per_s}); });
 }
 

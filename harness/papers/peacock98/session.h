@@ -75,4 +75,7 @@ LaddisOptions load_of(const Context& context, const ServerChoice& choice, double
 /// Returns the parameters that load_of() reads.
 std::vector<Parameter> load_parameters();
 
+/// Returns the precision of a knee, as a share of it.
+double precision_of(const Context& context);
+
 }  // namespace headcrash::experiment::peacock98

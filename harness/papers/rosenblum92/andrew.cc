@@ -67,13 +67,14 @@ std::vector<ClaimAnswer> andrew(Context& context) {
   const Figure compiling = part_of(lfs.of(kAndrewPhases[4], elapsed), sum_of(lfs, elapsed), 100);
   add_rule(answer, "compiling takes over 70 % of the time", {in_unit(compiling, "%")},
            [&] { return *compiling > 70; });
+  mark(answer, RuleClass::calibrated);
   const auto cpu = [](const PhaseOutcome& phase) { return phase.cpu_busy_s; };
   const Figure busy = part_of(sum_of(sun, cpu), sum_of(sun, elapsed), 100);
   add_rule(answer, "SunOS: the processor is busy for more than 80 %", {in_unit(busy, "%")},
            [&] { return *busy > 80; });
   constexpr std::int64_t kHalf = kCompileCpuMs / 2, kTwice = kCompileCpuMs * 2;
   for (const std::int64_t ms : {kHalf, kTwice}) {
-    if (context.scaled) break;
+    if (context.scaled || context.rules_only) break;
     const Cell& other = get(sunos().setup(), ms);
     add_number(answer, other, fmt::format("a compilation of {} ms: LFS over SunOS", ms), "faster",
                "%", 21, slower_percent(other, get(LfsSetup{}.setup(), ms)));

@@ -10,8 +10,10 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 ClaimAnswer sequential_scan() {
-  ClaimAnswer answer{
-      .id = "LFS-05", .part = "arithmetic", .title = "A lookup by a scan of 1 GB at 2 MB/s (4.2)"};
+  ClaimAnswer answer{.id = "LFS-05",
+                     .part = "arithmetic",
+                     .title = "A lookup by a scan of 1 GB at 2 MB/s (4.2)",
+                     .kind = RuleClass::arithmetic};
   const double scan_s = 1024.0 / 2, added_ms = scan_s * 1000 * .001;
   answer.numbers = {{"whole disk", "scan", "min", 8., scan_s / 60, ""},
                     {"hit rate 99.9 %", "added to a read", "ms", 480., added_ms, ""}};
@@ -24,8 +26,10 @@ ClaimAnswer sequential_scan() {
 }
 
 ClaimAnswer usage_table() {
-  ClaimAnswer answer{
-      .id = "LFS-08", .part = "arithmetic", .title = "Size of the segment usage table (4.4.3)"};
+  ClaimAnswer answer{.id = "LFS-08",
+                     .part = "arithmetic",
+                     .title = "Size of the segment usage table (4.4.3)",
+                     .kind = RuleClass::arithmetic};
   const double entries = 1024.0 * 1024 / 512;
   answer.numbers = {{"1 GB, segments of 512 KB", "entries", "", {}, entries, ""},
                     {"48 KB a GB", "an entry", "bytes", 24., 48 * 1024 / entries, ""}};
@@ -37,7 +41,8 @@ ClaimAnswer usage_table() {
 ClaimAnswer two_groups() {
   ClaimAnswer answer{.id = "LFS-21",
                      .part = "arithmetic",
-                     .title = "90 % of the segments 90 % full, 10 % of them 10 % full (5.1)"};
+                     .title = "90 % of the segments 90 % full, 10 % of them 10 % full (5.1)",
+                     .kind = RuleClass::arithmetic};
   const double overall = .9 * .9 + .1 * .1;
   answer.numbers = {{"all segments", "utilization", "%", 82., 100 * overall, ""},
                     {"u = .1", "write cost", "", 2.2, write_cost_of(.1), ""},
@@ -68,7 +73,8 @@ constexpr std::array kTable63{
 ClaimAnswer production_costs() {
   ClaimAnswer answer{.id = "LFS-35",
                      .part = "arithmetic",
-                     .title = "Consistency of table 6-3: empty segments, write cost (6.5)"};
+                     .title = "Consistency of table 6-3: empty segments, write cost (6.5)",
+                     .kind = RuleClass::arithmetic};
   double half_empty = 0, farthest = 0, lowest = 100, highest = 0;
   for (const ProductionRow& row : kTable63) {
     const double read = 1 - row.empty, live = read * row.u, cost = (1 + read) / (1 - live);
@@ -96,7 +102,8 @@ ClaimAnswer amdahl() {
   ClaimAnswer answer{
       .id = "LFS-41",
       .part = "arithmetic",
-      .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)"};
+      .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)",
+      .kind = RuleClass::arithmetic};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
   // The times that would result in the printed numbers, from t + c / 100 = 154.8 and t + c / 1000 =

@@ -137,6 +137,7 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
            {{"LFS", part_of(all_of(log_files), static_cast<double>(files.files))},
             {"SunOS", part_of(all_of(sun_files), static_cast<double>(files.files))}},
            [&] { return *all_of(sun_files) >= 10 * *all_of(log_files); });
+  mark(answer, RuleClass::ours);
   const MemberRequests log_large = large_file(log), off_large = large_file(off_log),
                        sun_large = large_file(sun);
   const double megabytes = static_cast<double>(large_bytes) / kMegabyte;
@@ -233,6 +234,7 @@ std::vector<ClaimAnswer> logging(Context& context) {
            [&] { return *with_data >= .4 && *with_data <= .6; });
   add_rule(answer, "logging only metadata does not halve the rate (.9 and more)",
            {{"relative rate", with_metadata}}, [&] { return *with_metadata >= .9; });
+  mark(answer, RuleClass::ours);
   answer.remarks = {
       "A file of 100 MB on SunOS's file system with clustering; each megabyte is durable before "
       "the next is written. The log is on the same disk. Cylinder groups have 32 MB in all three "

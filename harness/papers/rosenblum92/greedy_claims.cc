@@ -13,8 +13,10 @@ constexpr double kUsualU = .75;
 constexpr std::uint32_t kFilesPerSegment = 512;
 
 ClaimAnswer figure_5_1() {
-  ClaimAnswer answer{
-      .id = "LFS-11", .part = "simulator", .title = "Write cost by u, equation 1 (figure 5-1)"};
+  ClaimAnswer answer{.id = "LFS-11",
+                     .part = "simulator",
+                     .title = "Write cost by u, equation 1 (figure 5-1)",
+                     .kind = RuleClass::arithmetic};
   const double today = 1 - 2 / kUnixToday, improved = 1 - 2 / kUnixImproved;
   answer.numbers = {{"as cheap as Unix today", "u", "", .8, today, ""},
                     {"as cheap as Unix improved", "u", "", .5, improved, ""}};
@@ -71,6 +73,7 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
            {{"largest ratio", nearest}}, [&] { return nearest < 1; });
   add_rule(answer, "the cost is within 2 % of the steady-state equation from 30 % up",
            {{"largest difference", farthest}}, [&] { return farthest <= .02; });
+  mark(answer, RuleClass::ours);
   answer.plots = {{"figure5-2",
                    "Initial simulation results",
                    "disk capacity utilization",
@@ -107,6 +110,7 @@ ClaimAnswer below_20(SimulatorFigures& figures) {
   add_rule(answer, "the number of live files of a segment drops below one between .20 and .15",
            {{"at .20", live(.2)}, {"at .15", live(.15)}},
            [&] { return live(.2) > 1 && live(.15) < 1; });
+  mark(answer, RuleClass::arithmetic);
   return answer;
 }
 

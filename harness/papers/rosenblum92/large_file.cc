@@ -59,6 +59,10 @@ ClaimAnswer five_phases(Cells& cells) {
   add_rule(answer, "random write: LFS at least twice as fast as the other systems", random, [&] {
     return *random[0].value >= 2 * *random[1].value && *random[0].value >= 2 * *random[2].value;
   });
+  mark(answer, RuleClass::ours);
+  add_falling(
+      answer, "random write: LFS is the fastest",
+      {random[0], {"the faster of the others", std::max(random[1].value, random[2].value)}});
   add_equal(answer, "random read: all systems have the same rate (25 %)",
             of_all(all, kLargeFilePhases[kRandomRead]), .25);
   const auto again = of_all(all, kLargeFilePhases[kReread]);
@@ -67,6 +71,7 @@ ClaimAnswer five_phases(Cells& cells) {
       again,
       [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
 
+  if (cells.options().once) return answer;
   // Adds Sprite LFS with the block size of SunOS, and SunOS without its gap.
   LfsSetup large_blocks;
   large_blocks.name += ", blocks of 8 KB";

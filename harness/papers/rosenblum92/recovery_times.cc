@@ -174,6 +174,7 @@ ClaimAnswer few_files_a_directory(Context& context) {
 
 ClaimAnswer many_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 1000);
+  for (ClaimRule& rule : answer.rules) rule.kind = RuleClass::ours;
   answer.remarks.push_back(
       "In the other interpretation, recovery searches a longer directory for each name that it "
       "adds.");

@@ -66,6 +66,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_ratio(answer,
             "LFS creates 8 to 12 times as many files per second as SunOS (\"almost ten times\")",
             rates[0], rates[1], 8, 12);
+  mark(answer, RuleClass::calibrated);
   const Figure each_ms = rates[1].value ? Figure(1000 / *rates[1].value) : std::nullopt;
   add_rule(answer, "SunOS creates a file in 60 ms (+-25 %)", {in_unit(each_ms, "ms")},
            [&] { return std::abs(*each_ms / 60 - 1) <= .25; });

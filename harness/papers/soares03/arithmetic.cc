@@ -29,7 +29,8 @@ ClaimAnswer own_tables() {
                      .part = "arithmetic",
                      .title =
                          "Statements of the text about tables I and II, checked against the "
-                         "tables"};
+                         "tables",
+                     .kind = RuleClass::arithmetic};
   std::array<double, 5> cost{}, gap{};
   for (std::size_t i = 0; i < cost.size(); ++i) {
     cost[i] = 100 * (kKfs[i] / kSnap[i] - 1);
@@ -58,8 +59,10 @@ ClaimAnswer own_tables() {
 }
 
 ClaimAnswer quoted() {
-  ClaimAnswer answer{
-      .id = "MS-16", .part = "arithmetic", .title = "Quotations of other papers (II-B, II-C)"};
+  ClaimAnswer answer{.id = "MS-16",
+                     .part = "arithmetic",
+                     .title = "Quotations of other papers (II-B, II-C)",
+                     .kind = RuleClass::arithmetic};
   const auto say = [&](std::string cell, std::string unit, double printed, double theirs) {
     answer.numbers.push_back({.cell = std::move(cell),
                               .quantity = "in their own tables",

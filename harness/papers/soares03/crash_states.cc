@@ -100,6 +100,7 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
                        system.control() ? "is caught" : "no state breaks a rule"),
            {{"checked", figure_of(seen.checked)}, {"broken", figure_of(seen.broken)}},
            [&] { return seen.checked > 0 && (seen.broken > 0) == system.control(); });
+  if (system.control()) mark(answer, RuleClass::ours);
 }
 
 }  // namespace
@@ -132,6 +133,10 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
                     .part = "crash-states",
                     .title = "Time at which freed blocks may be reused (III-A)"};
   judge(reuse, "kfs-reuse", {{"ace-seq2/3302"}}, budget);
+  const auto broken = std::ranges::find(reuse.numbers, "break a rule", &ClaimNumber::quantity);
+  const Figure states = broken == reuse.numbers.end() ? std::nullopt : broken->ours;
+  add_rule(reuse, "KFS's own solution, as printed, is safe: no state breaks a rule",
+           {{"broken", states}}, [&] { return *states == 0; });
   judge(reuse, "reuse-at-once", {{"ace-seq2/3302"}}, budget);
   reuse.remarks.push_back(
       "The printed rule of KFS (writes of newer generations wait) is not safe, because it does "

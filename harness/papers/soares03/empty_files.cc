@@ -23,11 +23,14 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   add_number(answer, ext3, "ext3 over ext2", "more time", "%", 9, ext3_more);
   add_rule(answer, "snapshots cost 5 % at most", {in_unit(snap_more, "%")},
            [&] { return *snap_more <= 5; });
+  require_action(answer, generations_in({&snap}));
   add_rule(answer, "the journal costs more than snapshots do",
            {{"journal", ext3_more}, {"snapshots", snap_more}},
            [&] { return *ext3_more > *snap_more; });
+  require_action(answer, generations_in({&snap}));
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
+  if (context.rules_only) return {answer};
   // Adds runs with equal intervals. ext2 and KFS use 30 s in any case.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});

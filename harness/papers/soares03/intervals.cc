@@ -80,9 +80,12 @@ std::vector<ClaimAnswer> intervals(Context& context) {
            "in place",
            {{"KFS+snap", of_snap}, {"KFS", of_kfs}, {"ext2", of_ordered_updates}},
            [&] { return *of_snap <= *of_kfs * 1.1; });
+  mark(answer, RuleClass::ours);
   add_falling(answer, "longer intervals write less", falling);
+  mark(answer, RuleClass::ours);
   add_rule(answer, "the committed generation holds back less than a tenth of the blocks in use",
            {in_unit(amplification, "%")}, [&] { return *amplification < 10; });
+  mark(answer, RuleClass::ours);
   answer.remarks.push_back(
       "Four users create 50 empty files per second in 50 directories, and remove each file a "
       "minute later. All systems have equal intervals. A change copies its block and all blocks "
@@ -123,8 +126,10 @@ std::vector<ClaimAnswer> short_lives(Context& context) {
   add_rule(answer,
            "files that live for 1 s cost less than half the writes of files that live for 60 s",
            {{"1 s", shortest}, {"60 s", longest}}, [&] { return *shortest < *longest / 2; });
+  mark(answer, RuleClass::ours);
   add_rule(answer, "removal from older generations (III-C) would save at least 5 % of the writes",
            {in_unit(in_flight, "%")}, [&] { return *in_flight >= 5; });
+  mark(answer, RuleClass::ours);
   answer.remarks.push_back(
       "Files that are created and removed in one generation are never written. Removal from an "
       "older, uncommitted generation is not implemented. The last rule shows its maximum saving, "

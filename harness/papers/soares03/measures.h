@@ -1,6 +1,7 @@
 #pragma once
 // Helpers for the parts of the paper: evaluate cells, and compare two systems.
 
+#include <algorithm>
 #include <string>
 
 #include "harness/papers/judge.h"
@@ -27,6 +28,18 @@ inline double disk_of(const PhaseOutcome& phase) {
 }
 inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
+}
+
+/// Returns the lowest number of generations that one of the cells committed before its users ended,
+/// in a phase or, without a name, in all measured phases.
+inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
+  const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
+  Figure fewest;
+  for (const Cell* cell : cells) {
+    const Figure of_cell = phase.empty() ? sum_of(*cell, count) : cell->of(phase, count);
+    if (of_cell) fewest = fewest ? std::min(*fewest, *of_cell) : *of_cell;
+  }
+  return {"generations committed", fewest};
 }
 
 /// Returns by how many percent the time `over` exceeds the time `under`.

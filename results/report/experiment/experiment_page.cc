@@ -28,14 +28,16 @@ constexpr std::size_t kAxisCharacters = 40;     // capacity of a plot's height
 constexpr std::size_t kPointsOfALineLeast = 3;  // fewer points are bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
-constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
+constexpr std::string_view kSummary = "summary";   // the claim at the beginning of the page
+constexpr std::string_view kInShort = "in short";  // a paper's claim and its main figures
 
 struct Number {
   std::string cell, quantity, unit, remark;
   std::optional<double> paper, ours, low, high;
 };
 struct Rule {
-  std::string text, verdict, detail;
+  std::string text, verdict, detail, kind;
+  std::int64_t executions = 1;
 };
 struct OwnTable {
   std::string name, title;
@@ -118,7 +120,8 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Row row = rules.row(i);
     claim_of(claims, row)
-        .rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+        .rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail"),
+                          row.text("class"), row.integer("executions")});
   }
   for (std::size_t i = 0; i < tables.size(); ++i)
     add_cell(claim_of(claims, tables.row(i)), tables.row(i));
@@ -356,7 +359,7 @@ std::string bars_table(const Quantity& quantity) {
   for (const Number* n : quantity.numbers)
     most = std::max({most, n->ours.value_or(0), n->paper.value_or(0), n->high.value_or(0)});
   std::vector<Column> columns{{quantity.title}, {""}, {"here", Column::Kind::number}};
-  if (over_seeds) columns.push_back({"95 %"});
+  if (over_seeds) columns.push_back({"range"});
   if (compared)
     columns.insert(columns.end(),
                    {{"paper", Column::Kind::number}, {"ratio", Column::Kind::number}});
@@ -446,21 +449,59 @@ std::string rule_id(const Claim& claim, std::size_t rule) {
 }
 
 const char* mark_class(const Rule& rule) {
-  return rule.verdict == "holds" ? "good" : rule.verdict == "undecided" ? "open" : "bad";
+  return rule.verdict == "holds" ? "good" : rule.verdict == "does not hold" ? "bad" : "open";
 }
 
 struct Score {
-  std::size_t hold = 0, fail = 0, undecided = 0;
-  std::size_t all() const { return hold + fail + undecided; }
+  std::size_t hold = 0, fail = 0, undecided = 0, vacuous = 0;
+  std::size_t all() const { return hold + fail + undecided + vacuous; }
+
+  void count(const Rule& rule) {
+    ++(rule.verdict == "holds"       ? hold
+       : rule.verdict == "undecided" ? undecided
+       : rule.verdict == "vacuous"   ? vacuous
+                                     : fail);
+  }
 };
 
 Score score_of(const Claim& claim) {
   Score score;
-  for (const Rule& rule : claim.rules)
-    ++(rule.verdict == "holds"       ? score.hold
-       : rule.verdict == "undecided" ? score.undecided
-                                     : score.fail);
+  for (const Rule& rule : claim.rules) score.count(rule);
   return score;
+}
+
+constexpr std::string_view kOfThePaper = "paper";
+
+/// Counts the rules of all claims by class, the paper's first.
+std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Claim>& claims) {
+  std::vector<std::pair<std::string, Score>> scores{{std::string(kOfThePaper), {}}};
+  for (const Claim& claim : claims) {
+    for (const Rule& rule : claim.rules) {
+      auto at = std::ranges::find(scores, rule.kind, &std::pair<std::string, Score>::first);
+      if (at == scores.end()) at = scores.insert(at, {rule.kind, {}});
+      at->second.count(rule);
+    }
+  }
+  return scores;
+}
+
+std::string classes_table(const std::vector<std::pair<std::string, Score>>& scores) {
+  std::vector<Column> columns{{"rules, by class"}};
+  for (const char* verdict : {"hold", "do not hold", "undecided", "vacuous"})
+    columns.push_back({verdict, Column::Kind::number});
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [kind, score] : scores) {
+    if (score.all() == 0) continue;
+    std::vector<std::string> row{escape(kind)};
+    for (const std::size_t count : {score.hold, score.fail, score.undecided, score.vacuous})
+      row.push_back(fmt::format("{}", count));
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) return {};
+  return html_table(columns, rows) +
+         "<p>paper: a run is compared with a statement of the paper. ours: our own question. "
+         "arithmetic: printed numbers or a formula decide. calibrated: a constant was calibrated "
+         "from the number. vacuous: the mechanism did not act in the run.</p>\n";
 }
 
 std::string verdict_of(const Score& score) {
@@ -469,6 +510,9 @@ std::string verdict_of(const Score& score) {
     return fmt::format("<span class=\"verdict bad\">{} of {} fail</span>", score.fail, score.all());
   if (score.undecided > 0)
     return fmt::format("<span class=\"verdict open\">{} of {} undecided</span>", score.undecided,
+                       score.all());
+  if (score.vacuous > 0)
+    return fmt::format("<span class=\"verdict open\">{} of {} vacuous</span>", score.vacuous,
                        score.all());
   return score.all() == 1
              ? "<span class=\"verdict good\">holds</span>"
@@ -486,6 +530,12 @@ std::vector<std::size_t> failures_first(const Claim& claim) {
   return order;
 }
 
+/// Returns the text of a rule, after its class if that is not the paper's.
+std::string marked_text(const Rule& rule) {
+  const std::string mark = rule.kind == kOfThePaper ? "" : fmt::format("({}) ", rule.kind);
+  return escape(mark + rule.text);
+}
+
 std::string rules_table(const Claim& claim) {
   if (claim.rules.empty()) return {};
   std::string out =
@@ -496,7 +546,7 @@ std::string rules_table(const Claim& claim) {
     out += fmt::format(
         "<tr class=\"{0}\" id=\"{1}\"><td data-label=\"what must hold\">{2}</td><td data-label=\"verdict\"><span class=\"verdict "
         "{0}\">{3}</span></td><td data-label=\"numbers\">{4}</td></tr>\n",
-        mark_class(rule), rule_id(claim, i), escape(rule.text), escape(rule.verdict),
+        mark_class(rule), rule_id(claim, i), marked_text(rule), escape(rule.verdict),
         escape(rule.detail));
   }
   return out + "</tbody></table>\n";
@@ -515,10 +565,10 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
   for (const Claim& claim : claims)
-    if (!opens_the_page(claim)) order.push_back(&claim);
+    if (!opens_the_page(claim) && claim.id != kInShort) order.push_back(&claim);
   std::ranges::stable_sort(order, {}, [](const Claim* claim) {
     const Score score = score_of(*claim);
-    return score.fail > 0 ? 0 : score.undecided > 0 ? 1 : score.all() > 0 ? 2 : 3;
+    return score.fail > 0 ? 0 : score.undecided + score.vacuous > 0 ? 1 : score.all() > 0 ? 2 : 3;
   });
   std::vector<std::vector<std::string>> rows;
   std::string without;
@@ -537,7 +587,7 @@ std::string scoreboard(const std::vector<Claim>& claims) {
       const Rule& rule = claim->rules[i];
       const std::string_view css = mark_class(rule);
       marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css,
-                           rule_id(*claim, i), escape(rule.verdict), escape(rule.text),
+                           rule_id(*claim, i), escape(rule.verdict), marked_text(rule),
                            css == "good"  ? "&#10003;"
                            : css == "bad" ? "&#10007;"
                                           : "?");
@@ -545,7 +595,7 @@ std::string scoreboard(const std::vector<Claim>& claims) {
       ++fails;
       if (listed == kFailuresInTheScoreboard) continue;
       ++listed;
-      failing += fmt::format("<li>{}</li>\n", escape(rule.text));
+      failing += fmt::format("<li>{}</li>\n", marked_text(rule));
     }
     if (fails > listed)
       failing += fmt::format("<li class=\"muted\">{} more</li>\n", fails - listed);
@@ -604,7 +654,7 @@ Result<std::string> claims_html(const std::vector<Claim>& claims) {
     const Claim& claim = claims[i];
     std::vector<Plot> plots;
     for (const std::string& title : titles[i]) plots.push_back({title, std::move(drawn[next++])});
-    if (opens_the_page(claim)) continue;
+    if (opens_the_page(claim) || claim.id == kInShort) continue;
     std::string html = rules_table(claim);
     if (!plots.empty()) html += plot_grid(plots);
     html += numbers_of(claim);
@@ -632,22 +682,27 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.cells = row.integer("cells");
     page.failed = row.integer("failed");
   }
-  for (const Claim& claim : claims) {
-    for (const Rule& rule : claim.rules)
-      ++(rule.verdict == "holds"       ? page.hold
-         : rule.verdict == "undecided" ? page.undecided
-                                       : page.do_not_hold);
-  }
   TRY(const auto html, claims_html(claims));
-  const std::int64_t rules = page.hold + page.do_not_hold + page.undecided;
   // An experiment with its own summary is a comparison and does not reproduce a paper.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
+  const auto scores = scores_by_class(claims);
+  Score counted;
+  for (const Claim& claim : claims)
+    for (const Rule& rule : claim.rules)
+      if (!of_a_paper || rule.kind == kOfThePaper) counted.count(rule);
+  page.hold = static_cast<std::int64_t>(counted.hold);
+  page.do_not_hold = static_cast<std::int64_t>(counted.fail);
+  page.undecided = static_cast<std::int64_t>(counted.undecided);
+  const std::size_t rules = counted.all();
   const std::string_view against = of_a_paper ? " against the paper" : "";
   std::string answer = fmt::format("{} of {} checks{} hold, {} {} not", page.hold, rules, against,
                                    page.do_not_hold, page.do_not_hold == 1 ? "does" : "do");
   if (rules == 0) answer = fmt::format("no check{}", against);
   if (page.undecided > 0)
-    answer += fmt::format("; undecided, because a cell is missing or failed: {}", page.undecided);
+    answer += fmt::format("; undecided, because executions disagree or a number is missing: {}",
+                          page.undecided);
+  if (counted.vacuous > 0)
+    answer += fmt::format("; vacuous, because the mechanism did not act: {}", counted.vacuous);
   std::vector<std::pair<std::string, std::string>> facts{
       {"claims", fmt::format("{}", claims.size())}};
   if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));
@@ -659,13 +714,18 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
                              escape(name), answer, facts_line(facts)),
       .sections = {}};
   for (const Claim& claim : claims) {
+    if (claim.id != kInShort) continue;
+    whole.sections.push_back({.id = "in-short", .title = "In short", .html = tables_html(claim)});
+  }
+  for (const Claim& claim : claims) {
     if (!opens_the_page(claim)) continue;
     for (Section& section : summary_sections(claim)) whole.sections.push_back(std::move(section));
   }
   if (!claims.empty()) {
-    whole.sections.push_back({.id = "scoreboard",
-                              .title = "Scoreboard",
-                              .html = scoreboard(claims) + query_note("claim_rules", run)});
+    whole.sections.push_back(
+        {.id = "scoreboard",
+         .title = "Scoreboard",
+         .html = classes_table(scores) + scoreboard(claims) + query_note("claim_rules", run)});
     whole.sections.push_back(
         {.id = "claims", .title = "Claims", .html = html + query_note("claim_numbers", run)});
   }

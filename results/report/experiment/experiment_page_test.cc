@@ -69,14 +69,19 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndOmitsMissingCells) {
   EXPECT_TRUE(database.record_claims(run, {.numbers = {},
                                            .rules = {{"C-1", "one", "holds", ""},
                                                      {"C-1", "two", "does not hold", ""},
-                                                     {"C-1", "three", "undecided", ""}}}));
+                                                     {"C-1", "three", "undecided", ""},
+                                                     {"C-1", "four", "vacuous", ""},
+                                                     {"C-1", "five", "holds", "", "ours"},
+                                                     {"C-1", "six", "holds", "", "arithmetic"}}}));
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
       page->html.find(
-          ">1 of 3 checks against the paper hold, 1 does not; undecided, because a cell is missing or failed: 1<"),
+          ">1 of 4 checks against the paper hold, 1 does not; undecided, because executions disagree or a number is missing: 1; vacuous, because the mechanism did not act: 1<"),
       std::string::npos)
       << page->html;
+  EXPECT_NE(page->html.find("(ours) five"), std::string::npos);
+  EXPECT_EQ(page->hold, 1);
 }
 
 TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {

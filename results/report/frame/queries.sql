@@ -405,7 +405,7 @@ SELECT claim, part, title, cell, quantity, unit, paper, ours, ours / nullif(pape
 FROM claim_number WHERE run_id = :run ORDER BY ordinal;
 
 -- name: claim_rules
-SELECT claim, rule, verdict, detail FROM claim_rule WHERE run_id = :run ORDER BY ordinal;
+SELECT claim, rule, class, verdict, executions, detail FROM claim_rule WHERE run_id = :run ORDER BY ordinal;
 
 -- name: claim_tables
 SELECT claim, name, title, line, heading, value FROM claim_table WHERE run_id = :run ORDER BY ordinal;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "plugin/base/csv.h"
 #include "results/db/statement.h"
 #include "results/report/frame/embedded_text.h"
 
@@ -62,16 +63,6 @@ std::string cell(const Value& value) {
 
 bool is_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
 }
 
 /// Returns true if the text contains exactly one statement. SQLite prepares the first statement and
@@ -178,15 +169,13 @@ std::string as_table(const SqlAnswer& answer) {
 }
 
 std::string as_csv(const SqlAnswer& answer) {
-  std::string text;
-  const auto line = [&](const auto& cells, const auto& to_text) {
-    std::string joined;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      joined += (i == 0 ? "" : ",") + quoted(to_text(cells[i]));
-    text += joined + "\r\n";
-  };
-  line(answer.columns, [](const std::string& column) { return column; });
-  for (const auto& row : answer.rows) line(row, text_of);
+  constexpr std::string_view kEnd = "\r\n";
+  std::string text = base::csv_line(answer.columns, kEnd);
+  for (const auto& row : answer.rows) {
+    base::CsvLine cells;
+    for (const auto& value : row) cells.push_back(text_of(value));
+    text += base::csv_line(cells, kEnd);
+  }
   return text;
 }
 

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Compares the READMEs of the papers in results/reference with the stored results.
+
+  reference_readmes.py [--write] RESULTS/REFERENCE
+
+Each README has a block of figures and totals, which this script computes from the CSV files, and a
+file numbers.csv with other numbers of its text. A line of numbers.csv has a piece of the text, the
+claim, cell and quantity of the number, and its format; the README must contain the piece, and the
+piece the stored number. `--write` replaces the blocks; otherwise a difference is an error.
+"""
+import csv
+import pathlib
+import re
+import sys
+
+BEGIN, END = "<!-- begin: stored results -->", "<!-- end: stored results -->"
+VERDICTS = ("holds", "does not hold", "undecided", "vacuous")
+CLASSES = {
+    "paper": "**paper**: a run against a statement of the paper",
+    "ours": "ours: our own question, reading or threshold",
+    "arithmetic": "arithmetic: printed numbers, a formula, or the construction",
+    "calibrated": "calibrated: the number from which a constant was calibrated",
+}
+# The main figures of each paper, as in its Paper (harness/papers/*): name, claim, cell, quantity.
+# The files are those of the complete paper; variants such as dbench-full are not counted.
+PAPERS = {
+    "ganger94": (["ganger94"], [
+        ("4-user copy, Soft Updates, % of No Order", "GP-15", "Soft Updates", "of No Order"),
+        ("4-user remove, Conventional, % of No Order", "GP-21", "Conventional", "of No Order"),
+        ("largest ratio, Conventional by Soft Updates", "GP-28", "Conventional by Soft Updates",
+         "largest ratio of elapsed times")]),
+    "rosenblum92": (["simulator", "arithmetic", "logging", "array-writes", "two-files",
+                     "small-files", "large-file", "recovery", "andrew", "production"], [
+        ("write cost of cleaning, greedy, uniform, 75 % full", "LFS-12", "U = .75", "write cost"),
+        ("new data's share of the bandwidth, mean of 11 disks, %", "LFS-38", "mean of all",
+         "1 / write cost"),
+        ("Andrew, LFS faster than SunOS, %", "LFS-32", "LFS over SunOS", "faster")]),
+    "soares03": (["empty-files", "postmark", "dbench", "source-tree", "intervals", "short-lives",
+                  "stalls", "crash-states", "arithmetic"], [
+        ("empty files, snapshots cost, %", "MS-01", "KFS+snap over KFS", "more time"),
+        ("dbench, 32 clients, snapshots over a journal, times", "MS-04",
+         "KFS+snap over ext3, 32 clients", "rate"),
+        ("crash states that break a rule, snapshots", "MS-07", "snapshots", "break a rule")]),
+    "chen96": (["calculator", "writes", "rules", "policies", "loss"], [
+        ("Andrew, zero delay, s", "CH-11", "zero delay", "elapsed"),
+        ("120 MB read while 120 MB are written, zero delay, MB/s", "CH-12", "zero delay",
+         "read and written"),
+        ("longest burst, s", "CH-15", "the longest", "drained in")]),
+    "peacock98": (["peacock98"], [
+        ("RAID-5 with Presto, bmap + fast fsck over VxFS/VxLD, times", "PK-08",
+         "bmap + fast fsck over VxFS/VxLD", "throughput"),
+        ("full check of an empty 44 GB, s", "PK-13", "UFS, empty", "recovery"),
+        ("fast fsck of an empty 44 GB, s", "PK-13", "bmap + fast fsck, empty", "recovery")]),
+}
+problems = []
+
+
+def rows_of(folder, files):
+    """Returns the lines of the files as dictionaries. Each line must have all columns."""
+    rows = []
+    for name in files:
+        path = folder / f"{name}.csv"
+        with path.open(newline="") as file:
+            lines = list(csv.reader(file, strict=True))
+        for number, line in enumerate(lines[1:], 2):
+            if len(line) != len(lines[0]):
+                problems.append(f"{path}:{number}: {len(line)} cells, not {len(lines[0])}")
+            elif line[1] not in ("number", "rule"):
+                problems.append(f"{path}:{number}: the kind is {line[1]!r}")
+            rows.append(dict(zip(lines[0], line)))
+    return rows
+
+
+def number_of(rows, claim, cell, quantity):
+    for row in rows:
+        if (row["kind"], row["claim"], row["cell or rule"], row["quantity"]) == (
+                "number", claim, cell, quantity):
+            return row
+    return None
+
+
+def short(text):
+    """Formats a stored number with three significant digits, and all digits of an integer."""
+    value = float(text)
+    if abs(value) >= 100:
+        return f"{value:.1f}" if value != round(value) and abs(value) < 1000 else f"{value:.0f}"
+    return f"{value:.3g}"
+
+
+def totals_of(rows):
+    totals = {kind: dict.fromkeys(VERDICTS, 0) for kind in CLASSES}
+    for row in rows:
+        if row["kind"] == "rule":
+            totals[row["class"]][row["verdict or remark"]] += 1
+    return totals
+
+
+def is_old(rows):
+    """Returns true if the results were stored before rules had classes."""
+    return any("class" not in row for row in rows)
+
+
+def block_of(rows, figures):
+    lines = [BEGIN, "| figure | paper | here |", "|---|---|---|"]
+    for name, claim, cell, quantity in figures:
+        row = number_of(rows, claim, cell, quantity)
+        if row is None:
+            problems.append(f"{claim}: no stored number {cell}, {quantity}")
+            continue
+        here = short(row["ours"]) if row["ours"] else row["verdict or remark"]
+        if row.get("low") and row["low"] != row["high"]:
+            here += f" ({short(row['low'])} to {short(row['high'])} in five executions)"
+        lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
+    if is_old(rows):
+        rules = [row["verdict or remark"] for row in rows if row["kind"] == "rule"]
+        lines += ["", f"Files of these results were stored before rules had classes: {rules.count('holds')} "
+                  f"of {len(rules)} rules of all classes hold. `scripts/store-papers` repeats the "
+                  "runs and counts the classes apart.", END]
+        return "\n".join(lines)
+    lines += ["", "| rules, by class | hold | do not hold | undecided | vacuous |",
+              "|---|---|---|---|---|"]
+    for kind, totals in totals_of(rows).items():
+        if sum(totals.values()) > 0:
+            lines.append(f"| {CLASSES[kind]} | " + " | ".join(map(str, totals.values())) + " |")
+    decided = [row for row in rows if row["kind"] == "rule" and row["class"] == "paper"]
+    once = sum(row["executions"] == "1" for row in decided)
+    lines += ["", f"{once} of the {len(decided)} rules of the class paper are judged by one "
+              "execution. The others have five executions with different seeds, or do not depend "
+              "on a seed.", END]
+    return "\n".join(lines)
+
+
+def check_totals(folder, files):
+    """Compares the totals that the command printed with those of the CSV."""
+    for name in files:
+        text = (folder / f"{name}.txt").read_text()
+        for kind, totals in totals_of(rows_of(folder, [name])).items():
+            printed = re.search(rf"^{kind} +(\d+) +(\d+) +(\d+) +(\d+)$", text, re.M)
+            counted = tuple(totals.values())
+            if (tuple(map(int, printed.groups())) if printed else (0, 0, 0, 0)) != counted:
+                problems.append(f"{folder.name}/{name}: {kind}: the text has "
+                                f"{printed.groups() if printed else None}, the CSV {counted}")
+
+
+def check_numbers(folder, text):
+    """Compares other numbers of the README (numbers.csv)."""
+    path = folder / "numbers.csv"
+    if not path.exists():
+        return 0
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file, strict=True))
+    plain = " ".join(text.split())
+    for line in lines:
+        stored = number_of(rows_of(folder, [line["file"]]), line["claim"], line["cell"],
+                           line["quantity"])
+        where = f"{folder.name}/README.md: \"{line['text']}\""
+        if " ".join(line["text"].split()) not in plain:
+            problems.append(f"{where} is not in the text")
+        elif stored is None or not stored[line["column"]]:
+            problems.append(f"{where}: no stored number")
+        else:
+            number = format(float(stored[line["column"]]), line["format"]).replace("0.", ".", 1) \
+                if abs(float(stored[line["column"]])) < 1 else \
+                format(float(stored[line["column"]]), line["format"])
+            if not re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", line["text"]):
+                problems.append(f"{where}: the stored number is {number}")
+    return len(lines)
+
+
+def main():
+    write = "--write" in sys.argv
+    root = pathlib.Path([each for each in sys.argv[1:] if each != "--write"][0])
+    numbers, old = 0, []
+    for paper, (files, figures) in PAPERS.items():
+        folder = root / paper
+        rows = rows_of(folder, files)
+        if is_old(rows):
+            old.append(paper)
+        else:
+            check_totals(folder, files)
+        readme = folder / "README.md"
+        text = readme.read_text()
+        found = re.search(re.escape(BEGIN) + ".*?" + re.escape(END), text, re.S)
+        if not found:
+            problems.append(f"{readme}: no block \"{BEGIN}\"")
+            continue
+        block = block_of(rows, figures)
+        if write:
+            readme.write_text(text.replace(found.group(0), block))
+        elif found.group(0) != block:
+            problems.append(f"{readme}: the block differs from the stored results; run "
+                            "scripts/tests/reference_readmes.py --write results/reference")
+        numbers += check_numbers(folder, text)
+    for each in problems:
+        print(each, file=sys.stderr)
+    if not problems:
+        print(f"reference_readmes: {len(PAPERS)} blocks and {numbers} numbers are the stored ones"
+              + (f"; stored without classes: {', '.join(old)}" if old else ""))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
