@@ -1,5 +1,6 @@
 #pragma once
-// The outcomes of the steps of fsck on one disk: the first check, the repair, and the check after it.
+// The outcomes of the steps of fsck on one disk: the first check, the repair, and the check after
+// it.
 
 #include <cstdint>
 #include <span>
