@@ -163,6 +163,15 @@ Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operat
   return step;
 }
 
+std::string format(const DefectStep& step) {
+  const auto word = std::ranges::find(kStepWords, step.kind, &StepWord::kind);
+  std::string text(word->word);
+  if (step.kind == Kind::forget || step.kind == Kind::cut)
+    return text + fmt::format(" {}", step.operation);
+  text += " " + step.path;
+  return step.other.empty() ? text : text + " " + step.other;
+}
+
 Result<std::vector<Tree>> states_of(std::span<const Operation> initial,
                                     std::span<const Operation> operations,
                                     const std::string& subject) {

@@ -52,6 +52,8 @@ using SeededDefect = std::vector<DefectStep>;
 Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operations,
                                      const std::string& subject);
 
+std::string format(const DefectStep& step);
+
 /// Returns the trees after 0, 1, ... operations, following `initial`. Fails if an operation fails.
 Result<std::vector<Tree>> states_of(std::span<const workload::Operation> initial,
                                     std::span<const workload::Operation> operations,
