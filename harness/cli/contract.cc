@@ -219,7 +219,7 @@ Result<fs::path> make_folder(const ContractArguments& arguments,
                              std::optional<base::ScratchFolder>& scratch) {
   if (arguments.folder.empty()) {
     TRY(auto made, base::ScratchFolder::make());
-    scratch = std::move(made);
+    scratch.emplace(std::move(made));
     return scratch->path();
   }
   std::error_code error;
@@ -399,7 +399,7 @@ void add_diff(CLI::App& command, const std::shared_ptr<ContractArguments>& argum
 
 void add_contract(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "contract", "Runs litmus tests: what does each file system keep after a power cut?");
+      "contract", "Runs litmus tests that show what file systems keep after a power cut");
   const auto arguments = std::make_shared<ContractArguments>();
   command
       ->add_option("--fs", arguments->filesystems,
@@ -449,10 +449,10 @@ void add_contract(CLI::App& app, int& exit_code) {
 
 void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "explain", "Finds litmus tests by words: who promises what after a power cut");
+      "explain", "Finds litmus tests by words, with the promises of each file system");
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto as_json = std::make_shared<bool>(false);
-  command->add_option("WORDS", *words, "What a program does")->required();
+  command->add_option("WORDS", *words, "Words that describe the operations")->required();
   command->add_flag("--json", *as_json, "Print the tests as JSON");
   command->footer(
       "Examples:\n  headcrash explain \"rename over without fsync\"\n"

@@ -1,7 +1,7 @@
 #pragma once
 // The allowed set of a litmus test: rows that the recovered tree must fulfil.
 //
-//   ROW    = [ "synced:" | "synced NUMBER:" ] [ "if" FACT { "and" FACT } "then" ] FACT { "or" FACT }
+//   ROW    = [ "synced:" | "synced NUMBER:" ] [ "if" FACT { "and" FACT } "then" ] FACT {"or" FACT}
 //   FACT   = PATH "exists"              PATH "absent"
 //          | PATH "is" STATES [ "of" PATH ]      type, size, content, target
 //          | PATH "size" STATES          PATH "target" STATES
@@ -87,7 +87,7 @@ class AllowedSet {
   AllowedSet(std::vector<Row> rows, std::vector<Tree> states)
       : rows_(std::move(rows)), states_(std::move(states)) {}
 
-  /// Returns a finding for each row that the tree does not fulfil. `persisted` is the last operation
+  /// Returns a finding for each row that the tree violates. `persisted` is the last operation
   /// of the test that is known to be persistent. Trees need not be sorted.
   std::vector<oracle::Finding> judge(std::optional<std::size_t> persisted, const Tree& tree) const;
 

@@ -38,6 +38,7 @@ json as_json(const Cell& cell) {
           {"states", cell.states},
           {"broken", cell.broken},
           {"unusable", cell.unusable},
+          {"unchecked", cell.unchecked},
           {"space", cell.space},
           {"whole", cell.whole},
           {"promise", name(cell.promise.kind)},
@@ -63,6 +64,7 @@ Result<Cell> parse_cell(const json& from, const std::string& subject) {
     cell.states = from.at("states").get<std::uint64_t>();
     cell.broken = from.at("broken").get<std::uint64_t>();
     cell.unusable = from.at("unusable").get<std::uint64_t>();
+    cell.unchecked = from.at("unchecked").get<std::uint64_t>();
     cell.space = from.at("space").get<double>();
     cell.whole = from.at("whole").get<bool>();
     cell.smallest.state = from.at("state").get<std::string>();
@@ -87,6 +89,11 @@ std::string_view name(Answer answer) {
 
 void Cell::add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
                const std::string& state, std::size_t missing) {
+  if (judgement.verdict == oracle::Verdict::harness_error) {
+    ++unchecked;
+    problem = judgement.summary;
+    return;
+  }
   ++states;
   const auto row = std::ranges::find(findings, oracle::Tier::litmus, &oracle::Finding::tier);
   using enum oracle::Verdict;
@@ -102,7 +109,11 @@ void Cell::add(const oracle::Judgement& judgement, const std::vector<oracle::Fin
 }
 
 void Cell::finish(const std::vector<states::Coverage>& coverage) {
-  whole = true;
+  if (states == 0) {
+    if (problem.empty()) problem = "no crash state";
+    return;
+  }
+  whole = unchecked == 0;
   for (const states::Coverage& part : coverage) {
     space += part.space;
     if (static_cast<double>(part.generated) < part.space) whole = false;

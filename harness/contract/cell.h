@@ -13,7 +13,7 @@
 
 namespace headcrash::contract {
 
-/// The answer of a cell. `unsupported`: the file system lacks an operation of the test. `failed`: an
+/// The answer of a cell. `unsupported`: the file system lacks an operation of it. `failed`: an
 /// operation failed that a correct file system executes, or the test could not run.
 enum class Answer : std::uint8_t { kept, broken, unsupported, failed };
 std::string_view name(Answer answer);
@@ -34,6 +34,8 @@ struct Cell {
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
   std::uint64_t broken = 0;    ///< states in which the answer is "no", including unusable ones
   std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
+  /// States that headcrash itself could not check. They are in none of the other counts.
+  std::uint64_t unchecked = 0;
   double space = 0;            ///< number of states that the strategies define
   bool whole = false;          ///< all of them were checked, and the strategies omit none
   Promise promise;

@@ -46,6 +46,18 @@ TEST(Cell, IgnoresFindingsOfOtherTiers) {
   EXPECT_EQ(cell.smallest.found, "f: absent");
 }
 
+TEST(Cell, StatesThatCouldNotBeCheckedAreNotKept) {
+  Cell cell;
+  cell.add({Verdict::harness_error, "no guest"}, {}, "w1", 0);
+  cell.finish({});
+  EXPECT_EQ(cell.states, 0U);
+  EXPECT_EQ(cell.answer, Answer::failed);
+  EXPECT_EQ(cell.problem, "no guest");
+  Cell empty;
+  empty.finish({});
+  EXPECT_EQ(empty.answer, Answer::failed) << "no state is no answer";
+}
+
 TEST(Cell, SaysWhetherMoreStatesExist) {
   Cell cell;
   cell.add({Verdict::clean, ""}, {}, "w1", 0);

@@ -1,5 +1,5 @@
 #pragma once
-// Runs litmus tests on a file system of a kernel. The guests boot once, the file system is formatted
+// Runs litmus tests on a kernel's file system. The guests boot once, the file system is formatted
 // once, and each test is recorded on a copy of the formatted disk and explored.
 
 #include "harness/contract/in_process_cell.h"

@@ -1,8 +1,8 @@
 #pragma once
 // A litmus test: one question about the tree after a power cut (README.md).
 //
-// Tests are tables of the files in tests/. A test has an initial state, which is synced, operations,
-// and an allowed set. Power cuts happen anywhere during the operations.
+// Tests are tables of the files in tests/. A test has an initial state, which is synced, a list
+// of operations and an allowed set. Power cuts happen anywhere during the operations.
 //
 //   [[test]]
 //   number = 40
@@ -79,7 +79,7 @@ struct LitmusTest {
 Result<std::vector<LitmusTest>> parse_tests(std::string_view text, const std::string& file_name,
                                             const std::string& group);
 
-/// Returns all built-in tests in the order of their numbers. Fails if a test is invalid, which a unit
+/// Returns all built-in tests by number. Fails if a test is invalid, which a unit
 /// test excludes.
 Result<std::vector<LitmusTest>> all_tests();
 

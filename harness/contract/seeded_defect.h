@@ -1,7 +1,7 @@
 #pragma once
 // The defect that shows that a litmus test can see: a file system that breaks just this promise.
 //
-// A model executes the operations of a test in memory. The correct model makes each operation durable
+// A model executes the operations of a test in memory. The correct model makes each one durable
 // before it returns, and can be cut between any two operations. The defective one differs by these
 // steps:
 //

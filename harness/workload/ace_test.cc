@@ -206,7 +206,8 @@ TEST(RandomOperations, LaterOperationsAreDrawnOnlyOnRequest) {
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }
   EXPECT_EQ(kinds.size(), kOperationKinds - 14)
-      << "all but join, begin, commit, open, close, tmpfile, rest, project, write-atomic, crash and whiteouts";
+      << "all but join, begin, commit, open, close, tmpfile, rest, project, write-atomic, crash "
+         "and whiteouts";
 }
 
 TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {

@@ -14,7 +14,7 @@ struct ContractCell {
   std::string promise;    ///< "not promised"
   bool promised = false;  ///< the promise is more than "not promised"
   std::string source;     ///< of the promise
-  // Of a broken cell.
+  // For a broken cell.
   std::string row, found, state, writes, crash_page, command;
   std::string problem;  ///< of an unsupported or failed cell
 };
