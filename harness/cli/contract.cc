@@ -427,7 +427,7 @@ void add_contract(CLI::App& app, int& exit_code) {
   command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_option("-o", arguments->folder,
+  command->add_option("-o,--output", arguments->folder,
                       "Folder for the table as page, JSON, CSV and Markdown, and for a page and "
                       "the recording of each broken cell in guests");
   command->add_option("--markdown", arguments->markdown, "Write the table as Markdown");
