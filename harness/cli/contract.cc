@@ -114,16 +114,16 @@ Result<void> write_crash(const System& system, const contract::Cell& cell,
       folder / crash_page_name(cell));
 }
 
+/// Recordings are not kept, because the command repeats them byte for byte.
 Result<void> run_own(const ContractArguments& arguments, const System& system,
-                     const fs::path& folder, contract::Table& table) {
-  in_process::DiskExplorers explorers(folder);
+                     contract::Table& table) {
+  TRY(const auto scratch, base::ScratchFolder::make());
+  in_process::DiskExplorers explorers(scratch.path());
+  const fs::path recording = scratch.path() / "test.hcrec";
   for (const contract::LitmusTest& test : table.tests) {
     if (interrupted()) return {};
-    const fs::path recording = folder / fmt::format("{}-{:02}.hcrec", system.name(), test.number);
     TRY(auto cell, contract::run_in_process(test, *system.own, explorers,
                                             options_of(arguments, true), recording));
-    std::error_code error;
-    fs::remove(recording, error);
     show_progress(arguments, test, cell);
     table.cells.push_back(std::move(cell));
   }
@@ -177,6 +177,8 @@ report::ContractCell page_cell(const contract::Cell* cell, const std::string& fo
                                              : std::to_string(cell->smallest.missing);
   const fs::path page = fs::path(folder) / crash_page_name(*cell);
   if (std::error_code error; fs::exists(page, error)) shown.crash_page = page.filename().string();
+  shown.command = fmt::format("headcrash contract --fs {} --test {}",
+                              base::shell_quoted(cell->system), cell->test);
   return shown;
 }
 
@@ -244,7 +246,7 @@ Result<int> run_tests(const ContractArguments& arguments) {
   for (const System& system : systems) {
     table.systems.push_back(
         {system.name(), system.kernel ? system.kernel->guest.kernel : "in process"});
-    TRY(system.own != nullptr ? run_own(arguments, system, folder, table)
+    TRY(system.own != nullptr ? run_own(arguments, system, table)
                               : run_in_guests(arguments, system, folder, table));
     clear_line();
     if (interrupted()) break;

@@ -36,8 +36,8 @@ struct Cell {
   std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
   /// States that headcrash itself could not check. They are in none of the other counts.
   std::uint64_t unchecked = 0;
-  double space = 0;            ///< number of states that the strategies define
-  bool whole = false;          ///< all of them were checked, and the strategies omit none
+  double space = 0;    ///< number of states that the strategies define
+  bool whole = false;  ///< all of them were checked, and the strategies omit none
   Promise promise;
   SmallestCrash smallest;  ///< set if `broken` is not 0
   std::string problem;     ///< for unsupported and failed

@@ -102,9 +102,8 @@ Cell run(const std::string& test, const std::string& type, const std::string& sy
   in_process::DiskExplorers explorers(scratch.path());
   const std::vector<std::string> words{test};
   const auto tests = select_tests(words).value();
-  const auto cell =
-      run_in_process(tests[0], *adapters::find_system(type, system).value(), explorers,
-                     {.states = 60}, scratch.path() / "test.hcrec");
+  const auto cell = run_in_process(tests[0], *adapters::find_system(type, system).value(),
+                                   explorers, {.states = 60}, scratch.path() / "test.hcrec");
   EXPECT_TRUE(cell) << cell.error().message();
   return cell.value_or(Cell());
 }

@@ -30,10 +30,10 @@ HeatCell heat_cell(const ContractPage& page, const ContractRow& row, std::size_t
   if (cell.answer == CellAnswer::broken)
     text = fmt::format("<a href=\"#{}\">{}</a>", cell_id(page, row, system), text);
   const bool lost = cell.answer == CellAnswer::broken;
-  const std::string css_class = lost && cell.promised         ? "hbad"
-                                : lost                        ? "h3"
+  const std::string css_class = lost && cell.promised             ? "hbad"
+                                : lost                            ? "h3"
                                 : cell.answer == CellAnswer::kept ? "h0"
-                                                              : "hnone";
+                                                                  : "hnone";
   return {.html = fmt::format("{}<br><small>{}</small>", text, escape(cell.promise)),
           .css_class = css_class,
           .hint = cell.problem.empty() ? cell.source : cell.problem};
