@@ -116,7 +116,7 @@ void Cell::finish(const std::vector<states::Coverage>& coverage) {
   whole = unchecked == 0;
   for (const states::Coverage& part : coverage) {
     space += part.space;
-    if (static_cast<double>(part.generated) < part.space) whole = false;
+    if (!part.bound.empty()) whole = false;
   }
   answer = broken > 0 ? Answer::broken : Answer::kept;
 }

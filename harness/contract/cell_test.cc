@@ -65,7 +65,7 @@ TEST(Cell, SaysWhetherMoreStatesExist) {
   EXPECT_EQ(cell.text(), "kept 0/1");
   Cell part;
   part.add({Verdict::wrong_data, ""}, {kNo}, "w1", 0);
-  part.finish({{.strategy = states::Strategy::prefix, .space = 5, .generated = 4}});
+  part.finish({{.strategy = states::Strategy::prefix, .space = 5, .bound = "the budget"}});
   EXPECT_EQ(part.text(), "broken 1/1+");
 }
 

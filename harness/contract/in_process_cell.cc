@@ -43,6 +43,7 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
   const auto list = test.whole_list();
   std::shared_ptr<const states::RunHistory> history;
   in_process::ExplorationOptions explore{.budget = options.states,
+                                         .reorder_per_cut = options.states,
                                          .run = {.seed = options.seed, .pause_ns_max = 0},
                                          .from_operation = test.offset() - 1,
                                          .interrupted = options.interrupted,
