@@ -164,6 +164,12 @@ class Vfs {
                                           std::span<const std::byte> data) {
     return pwrite(file, offset, data);
   }
+  /// Writes with RWF_ATOMIC: after a power cut, all of the data is there, or none. Fails with
+  /// ENOTSUP or EINVAL unless file system and device support a unit of this size.
+  virtual VfsResult<void> pwrite_atomic(FileHandle, std::uint64_t /*offset*/,
+                                        std::span<const std::byte> /*data*/) {
+    return refuse(ENOTSUP);
+  }
   virtual VfsResult<void> append(FileHandle file, std::span<const std::byte> data) = 0;
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,

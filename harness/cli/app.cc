@@ -35,6 +35,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--log", "FILE"},
     {"--log-size", "SIZE"},
     {"--machine", "FILE"},
+    {"--markdown", "FILE"},
     {"--memory", "SIZE"},
     {"--modules", "FOLDER|FILE"},
     {"--only", "NAME,..."},
@@ -54,6 +55,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--store", "FOLDER"},
     {"--strategy", "NAME,..."},
     {"--tear", "WORD"},
+    {"--test", "TEST"},
     {"--trace", "FILE"},
     {"--verdict", "VERDICT"},
     {"--vhost-user", "SOCKET"},
@@ -64,7 +66,8 @@ constexpr const char* kDefaultGroup = "Subcommands";  ///< of CLI11
 using AddCommand = void (*)(CLI::App&, int&);
 /// The commands by task, in the order of help.
 const std::vector<std::pair<const char*, std::vector<AddCommand>>> kTasks{
-    {"Crash tests", {add_check, add_campaign, add_explore, add_replay, add_extract}},
+    {"Crash tests",
+     {add_check, add_campaign, add_contract, add_explain, add_explore, add_replay, add_extract}},
     {"Emulated disks", {add_serve, add_simulate, add_recording}},
     {"Times", {add_bench, add_experiment, add_predict}},
     {"Results", {add_runs, add_trials, add_report, add_query, add_merge, add_gc}},

@@ -38,6 +38,8 @@ void add_gc(CLI::App& app, int& exit_code);
 void add_recording(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
+void add_contract(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);

@@ -224,6 +224,18 @@ VfsResult<void> PosixVfs::pwrite_by_uring(FileHandle file, std::uint64_t offset,
   return write_by_uring(descriptor(file), offset, data);
 }
 
+VfsResult<void> PosixVfs::pwrite_atomic(FileHandle file, std::uint64_t offset,
+                                        std::span<const std::byte> data) {
+  constexpr int kAtomic = 0x40;  // RWF_ATOMIC of Linux 6.11; older headers lack it
+  if (!fits_offset(offset, data.size())) return refuse(EFBIG);
+  const iovec all{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
+  const ssize_t n = ::pwritev2(descriptor(file), &all, 1, static_cast<off_t>(offset), kAtomic);
+  if (n < 0) return refuse(errno);
+  // An atomic write is never short.
+  if (static_cast<std::size_t>(n) != data.size()) return refuse(EIO);
+  return {};
+}
+
 VfsResult<void> PosixVfs::append(FileHandle file, std::span<const std::byte> data) {
   std::size_t put = 0;
   while (put < data.size()) {

@@ -28,6 +28,8 @@ class PosixVfs : public Vfs {
                                std::span<std::byte> into) override;
   VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
                          std::span<const std::byte> data) override;
+  VfsResult<void> pwrite_atomic(FileHandle file, std::uint64_t offset,
+                                std::span<const std::byte> data) override;
   VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;

@@ -21,6 +21,7 @@
 // cumulative: all up to P are judged, not only the last.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,11 @@
 #include "harness/workload/operation.h"
 
 namespace headcrash::oracle {
+
+/// Judges a recovered tree in place of the oracle. `persisted` is as for Oracle::judge(). May be
+/// called by several threads at once.
+using TreeJudge = std::function<std::vector<Finding>(std::optional<std::size_t> persisted,
+                                                     const std::vector<ObservedObject>& tree)>;
 
 struct OracleOptions {
   adapters::Promises promises;

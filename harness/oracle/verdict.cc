@@ -16,7 +16,8 @@ constexpr auto kVerdicts = base::names<Verdict>(
     {"clean", "replayed", "repaired-by-fsck", "stale-data", "non-atomic-rename", "resurrected",
      "zero-length", "wrong-data", "lost-synced-data", "not-repairable", "unmountable",
      "recovery-not-idempotent", "hang", "oops", "workload-failed", "harness-error"});
-constexpr auto kTiers = base::names<Tier>({"posix", "documented", "de-facto", "integrity"});
+constexpr auto kTiers =
+    base::names<Tier>({"posix", "documented", "de-facto", "integrity", "litmus"});
 
 }  // namespace
 

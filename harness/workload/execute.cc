@@ -55,6 +55,8 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
     if (operation.kind == Kind::append) return vfs.append(file, data);
     if (operation.kind == Kind::write_uring)
       return vfs.pwrite_by_uring(file, operation.offset, data);
+    if (operation.kind == Kind::write_atomic)
+      return vfs.pwrite_atomic(file, operation.offset, data);
     if (operation.kind == Kind::store) return vfs.mmap_write(file, operation.offset, data);
     if (operation.kind == Kind::write_mapped)
       return vfs.mmap_write_sync(file, operation.offset, data);
@@ -109,6 +111,7 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::write_direct:
     case Kind::write_direct_dsync:
     case Kind::write_uring:
+    case Kind::write_atomic:
     case Kind::write_mapped:
     case Kind::store:
     case Kind::append:

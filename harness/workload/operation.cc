@@ -89,7 +89,8 @@ constexpr std::array<Word, kOperationKinds> kWords{
      {Kind::subvolume, "subvolume", "p"},
      {Kind::snapshot, "snapshot", "pt"},
      {Kind::remove_subvolume, "remove-subvolume", "p"},
-     {Kind::crash, "crash", "c"}}};
+     {Kind::crash, "crash", "c"},
+     {Kind::write_atomic, "write-atomic", "polfv"}}};
 
 /// Inode flags and their letters in chattr(1).
 struct InodeFlag {
@@ -471,7 +472,7 @@ bool is_write(Kind kind) {
 
 bool is_direct(Kind kind) {
   return kind == Kind::write_direct || kind == Kind::write_direct_dsync ||
-         kind == Kind::write_uring;
+         kind == Kind::write_uring || kind == Kind::write_atomic;
 }
 
 bool moves_blocks(Kind kind) {

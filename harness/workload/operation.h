@@ -6,6 +6,8 @@
 //   write-sync, write-dsync, write-direct     the same with O_SYNC, O_DSYNC, O_DIRECT
 //   write-direct-dsync, write-uring           with O_DIRECT and O_DSYNC; the latter through
 //                                             io_uring
+//   write-atomic PATH OFFSET LENGTH FILE VERSION
+//                                             with O_DIRECT and RWF_ATOMIC
 //   write-mapped                              through a shared mapping and msync; inside the file
 //   store PATH OFFSET LENGTH FILE VERSION     through a shared mapping, without msync; inside the
 //                                             file
@@ -166,6 +168,7 @@ struct Operation {
     snapshot,
     remove_subvolume,
     crash,
+    write_atomic,
   };
   Kind kind = Kind::sync;
   std::string path;
@@ -188,7 +191,7 @@ struct Operation {
   std::int64_t seconds = 0;  ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
-inline constexpr std::size_t kOperationKinds = 60;
+inline constexpr std::size_t kOperationKinds = 61;
 inline constexpr std::uint32_t kLargestOwner = 65534;  ///< every file system can store it
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;

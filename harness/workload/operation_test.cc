@@ -29,7 +29,7 @@ const char* const kOneOfEach =
     "%f\nchmod foo 640\nchown foo 7 65534\ntouch foo 1000000000\nrest 8\nbegin\ncommit\n"
     "collapse foo 4096 8192\ninsert foo 0 4096\nclone foo 4096 8192 bar 0\ndedupe foo 0 4096 bar 8192\n"
     "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n"
-    "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\nremount-ro\naccess foo 1000000000\nsubvolume s\nsnapshot . t\nremove-subvolume t\ncrash panic\ncrash power\n";
+    "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\nwrite-atomic foo 0 4096 1 8\nremount-ro\naccess foo 1000000000\nsubvolume s\nsnapshot . t\nremove-subvolume t\ncrash panic\ncrash power\n";
 
 TEST(Operation, EveryOperationIsParsedAndFormatted) {
   const Result<std::vector<Operation>> list =

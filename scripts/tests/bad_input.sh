@@ -148,6 +148,13 @@ wrong "circle.toml: base" "is circular" -- campaign circle.toml
 file adapter.toml <<<'base = "ext4"
 optons = "nobarrier"'
 wrong adapter.toml optons "unknown key" -- explore --fs ./adapter.toml --workload ace-seq1/17
+wrong --test replace-unsinced 'did you mean "replace-unsynced"' -- contract --fs ufs-journal --test replace-unsinced
+wrong ufs-jornal "did you mean" -- contract --fs ufs-jornal --test 39
+wrong zebra "--list" -- explain zebra
+file table.json <<<'{"tests": []}'
+wrong table.json "not a contract table" -- contract diff table.json table.json
+file table.json <<<'{"contract": 1, "commit": "", "systems": [{"name": "ext4", "kernel": ""}], "tests": [], "cells": []}'
+wrong table.json "xfs" "use one of ext4" -- contract diff table.json:xfs table.json
 file devise.toml <<<'base = "ext4"
 [mkfs]
 command = ["mkfs.ext4", "{devise}"]'

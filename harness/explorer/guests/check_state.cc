@@ -110,7 +110,9 @@ class StateCheck : private run::RecoveryGuest {
     return end;
   }
   Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
-    return guest_.inspect(filesystem, {.again = again, .use = checker_.application_ == nullptr});
+    return guest_.inspect(
+        filesystem,
+        {.again = again, .use = checker_.application_ == nullptr && !checker_.only_content_});
   }
   Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override {
@@ -352,11 +354,10 @@ Result<void> StateCheck::ask_application() {
 
 void StateCheck::judge() {
   const base::Stopwatch watch;
-  if (recovery_.state().mounted && checker_.oracle_ != nullptr)
-    outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
-  if (first_tree_ && checker_.oracle_ != nullptr)
-    for (oracle::Finding& each :
-         checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
+  if (recovery_.state().mounted && checker_.judge_)
+    outcome_.findings = checker_.judge_(outcome_.persisted_operation, recovery_.tree());
+  if (first_tree_ && checker_.judge_)
+    for (oracle::Finding& each : checker_.judge_(outcome_.persisted_operation, *first_tree_)) {
       each.expected += ", also by the first mount";
       outcome_.findings.push_back(std::move(each));
     }
@@ -399,12 +400,18 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
   checker.filesystem_ = &filesystem;
   if (workload.application) {
     checker.application_ = std::make_shared<const workload::Application>(*workload.application);
+  } else if (workload.judge) {
+    checker.judge_ = workload.judge;
+    checker.only_content_ = true;
   } else if (!workload.operations.empty()) {
-    auto oracle = oracle::Oracle::follow(
+    auto followed = oracle::Oracle::follow(
         workload.operations,
         {.promises = filesystem.promises, .failed_operations = workload.failed_operations});
-    if (!oracle) return forward_error(oracle);
-    checker.oracle_ = std::make_shared<const oracle::Oracle>(std::move(*oracle));
+    if (!followed) return forward_error(followed);
+    checker.judge_ = [oracle = std::make_shared<const oracle::Oracle>(std::move(*followed))](
+                         std::optional<std::size_t> persisted, const auto& tree) {
+      return oracle->judge(persisted, tree);
+    };
   }
   checker.run_ = std::move(run);
   checker.on_host_ = host_can_check(filesystem);

@@ -80,7 +80,7 @@ bool is_failure(const StateOutcome& outcome);
 class StateChecker {
  public:
   /// Creates a checker. `filesystem` must outlive it. The content is judged by the application's
-  /// verifier, or by the oracle if there are operations. Without either, only recovery, mount and
+  /// verifier, by the workload's own judge, or by the oracle if there are operations. Without either, only recovery, mount and
   /// second recovery are checked. Fails if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
@@ -95,14 +95,14 @@ class StateChecker {
   StateOutcome check(StageGuest& guest, const states::CrashState& state,
                      const CheckOptions& options) const;
 
-  bool judges_content() const { return oracle_ != nullptr || application_ != nullptr; }
+  bool judges_content() const { return judge_ || application_ != nullptr; }
 
  private:
   friend class StateCheck;
   StateChecker() = default;
 
   const adapters::LinuxAdapter* filesystem_ = nullptr;
-  std::shared_ptr<const oracle::Oracle> oracle_;
+  oracle::TreeJudge judge_;  ///< unset if the operations are unknown
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
@@ -110,6 +110,7 @@ class StateChecker {
   std::optional<std::size_t> persisted_at_start_;
   std::vector<std::string> texts_at_start_;  // value for the recovery of an application
   bool on_host_ = false;
+  bool only_content_ = false;  ///< the recovered file system is not used any further
 };
 
 }  // namespace headcrash::explorer

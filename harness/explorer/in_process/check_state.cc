@@ -82,13 +82,15 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
 Result<StateChecker> StateChecker::create(
     const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
     std::optional<std::span<const workload::Operation>> operations,
-    const std::vector<workload::FailedOperation>& failed_operations, RememberedChecks* remembered) {
+    const std::vector<workload::FailedOperation>& failed_operations, RememberedChecks* remembered,
+    oracle::TreeJudge judge) {
   adapters::Promises promises = system.description().promises;
+  if (judge) operations = std::nullopt;
   if (!operations) promises.own_names = {"*"};  // these are not judged
   TRY(auto oracle,
       oracle::Oracle::follow(operations.value_or(std::span<const workload::Operation>()),
                              {.promises = promises, .failed_operations = failed_operations}));
-  return StateChecker(system, disk, fsck, std::move(oracle), remembered);
+  return StateChecker(system, disk, fsck, std::move(oracle), remembered, std::move(judge));
 }
 
 Result<adapters::CheckReport> StateChecker::check_without_limit(
@@ -160,11 +162,13 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
     step(StepKind::judge);
     return findings;
   };
-  if (!check.quick) {
+  if (!check.quick || judging_->replacement) {
+    check.all_known = false;
     const auto tree = judging_->observer.observe();
     step(StepKind::tree);
     if (!tree) return forward_error(tree);
-    auto findings = judging_->oracle.judge(persisted, *tree);
+    auto findings = judging_->replacement ? judging_->replacement(persisted, *tree)
+                                          : judging_->oracle.judge(persisted, *tree);
     step(StepKind::judge);
     return findings;
   }
@@ -268,7 +272,8 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
 }
 
 void StateChecker::judge_later_life(const StateFacts& facts, StateOutcome& outcome) {
-  if (!facts.lives_on || system_->control() || !keeps_rules(outcome)) return;
+  if (!facts.lives_on || system_->control() || !keeps_rules(outcome) || judging_->replacement)
+    return;
   later_life_.measure_new_disk();
   Random random(seed_of(*facts.lives_on));
   disk_->show(*facts.lives_on);

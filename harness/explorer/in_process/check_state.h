@@ -105,12 +105,12 @@ class StateChecker {
   /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. If
   /// `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow the
   /// operations. `remembered` has the outcomes of earlier checks of this disk with `fsck`; null:
-  /// nothing is remembered.
+  /// nothing is remembered. If `judge` is set, it judges trees in place of the oracle.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::optional<std::span<const workload::Operation>> operations,
       const std::vector<workload::FailedOperation>& failed_operations,
-      RememberedChecks* remembered = nullptr);
+      RememberedChecks* remembered = nullptr, oracle::TreeJudge judge = {});
 
   /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
@@ -127,27 +127,32 @@ class StateChecker {
   /// Owns the objects that judge. Must not be moved, because members refer to each other.
   struct Judging {
     Judging(const adapters::FileSystemType& type, StateDisk& disk, oracle::Oracle its_oracle,
-            bool remembers)
+            oracle::TreeJudge its_replacement, bool remembers)
         : oracle(std::move(its_oracle)),
-          observer(type, disk, oracle.judged()),
+          replacement(std::move(its_replacement)),
+          observer(type, disk, replacement ? kAllAspects : oracle.judged()),
           judge(oracle),
           tree(disk, observer, judge) {
-      if (remembers) remembered.emplace(disk);
+      if (remembers && !replacement) remembered.emplace(disk);
     }
+    static constexpr oracle::Aspects kAllAspects{
+        .modes = true, .owners = true, .times = true, .allocation = true};
     oracle::Oracle oracle;
+    oracle::TreeJudge replacement;  ///< judges in place of the oracle, if set
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;
     std::optional<RememberedStep<std::vector<oracle::Finding>>> remembered;
   };
   StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk,
-               adapters::ImageChecker& fsck, oracle::Oracle oracle, RememberedChecks* remembered)
+               adapters::ImageChecker& fsck, oracle::Oracle oracle, RememberedChecks* remembered,
+               oracle::TreeJudge judge)
       : system_(&system),
         disk_(&disk),
         fsck_(&fsck),
         remembered_(remembered),
         recovery_(system.recovery_trial()),
-        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle),
+        judging_(std::make_unique<Judging>(system.type(), disk, std::move(oracle), std::move(judge),
                                            remembered != nullptr)),
         later_life_(system, disk, fsck) {}
   struct Check {

@@ -134,6 +134,7 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
   auto outcome = examination.examine(found);
   if (!outcome) return forward_error(outcome);
   count(result, *outcome);
+  if (options.on_state) options.on_state(found, *outcome);
   keep(*std::move(outcome), found, watch.ms(), options, result);
   return {};
 }
@@ -161,8 +162,9 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   if (result.run.failure) return result;
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   TRY(disk_.begin_run(run));
-  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, result.run.judged(operations),
-                                         result.run.failed_operations, remembered_.get()));
+  TRY(auto checker,
+      StateChecker::create(system, disk_, *fsck_, result.run.judged(operations),
+                           result.run.failed_operations, remembered_.get(), options.judge));
   const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,
@@ -209,6 +211,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
     auto outcome = examination.examine(*found);
     if (!outcome) return forward_error(outcome);
     count(result, *outcome);
+    if (options.on_state) options.on_state(*found, *outcome);
     keep(*std::move(outcome), *found, state_watch.ms(), options, result);
     watch.lap();  // discards the time, because the examination reports the times of its steps
   }

@@ -48,6 +48,9 @@ struct ExplorationOptions {
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
+  oracle::TreeJudge judge = {};  ///< judges trees in place of the oracle, if set
+  /// Called for each checked state.
+  std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
   /// Set to true if the error is a contradiction: within a checker, between two runs, or within the
   /// lab. Other errors are caused by the host.
   bool* contradicted = nullptr;

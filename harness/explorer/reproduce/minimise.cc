@@ -136,7 +136,8 @@ states::CrashState with_missing(const states::CrashState& like,
 }  // namespace
 
 bool stronger(oracle::Tier one, oracle::Tier other) {
-  constexpr std::array<int, 4> kStrength{2, 1, 0, 3};  // posix, documented, de-facto, integrity
+  // posix, documented, de-facto, integrity, litmus
+  constexpr std::array<int, 5> kStrength{2, 1, 0, 3, 0};
   return kStrength.at(static_cast<std::size_t>(one)) >
          kStrength.at(static_cast<std::size_t>(other));
 }

@@ -177,6 +177,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, operation.version);
     case Kind::write_uring:
       return fail(subject, "xfs_io cannot write through io_uring");
+    case Kind::write_atomic:
+      return fail(subject, "not every xfs_io can write with RWF_ATOMIC");
     case Kind::flags:
       return flags_command(operation, subject, path);
     case Kind::project:

@@ -1,0 +1,87 @@
+#pragma once
+// A cell of the contract table: one litmus test on one file system.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/contract/litmus_test.h"
+#include "harness/oracle/verdict.h"
+#include "plugin/states/crash_state.h"
+#include "plugin/states/state_enumerator.h"
+
+namespace headcrash::contract {
+
+/// The answer of a cell. `unsupported`: the file system lacks an operation of it. `failed`: an
+/// operation failed that a correct file system executes, or the test could not run.
+enum class Answer : std::uint8_t { kept, broken, unsupported, failed };
+std::string_view name(Answer answer);
+
+/// The failing crash state with the fewest missing writes.
+struct SmallestCrash {
+  std::string state;        ///< its name in the recording
+  std::size_t missing = 0;  ///< number of lost or torn writes
+  std::string row;          ///< the row that the recovered tree does not fulfil
+  std::string found;        ///< the objects of this row
+  bool confirmed = false;   ///< the state failed again, on a fresh guest or without reuse
+};
+
+struct Cell {
+  int test = 0;  ///< number
+  std::string system;
+  Answer answer = Answer::failed;
+  std::uint64_t states = 0;    ///< number of distinct crash states that were checked
+  std::uint64_t broken = 0;    ///< states in which the answer is "no", including unusable ones
+  std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
+  /// States that headcrash itself could not check. They are in none of the other counts.
+  std::uint64_t unchecked = 0;
+  double space = 0;    ///< number of states that the strategies define
+  bool whole = false;  ///< all of them were checked, and the strategies omit none
+  Promise promise;
+  SmallestCrash smallest;  ///< set if `broken` is not 0
+  std::string problem;     ///< for unsupported and failed
+  std::string recording;   ///< path; empty if it was not kept
+  double seconds = 0;
+
+  /// Counts a checked state. `findings` may contain findings of other tiers, which are ignored.
+  void add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
+           const std::string& state, std::size_t missing);
+  /// Sets the answer, after all states.
+  void finish(const std::vector<states::Coverage>& coverage);
+  /// Returns "kept 0/412", "broken 3/388 of 1900", "unsupported".
+  std::string text() const;
+};
+
+struct TableSystem {
+  std::string name, kernel;
+};
+
+struct Table {
+  std::vector<LitmusTest> tests;
+  std::vector<TableSystem> systems;
+  std::vector<Cell> cells;  ///< in any order; a cell that has not run is missing
+  std::string commit;
+
+  const Cell* find(int test, std::string_view system) const;
+};
+
+std::string as_text(const Table& table, std::size_t width);
+std::string as_markdown(const Table& table);
+std::string as_csv(const Table& table);
+nlohmann::json as_json(const Table& table);
+/// Reads a table that as_json() wrote. Tests that no longer exist are an error.
+Result<Table> parse_table(const std::string& text, const std::string& file_name);
+
+/// A cell that differs between two tables or systems.
+struct Difference {
+  int test = 0;
+  const Cell* one = nullptr;
+  const Cell* other = nullptr;
+};
+/// Compares two systems, test by test. Only answers count, because the number of states depends on
+/// the layout of each file system.
+std::vector<Difference> differences(const Table& one, std::string_view system, const Table& other,
+                                    std::string_view other_system);
+
+}  // namespace headcrash::contract

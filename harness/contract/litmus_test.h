@@ -1,0 +1,94 @@
+#pragma once
+// A litmus test: one question about the tree after a power cut (README.md).
+//
+// Tests are tables of the files in tests/. A test has an initial state, which is synced, a list
+// of operations and an allowed set. Power cuts happen anywhere during the operations.
+//
+//   [[test]]
+//   number = 40
+//   name = "replace-synced"
+//   title = "replace a file by rename, fsync before"
+//   relies = "Editors and databases replace a file without a moment at which it is missing"
+//   initial = ["create f", "write f 0 8192 1 1"]
+//   operations = ["create t", "write t 0 8192 2 2", "fsync t", "rename t f"]
+//   allowed = ["f is old|new"]
+//   promise = "posix"               posix, man, documented, list, literature, de-facto or none
+//   source = "rename(2), fsync(2)"
+//   broken-by = ["forget 2"]        a defect that the allowed set must notice (seeded_defect.h)
+//   [test.promises]                 families of file systems with another promise
+//   nilfs2 = "documented: nilfs2.rst, order=strict"
+//
+// A test without a persistence point ends with "rest 1": its report shows that the calls before it
+// have returned, and it flushes nothing. A test without fsync ends with "rest 40" and "sync": the
+// kernel writes old data and metadata in its own order, and f2fs, which waits longer, writes the
+// rest.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/contract/allowed_set.h"
+#include "harness/contract/seeded_defect.h"
+#include "harness/workload/operation.h"
+#include "plugin/base/result.h"
+
+namespace headcrash::contract {
+
+/// The source of a promise, from strongest to weakest.
+enum class PromiseKind : std::uint8_t {
+  posix,
+  man,         ///< a manual page
+  documented,  ///< the kernel's documentation, or that of the file system
+  list,        ///< a maintainer's statement on a mailing list
+  literature,  ///< a paper
+  de_facto,    ///< undocumented, but applications rely on it
+  none,
+};
+std::string_view name(PromiseKind kind);  ///< for tables: "POSIX", "not promised"
+
+struct Promise {
+  PromiseKind kind = PromiseKind::none;
+  std::string source;
+};
+
+struct LitmusTest {
+  int number = 0;
+  std::string name, group, title, relies;
+  std::vector<workload::Operation> initial, operations;
+  AllowedSet allowed;
+  Promise promise;                          ///< of file systems that `promises` does not list
+  std::map<std::string, Promise> promises;  ///< by the prefix of a file system's name
+  SeededDefect defect;
+
+  /// Returns the initial operations, a sync, and the operations of the test.
+  std::vector<workload::Operation> whole_list() const;
+  /// Number of operations of whole_list() that precede the test's own.
+  std::size_t offset() const { return initial.size() + 1; }
+  /// Converts an operation number of whole_list() to one of the test; nullopt for the preparation.
+  std::optional<std::size_t> own_operation(std::optional<std::size_t> operation) const {
+    if (!operation || *operation < offset()) return std::nullopt;
+    return *operation - offset();
+  }
+  const Promise& promise_of(std::string_view filesystem) const;
+};
+
+/// Parses the tests of a file. Errors name the file, the test and the key.
+Result<std::vector<LitmusTest>> parse_tests(std::string_view text, const std::string& file_name,
+                                            const std::string& group);
+
+/// Returns all built-in tests by number. Fails if a test is invalid, which a unit
+/// test excludes.
+Result<std::vector<LitmusTest>> all_tests();
+
+/// Selects tests by number, name or group, in the order of numbers; all if `words` is empty. Fails
+/// for a word that selects nothing; the hint suggests a name.
+Result<std::vector<LitmusTest>> select_tests(std::span<const std::string> words);
+
+/// Returns the tests that best match free text, best first, at most `most`. A test matches if at
+/// least one word of the text occurs in its name, title, group, operations or reason.
+std::vector<LitmusTest> find_tests(std::string_view text, std::size_t most);
+
+}  // namespace headcrash::contract
