@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -35,7 +36,8 @@ constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
 // Size of the disk as a multiple of the bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
-constexpr std::chrono::seconds kMinimiseLimit{20};
+// The time left for minimising a failure, within these limits.
+constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
 struct CheckArguments {
   check::TestProgram program;
@@ -145,7 +147,7 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
                                                   {.record = {},
                                                    .recordings = folder,
                                                    .replay = replay_command(explored),
-                                                   .limit = kMinimiseLimit,
+                                                   .limit = minimise_limit(arguments, verdict),
                                                    .interrupted = &interrupted()}));
   const std::string state = report.minimised_state.empty() ? outcome.state : report.minimised_state;
   TRY(base::write_text_file(account.string(), report.account));
@@ -154,6 +156,13 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
   TRY(const auto run, states::RunHistory::load(outcome.recording));
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
+/// Returns the time limit for minimising a failure that was found after `verdict.seconds`.
+std::chrono::seconds minimise_limit(const CheckArguments& arguments, const Verdict& verdict) {
+  const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
+  return std::chrono::seconds(
+      std::lround(std::clamp(left, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
+}
+
   const std::size_t count = lost.writes.size();
   std::string writes =
       count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
