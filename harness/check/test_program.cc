@@ -24,6 +24,8 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kLineBytesMost = 200;  // same as kPersistedTextMost in harness/guest
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
+constexpr fs::perms kTraversable =
+    fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::string variable(const char* name, const char* otherwise) {
@@ -113,6 +115,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   std::error_code error;
   fs::create_directory(folder, error);
   if (error) return fail(folder.string(), error.message());
+  // A program that gives up root must reach its folder. It cannot list the scratch folder.
+  if (!error) fs::permissions(scratch.path(), kTraversable, error);
   HostCommand command{.argv = {},
                       .environment = environment_of(program),
                       .folder = folder,

@@ -1,6 +1,7 @@
 #include "harness/check/test_program.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -35,6 +36,15 @@ TEST_F(Prepare, MakesAnApplicationOfAProgram) {
        {"every-line-persists = true\n", "verify-by-exit-code = true\n",
         "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir {root}/check\", "})
     EXPECT_NE(text->find(line), std::string::npos) << line;
+}
+
+TEST_F(Prepare, AProgramThatGivesUpRootReachesItsFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto prepared = prepare({.argv = {"setpriv", "--reuid=65534", "--clear-groups", "sh", "-c",
+                                          "cd \"$HEADCRASH_FOLDER\" && echo done > log"},
+                                 .init = "chmod 777 ."},
+                                scratch_->path());
+  EXPECT_TRUE(prepared) << prepared.error().message();
 }
 
 TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
