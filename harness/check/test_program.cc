@@ -11,6 +11,7 @@
 
 #include "harness/check/host_program.h"
 #include "harness/check/program_image.h"
+#include "harness/workload/application.h"
 #include "plugin/base/command_text.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
@@ -152,10 +153,14 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
 
 /// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
-  std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
+  std::string line = fmt::format("cd {} && exec /.headcrash/busybox env -i", folder_in_guest());
+std::string folder_in_guest() {
+  return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
+}
+
   for (const auto& [name, value] : environment_of(program))
     line += " " + base::shell_quoted(fmt::format("{}={}", name, value));
-  line += fmt::format(" HEADCRASH_FOLDER={{root}}/{}", kTestFolder);
+  line += " HEADCRASH_FOLDER=" + folder_in_guest();
   for (const std::string& word : argv) line += " " + base::shell_quoted(word);
   return line;
 }
@@ -164,7 +169,7 @@ std::string application_text(const TestProgram& program) {
   const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
   const std::vector<std::string> verify =
       program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
-  std::string prepare = quoted(fmt::format("mkdir {{root}}/{}", kTestFolder));
+  std::string prepare = quoted("mkdir " + folder_in_guest());
   if (!program.init.empty())
     prepare += ", " + quoted(guest_line(program, {"sh", "-c", program.init}));
   return fmt::format(

@@ -34,7 +34,7 @@ TEST_F(Prepare, MakesAnApplicationOfAProgram) {
   ASSERT_TRUE(text);
   for (const char* line :
        {"every-line-persists = true\n", "verify-by-exit-code = true\n",
-        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir {root}/check\", "})
+        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir /.headcrash/disk/check\", "})
     EXPECT_NE(text->find(line), std::string::npos) << line;
 }
 
