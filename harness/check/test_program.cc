@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kLineBytesMost = 200;  // same as kPersistedTextMost in harness/guest
-constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
+constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::string variable(const char* name, const char* otherwise) {
@@ -115,15 +115,16 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  if (error) return fail(folder.string(), error.message());
   // A program that gives up root must reach its folder. It cannot list the scratch folder.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
+  if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},
                       .environment = environment_of(program),
                       .folder = folder,
                       .input = {},
                       .limit = program.limit};
   command.environment.emplace_back("HEADCRASH_FOLDER", folder.string());
+  std::uint64_t preallocated = 0;
   const auto run = [&](std::vector<std::string> argv, const std::string& what) -> Result<HostRun> {
     command.argv = std::move(argv);
     TRY(auto done, run_on_host(command, scratch.path()));
@@ -133,6 +134,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
                               last_words(done)),
                   "make it exit with 0 when the power does not fail");
     paths.insert(done.paths.begin(), done.paths.end());
+    preallocated += done.preallocated;
     return done;
   };
   if (!program.init.empty()) TRY(run({"sh", "-c", program.init}, "--init"));
@@ -148,16 +150,17 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
     TRY(run(program.argv, program.argv.front() + ", when it is started again,"));
   else
     TRY(run({"sh", "-c", program.verify}, "--verify"));
+  prepared.preallocated = preallocated;
   return prepared;
+}
+
+std::string folder_in_guest() {
+  return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
 /// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
   std::string line = fmt::format("cd {} && exec /.headcrash/busybox env -i", folder_in_guest());
-std::string folder_in_guest() {
-  return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
-}
-
   for (const auto& [name, value] : environment_of(program))
     line += " " + base::shell_quoted(fmt::format("{}={}", name, value));
   line += " HEADCRASH_FOLDER=" + folder_in_guest();

@@ -43,6 +43,7 @@ struct CheckArguments {
   check::TestProgram program;
   std::vector<std::string> filesystems;
   std::string folder = kDefaultFolder;
+  std::string disk;  ///< size of the disk; empty for an estimate
   std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
   std::size_t jobs = 2;
   bool keep = false, all = false, as_json = false;
@@ -96,14 +97,39 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns the size of the smallest disk for the file system, plus space for the bytes that the
-/// program writes.
-Result<std::string> disk_size(const ExploreArguments& explore,
+/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
+/// the bytes that the program writes and preallocates.
+Result<std::string> disk_size(const CheckArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
-                              std::uint64_t bytes_written) {
-  TRY(const auto least, size_of_new_disk(explore, filesystem));
-  const std::uint64_t wanted = least + kRoomFactor * bytes_written;
+                              const check::PreparedProgram& prepared) {
+  ExploreArguments explore;
+  explore.size = arguments.disk;
+  auto size = size_of_new_disk(explore, filesystem);
+  if (!size) size.error().subject = "--disk";
+  if (!size) return forward_error(size);
+  if (!arguments.disk.empty()) return arguments.disk;
+  const std::uint64_t wanted = *size + kRoomFactor * prepared.bytes + prepared.preallocated;
   return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
+}
+
+/// Checks the arguments that can be checked before the program runs.
+Result<void> validate(const CheckArguments& arguments) {
+  for (const std::string& filesystem : arguments.filesystems) {
+    TRY(const auto adapter, adapters::load_adapter(filesystem));
+    TRY(disk_size(arguments, adapter, {}));
+  }
+  return {};
+}
+
+/// Describes a failure of the program in the guest, without a power cut.
+tl::unexpected<Error> failed_in_guest(const CheckArguments& arguments,
+                                      const ExploreArguments& explore,
+                                      const explorer::RecordedWorkload& workload) {
+  const std::string subject = program_name(arguments) + " on " + explore.filesystem;
+  if (workload.disk_full)
+    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, *workload.failure),
+                "set a larger size with --disk");
+  return fail(subject, *workload.failure, "make it exit with 0 when the power does not fail");
 }
 
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
@@ -128,6 +154,13 @@ Result<void> write_script(const CheckArguments& arguments, const Explored& explo
           "exec {} --state {}\n",
           base::printable(program_name(arguments)), base::shell_quoted(fs::current_path().string()),
           replay_command(explored), base::shell_quoted(state)));
+}
+
+/// Returns the time limit for minimising a failure that was found after `verdict.seconds`.
+std::chrono::seconds minimise_limit(const CheckArguments& arguments, const Verdict& verdict) {
+  const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
+  return std::chrono::seconds(
+      std::lround(std::clamp(left, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
 }
 
 /// Minimises the first failure, describes it in `verdict`, and writes its page and its account.
@@ -156,13 +189,6 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
   TRY(const auto run, states::RunHistory::load(outcome.recording));
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
-/// Returns the time limit for minimising a failure that was found after `verdict.seconds`.
-std::chrono::seconds minimise_limit(const CheckArguments& arguments, const Verdict& verdict) {
-  const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
-  return std::chrono::seconds(
-      std::lround(std::clamp(left, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
-}
-
   const std::size_t count = lost.writes.size();
   std::string writes =
       count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
@@ -199,12 +225,10 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
-  TRY(explore.size, disk_size(explore, adapter, prepared.bytes));
+  TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
   TRY(explore_here(arguments, explore, explored));
-  if (explored.workload.failure)
-    return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
-                "make it exit with 0 when the power does not fail");
+  if (explored.workload.failure) return failed_in_guest(arguments, explore, explored.workload);
   const explorer::ExplorationResult& result = explored.result;
   Verdict verdict{.option = filesystem,
                   .filesystem = adapter.name,
@@ -337,6 +361,7 @@ Result<void> make_folder(const CheckArguments& arguments) {
 }
 
 Result<int> check_all(const CheckArguments& arguments) {
+  TRY(validate(arguments));
   TRY(make_folder(arguments));
   TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
   const std::string name = program_name(arguments);
@@ -440,6 +465,9 @@ void add_check(CLI::App& app, int& exit_code) {
                    "Time limit in seconds for the states of each file system")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command->add_option("--disk", arguments->disk,
+                      "Size of the test disk; default: the smallest for the file system, with room "
+                      "for what the program writes and preallocates on this host");
   command
       ->add_option("--run-limit", arguments->limit_s,
                    "Time limit in seconds for each command on this host")
