@@ -159,12 +159,24 @@ std::string folder_in_guest() {
 }
 
 /// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
+/// Searches PATH for the program, because busybox would prefer its own applet of that name.
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
-  std::string line = fmt::format("cd {} && exec /.headcrash/busybox env -i", folder_in_guest());
-  for (const auto& [name, value] : environment_of(program))
-    line += " " + base::shell_quoted(fmt::format("{}={}", name, value));
+  const Environment environment = environment_of(program);
+  const std::string& name = argv.front();
+  std::string line = "cd " + folder_in_guest();
+  if (name.find('/') == std::string::npos) {
+    const auto path = std::ranges::find(environment, "PATH", &Environment::value_type::first);
+    line += fmt::format(
+        " && p={} n={} && IFS=: && "
+        "for d in $p ''; do [ -z \"$d\" ] || [ ! -x \"$d/$n\" ] || break; done",
+        base::shell_quoted(path->second), base::shell_quoted(name));
+  }
+  line += " && exec /.headcrash/busybox env -i";
+  for (const auto& [variable, value] : environment)
+    line += " " + base::shell_quoted(fmt::format("{}={}", variable, value));
   line += " HEADCRASH_FOLDER=" + folder_in_guest();
-  for (const std::string& word : argv) line += " " + base::shell_quoted(word);
+  line += name.find('/') == std::string::npos ? " \"${d:+$d/}$n\"" : " " + base::shell_quoted(name);
+  for (std::size_t i = 1; i < argv.size(); ++i) line += " " + base::shell_quoted(argv[i]);
   return line;
 }
 
