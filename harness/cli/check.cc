@@ -126,10 +126,12 @@ tl::unexpected<Error> failed_in_guest(const CheckArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload) {
   const std::string subject = program_name(arguments) + " on " + explore.filesystem;
+  const std::string& failure = *workload.failure;
+  const std::string problem = failure.substr(0, failure.find_last_not_of('\n') + 1);
   if (workload.disk_full)
-    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, *workload.failure),
+    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
                 "set a larger size with --disk");
-  return fail(subject, *workload.failure, "make it exit with 0 when the power does not fail");
+  return fail(subject, problem, "make it exit with 0 when the power does not fail");
 }
 
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
