@@ -88,6 +88,9 @@ Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true, 0, kUserMode};
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
+  if (vm::user_mode_kernel_is_built(cache))
+    return {"user-mode guest", "its kernel is built",
+            "the first command that needs a guest packs it", true};
   return {"user-mode guest",
           "not built yet",
           "needed only for virtual time: " + base::installation().build_guest.string() +
