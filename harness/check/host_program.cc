@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <optional>
 
 #include "plugin/base/command_text.h"
 #include "plugin/base/descriptor.h"
@@ -24,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kNotFound = 127, kNotExecutable = 126;  // exit codes of env(1) and sh(1)
+constexpr const char* kKeepSize = "FALLOC_FL_KEEP_SIZE";
 constexpr int kInterpretersMost = 4;  // limit for scripts whose interpreters are scripts
 
 Result<base::Descriptor> create(const fs::path& path) {
@@ -130,6 +135,28 @@ std::string interpreter_of(const fs::path& program) {
   return {};
 }
 
+/// Parses "fallocate(3</folder/file>, MODE, OFFSET, BYTES) = 0". Returns the file and the end of
+/// the reserved range; nullopt for other lines and for modes that release space.
+std::optional<std::pair<std::string, std::uint64_t>> reserved_range(std::string_view line) {
+  constexpr std::string_view kCall = "fallocate(";
+  const std::size_t call = line.find_first_not_of("0123456789 ");  // after the process's number
+  if (call == std::string_view::npos || !line.substr(call).starts_with(kCall)) return std::nullopt;
+  const std::size_t open = line.find('<', call);
+  if (open == std::string_view::npos) return std::nullopt;
+  const std::string file(annotated(line, open));
+  const std::size_t arguments = line.find(">, ", open);
+  if (file.empty() || arguments == std::string_view::npos) return std::nullopt;
+  const std::string rest(line.substr(arguments + 3));
+  std::array<char, 64> mode{};
+  std::uint64_t offset = 0, bytes = 0;
+  if (std::sscanf(rest.c_str(), "%63[^,], %" SCNu64 ", %" SCNu64, mode.data(), &offset, &bytes) !=
+      3)
+    return std::nullopt;
+  if (mode.data() != std::string_view("0") && mode.data() != std::string_view(kKeepSize))
+    return std::nullopt;
+  return std::pair(file, offset + bytes);
+}
+
 void add_interpreters(std::set<fs::path>& paths) {
   std::vector<fs::path> programs(paths.begin(), paths.end());
   for (int depth = 0; depth < kInterpretersMost && !programs.empty(); ++depth) {
@@ -153,6 +180,19 @@ std::set<fs::path> traced_paths(std::istream&& trace) {
   return paths;
 }
 
+std::uint64_t preallocated_bytes(std::istream&& trace) {
+  std::map<std::string, std::uint64_t> ends;
+  for (std::string line; std::getline(trace, line);) {
+    if (const auto range = reserved_range(line)) {
+      std::uint64_t& end = ends[range->first];
+      end = std::max(end, range->second);
+    }
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [file, end] : ends) bytes += end;
+  return bytes;
+}
+
 Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch) {
   const fs::path input = scratch / "input", trace = scratch / "trace";
   const fs::path output = scratch / "output", errors = scratch / "errors";
@@ -171,7 +211,7 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
                                 "-s",
                                 "4096",
                                 "-e",
-                                "trace=%file",
+                                "trace=%file,fallocate",
                                 "-e",
                                 "signal=none",
                                 "-o",
@@ -211,6 +251,7 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
     if (fs::exists(fs::symlink_status(path, error))) run.paths.insert(path);
   }
   add_interpreters(run.paths);
+  run.preallocated = preallocated_bytes(std::ifstream(trace, std::ios::binary));
   return run;
 }
 

@@ -2,6 +2,7 @@
 // Runs a program on the host under strace(1), to learn what it prints and which files it needs.
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <istream>
 #include <set>
@@ -29,6 +30,7 @@ struct HostRun {
   /// Absolute paths of the files, symbolic links and folders that the program used, as it named
   /// them. Excludes its working folder, /proc, /sys and /dev.
   std::set<std::filesystem::path> paths;
+  std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };
 
 /// Runs the command and waits for it. `scratch` receives its output and the trace. Fails if strace
@@ -40,5 +42,9 @@ Result<HostRun> run_on_host(const HostCommand& command, const std::filesystem::p
 /// against the folder that strace prints with them; relative paths without such a folder are
 /// ignored.
 std::set<std::filesystem::path> traced_paths(std::istream&& trace);
+
+/// Returns the sum of the largest ends that fallocate(2) reserved in each file, from the output of
+/// `strace -y -e trace=fallocate`. Ignores calls that release space.
+std::uint64_t preallocated_bytes(std::istream&& trace);
 
 }  // namespace headcrash::check

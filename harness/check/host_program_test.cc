@@ -30,6 +30,17 @@ TEST(TracedPaths, AreUnescaped) {
                    "/unfinished"}));
 }
 
+TEST(PreallocatedBytes, CountEachFileOnceAndOnlyReservations) {
+  EXPECT_EQ(preallocated_bytes(std::istringstream(
+                "1 fallocate(3</t/log>, FALLOC_FL_KEEP_SIZE, 0, 1000) = 0\n"
+                "1 fallocate(3</t/log>, FALLOC_FL_KEEP_SIZE, 1000, 500) = 0\n"
+                "1 fallocate(4</t/data>, 0, 0, 30) = 0\n"
+                "1 fallocate(4</t/data>, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 0, 9000) = 0\n"
+                "1 access(\"fallocate(3</t/x>, 0, 0, 7)\", R_OK) = 0\n"
+                "1 fallocate(5, 0, 0, 70) = 0\n")),
+            1530U);
+}
+
 TEST(RunOnHost, ReportsOutputExitCodeAndFiles) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);

@@ -11,6 +11,7 @@
 
 #include "harness/check/host_program.h"
 #include "harness/check/program_image.h"
+#include "harness/workload/application.h"
 #include "plugin/base/command_text.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
@@ -23,6 +24,8 @@ namespace fs = std::filesystem;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kLineBytesMost = 200;  // same as kPersistedTextMost in harness/guest
+constexpr fs::perms kTraversable =
+    fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -112,6 +115,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
+  // A program that gives up root must reach its folder. It cannot list the scratch folder.
+  if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},
                       .environment = environment_of(program),
@@ -119,6 +124,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
                       .input = {},
                       .limit = program.limit};
   command.environment.emplace_back("HEADCRASH_FOLDER", folder.string());
+  std::uint64_t preallocated = 0;
   const auto run = [&](std::vector<std::string> argv, const std::string& what) -> Result<HostRun> {
     command.argv = std::move(argv);
     TRY(auto done, run_on_host(command, scratch.path()));
@@ -128,6 +134,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
                               last_words(done)),
                   "make it exit with 0 when the power does not fail");
     paths.insert(done.paths.begin(), done.paths.end());
+    preallocated += done.preallocated;
     return done;
   };
   if (!program.init.empty()) TRY(run({"sh", "-c", program.init}, "--init"));
@@ -143,16 +150,33 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
     TRY(run(program.argv, program.argv.front() + ", when it is started again,"));
   else
     TRY(run({"sh", "-c", program.verify}, "--verify"));
+  prepared.preallocated = preallocated;
   return prepared;
 }
 
+std::string folder_in_guest() {
+  return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
+}
+
 /// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
+/// Searches PATH for the program, because busybox would prefer its own applet of that name.
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
-  std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
-  for (const auto& [name, value] : environment_of(program))
-    line += " " + base::shell_quoted(fmt::format("{}={}", name, value));
-  line += fmt::format(" HEADCRASH_FOLDER={{root}}/{}", kTestFolder);
-  for (const std::string& word : argv) line += " " + base::shell_quoted(word);
+  const Environment environment = environment_of(program);
+  const std::string& name = argv.front();
+  std::string line = "cd " + folder_in_guest();
+  if (name.find('/') == std::string::npos) {
+    const auto path = std::ranges::find(environment, "PATH", &Environment::value_type::first);
+    line += fmt::format(
+        " && p={} n={} && IFS=: && "
+        "for d in $p ''; do [ -z \"$d\" ] || [ ! -x \"$d/$n\" ] || break; done",
+        base::shell_quoted(path->second), base::shell_quoted(name));
+  }
+  line += " && exec /.headcrash/busybox env -i";
+  for (const auto& [variable, value] : environment)
+    line += " " + base::shell_quoted(fmt::format("{}={}", variable, value));
+  line += " HEADCRASH_FOLDER=" + folder_in_guest();
+  line += name.find('/') == std::string::npos ? " \"${d:+$d/}$n\"" : " " + base::shell_quoted(name);
+  for (std::size_t i = 1; i < argv.size(); ++i) line += " " + base::shell_quoted(argv[i]);
   return line;
 }
 
@@ -160,7 +184,7 @@ std::string application_text(const TestProgram& program) {
   const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
   const std::vector<std::string> verify =
       program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
-  std::string prepare = quoted(fmt::format("mkdir {{root}}/{}", kTestFolder));
+  std::string prepare = quoted("mkdir " + folder_in_guest());
   if (!program.init.empty())
     prepare += ", " + quoted(guest_line(program, {"sh", "-c", program.init}));
   return fmt::format(

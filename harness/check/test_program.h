@@ -40,6 +40,7 @@ struct PreparedProgram {
   std::size_t lines = 0;              ///< number of lines that the program printed on this host
   double seconds = 0;                 ///< duration of the traced run
   std::uint64_t bytes = 0;            ///< size of the program's folder after the run
+  std::uint64_t preallocated = 0;     ///< bytes that init, program and verifier preallocated
   bool ran_on_host = false;           ///< false with a root file system of the user
 };
 

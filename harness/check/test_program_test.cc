@@ -1,6 +1,7 @@
 #include "harness/check/test_program.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -33,8 +34,17 @@ TEST_F(Prepare, MakesAnApplicationOfAProgram) {
   ASSERT_TRUE(text);
   for (const char* line :
        {"every-line-persists = true\n", "verify-by-exit-code = true\n",
-        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir {root}/check\", "})
+        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir /.headcrash/disk/check\", "})
     EXPECT_NE(text->find(line), std::string::npos) << line;
+}
+
+TEST_F(Prepare, AProgramThatGivesUpRootReachesItsFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto prepared = prepare({.argv = {"setpriv", "--reuid=65534", "--clear-groups", "sh", "-c",
+                                          "cd \"$HEADCRASH_FOLDER\" && echo done > log"},
+                                 .init = "chmod 777 ."},
+                                scratch_->path());
+  EXPECT_TRUE(prepared) << prepared.error().message();
 }
 
 TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {

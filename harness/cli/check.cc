@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -35,12 +36,14 @@ constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
 // Size of the disk as a multiple of the bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
-constexpr std::chrono::seconds kMinimiseLimit{20};
+// The time left for minimising a failure, within these limits.
+constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
 struct CheckArguments {
   check::TestProgram program;
   std::vector<std::string> filesystems;
   std::string folder = kDefaultFolder;
+  std::string disk;  ///< size of the disk; empty for an estimate
   std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
   std::size_t jobs = 2;
   bool keep = false, all = false, as_json = false;
@@ -94,14 +97,41 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns the size of the smallest disk for the file system, plus space for the bytes that the
-/// program writes.
-Result<std::string> disk_size(const ExploreArguments& explore,
+/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
+/// the bytes that the program writes and preallocates.
+Result<std::string> disk_size(const CheckArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
-                              std::uint64_t bytes_written) {
-  TRY(const auto least, size_of_new_disk(explore, filesystem));
-  const std::uint64_t wanted = least + kRoomFactor * bytes_written;
+                              const check::PreparedProgram& prepared) {
+  ExploreArguments explore;
+  explore.size = arguments.disk;
+  auto size = size_of_new_disk(explore, filesystem);
+  if (!size) size.error().subject = "--disk";
+  if (!size) return forward_error(size);
+  if (!arguments.disk.empty()) return arguments.disk;
+  const std::uint64_t wanted = *size + kRoomFactor * prepared.bytes + prepared.preallocated;
   return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
+}
+
+/// Checks the arguments that can be checked before the program runs.
+Result<void> validate(const CheckArguments& arguments) {
+  for (const std::string& filesystem : arguments.filesystems) {
+    TRY(const auto adapter, adapters::load_adapter(filesystem));
+    TRY(disk_size(arguments, adapter, {}));
+  }
+  return {};
+}
+
+/// Describes a failure of the program in the guest, without a power cut.
+tl::unexpected<Error> failed_in_guest(const CheckArguments& arguments,
+                                      const ExploreArguments& explore,
+                                      const explorer::RecordedWorkload& workload) {
+  const std::string subject = program_name(arguments) + " on " + explore.filesystem;
+  const std::string& failure = *workload.failure;
+  const std::string problem = failure.substr(0, failure.find_last_not_of('\n') + 1);
+  if (workload.disk_full)
+    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
+                "set a larger size with --disk");
+  return fail(subject, problem, "make it exit with 0 when the power does not fail");
 }
 
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
@@ -128,6 +158,13 @@ Result<void> write_script(const CheckArguments& arguments, const Explored& explo
           replay_command(explored), base::shell_quoted(state)));
 }
 
+/// Returns the time limit for minimising a failure that was found after `verdict.seconds`.
+std::chrono::seconds minimise_limit(const CheckArguments& arguments, const Verdict& verdict) {
+  const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
+  return std::chrono::seconds(
+      std::lround(std::clamp(left, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
+}
+
 /// Minimises the first failure, describes it in `verdict`, and writes its page and its account.
 Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, Verdict& verdict) {
   const auto failure = std::ranges::find_if(explored.result.failures,
@@ -145,7 +182,7 @@ Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, 
                                                   {.record = {},
                                                    .recordings = folder,
                                                    .replay = replay_command(explored),
-                                                   .limit = kMinimiseLimit,
+                                                   .limit = minimise_limit(arguments, verdict),
                                                    .interrupted = &interrupted()}));
   const std::string state = report.minimised_state.empty() ? outcome.state : report.minimised_state;
   TRY(base::write_text_file(account.string(), report.account));
@@ -190,12 +227,10 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
-  TRY(explore.size, disk_size(explore, adapter, prepared.bytes));
+  TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
   TRY(explore_here(arguments, explore, explored));
-  if (explored.workload.failure)
-    return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
-                "make it exit with 0 when the power does not fail");
+  if (explored.workload.failure) return failed_in_guest(arguments, explore, explored.workload);
   const explorer::ExplorationResult& result = explored.result;
   Verdict verdict{.option = filesystem,
                   .filesystem = adapter.name,
@@ -328,6 +363,7 @@ Result<void> make_folder(const CheckArguments& arguments) {
 }
 
 Result<int> check_all(const CheckArguments& arguments) {
+  TRY(validate(arguments));
   TRY(make_folder(arguments));
   TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
   const std::string name = program_name(arguments);
@@ -431,6 +467,9 @@ void add_check(CLI::App& app, int& exit_code) {
                    "Time limit in seconds for the states of each file system")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command->add_option("--disk", arguments->disk,
+                      "Size of the test disk; default: the smallest for the file system, with room "
+                      "for what the program writes and preallocates on this host");
   command
       ->add_option("--run-limit", arguments->limit_s,
                    "Time limit in seconds for each command on this host")

@@ -34,8 +34,9 @@ struct Program {
   const char* package;
   unsigned uses = 0;
 };
+constexpr const char* kQemuProgram = "qemu-system-x86_64";
 constexpr Program kPrograms[] = {
-    {"nbdkit", "nbdkit", kServe | kQemu}, {"qemu-system-x86_64", "qemu-system-x86", kQemu},
+    {"nbdkit", "nbdkit", kServe | kQemu}, {kQemuProgram, "qemu-system-x86", kQemu},
     {"gnuplot", "gnuplot-nox", kReports}, {"mkfs.ext4", "e2fsprogs", kGuests},
     {"e2fsck", "e2fsprogs", kGuests},     {"cpio", "cpio", kGuests},
     {"depmod", "kmod", kGuests},          {"busybox", "busybox-static", kGuests},
@@ -50,7 +51,8 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;  ///< uses that are impossible unless the finding is good
+  unsigned needed_for = 0;   ///< uses that are impossible unless the finding is good
+  unsigned missing_for = 0;  ///< uses that are impossible, although the finding is good
 };
 
 /// Checks the folder for guests. If the folder does not exist, checks whether it can be created.
@@ -84,13 +86,19 @@ Finding examine_guest(const fs::path& cache) {
 /// Checks whether the guest for virtual time has been built, which only `guest = "virtual"` needs.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
-  if (!image) return {"user-mode guest", image.error().problem, "", true};
+  if (!image) return {"user-mode guest", image.error().problem, "", true, 0, kUserMode};
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
-  return {"user-mode guest", "not built yet",
+  if (vm::user_mode_kernel_is_built(cache))
+    return {"user-mode guest", "its kernel is built",
+            "the first command that needs a guest packs it", true};
+  return {"user-mode guest",
+          "not built yet",
           "needed only for virtual time: " + base::installation().build_guest.string() +
               " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 "
               "GiB of free space",
-          true};
+          true,
+          0,
+          kUserMode};
 }
 
 std::vector<Finding> examine() {
@@ -118,9 +126,16 @@ std::vector<Finding> examine() {
       {"accelerator", fmt::format("{} ({})", vm::name(probe.accelerator), probe.reason), "", true});
   findings.push_back(examine_cache(cache));
   findings.back().needed_for = kGuests;
+  const Finding user_mode = examine_user_mode_guest(cache);
   findings.push_back(examine_guest(cache));
-  findings.back().needed_for = kQemu | kCheck;
-  findings.push_back(examine_user_mode_guest(cache));
+  findings.back().needed_for = kQemu;
+  // A check runs in either kind of guest.
+  if (user_mode.missing_for != 0) {
+    findings.back().needed_for |= kCheck;
+    for (Finding& finding : findings)
+      if (finding.what == kQemuProgram) finding.needed_for |= kCheck;
+  }
+  findings.push_back(user_mode);
   return findings;
 }
 
@@ -131,7 +146,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
   for (const auto& [use, name] : kUses) {
     uses.emplace_back(name, std::vector<std::string>{});
     for (const Finding& finding : findings)
-      if (!finding.good && (finding.needed_for & use) != 0)
+      if (((finding.good ? 0 : finding.needed_for) | finding.missing_for) & use)
         uses.back().second.push_back(finding.what);
   }
   return uses;

@@ -132,7 +132,9 @@ tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error&
 Result<json> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
                                const vm::EventHandler& on_event) {
   return guest_.call(request, timeout, on_event, [this] {
-    return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
+    return (interrupted_ != nullptr && *interrupted_) ||
+           (give_up_at_ && std::chrono::steady_clock::now() > *give_up_at_) ||
+           guest_.oops().has_value();
   });
 }
 

@@ -26,6 +26,7 @@
 #include "harness/vm/guest.h"
 #include "harness/workload/application.h"
 #include "harness/workload/operation.h"
+#include "plugin/base/json_socket.h"
 
 namespace headcrash::run {
 
@@ -123,6 +124,10 @@ class GuestSession {
                const std::atomic<bool>* interrupted = nullptr)
       : guest_(guest), timeout_(step_timeout), interrupted_(interrupted) {}
 
+  /// Aborts requests that are pending at this time; nullopt for no limit. The kind of the error is
+  /// interrupted.
+  void give_up_at(std::optional<base::Deadline> deadline) { give_up_at_ = deadline; }
+
   Result<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 
   /// Sets the wall clock and the seed of the guest's random generators.
@@ -170,6 +175,7 @@ class GuestSession {
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
   const std::atomic<bool>* interrupted_;
+  std::optional<base::Deadline> give_up_at_;
 };
 
 /// run_request() returns the request that run() sends, for callers that also handle other events

@@ -8,9 +8,8 @@
 
 namespace headcrash::vm {
 
-/// Returns the command line. Address space randomisation is disabled for reproducible runs. glibc's
-/// rseq is disabled because user-mode Linux unmaps its memory below the guest's programs, and the
-/// host's kernel would kill these programs.
+/// Returns the command line. glibc's rseq is disabled because user-mode Linux unmaps its memory
+/// below the guest's programs, and the host's kernel would kill these programs.
 std::vector<std::string> user_mode_command(const GuestSpec& spec,
                                            const std::filesystem::path& scratch);
 

@@ -23,7 +23,8 @@ constexpr std::string_view kEachSetting = "+*";
 
 constexpr const char* kInsideName = "inside";
 /// Runs a line inside the image /rootfs.squashfs of the guest (scripts/build-guest). Changes go to
-/// an overlay in memory.
+/// an overlay in memory. The file system under test is kInsideDisk, and also ROOT unless the image
+/// has files there.
 constexpr const char* kInsideScript = R"sh(# inside ROOT LINE
 set -e
 image=/run/rootfs/image memory=/run/rootfs/memory root=/run/rootfs/memory/root
@@ -45,8 +46,9 @@ mkdir -p $root/dev/shm
 mount -t tmpfs tmpfs $root/dev/shm
 mount -t proc proc $root/proc
 mount -o bind /sys $root/sys
-mount -o bind "$2" "$root/$2"
-mkdir $root/.headcrash
+[ -n "$(ls -A "$image/$2" 2> /dev/null)" ] || mount -o bind "$2" "$root/$2"
+mkdir -p $root/.headcrash/disk
+mount -o bind "$2" $root/.headcrash/disk
 touch $root/.headcrash/busybox
 for busybox in /usr/bin/busybox /bin/busybox; do [ ! -f $busybox ] || break; done
 mount -o bind $busybox $root/.headcrash/busybox

@@ -35,6 +35,8 @@
 namespace headcrash::workload {
 
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
+/// The file system under test, as seen by a program in its own root file system (`rootfs`).
+inline constexpr const char* kInsideDisk = "/.headcrash/disk";
 
 struct ApplicationSetting {
   std::string words;  ///< text that replaces {setting}

@@ -51,6 +51,9 @@ wrong list WHAT "headcrash help list" -- list
 wrong 'did you mean "profiles"' -- list profile
 wrong 'did you mean "campaign"' -- init campain
 wrong merge DATABASE -- merge -o merged.db
+wrong --disk '"lots"' -- check --fs ext4 --disk lots -- false
+wrong --disk "too small" -- check --fs ext4 --disk 4K -- false
+wrong '"ext5"' -- check --fs ext4 --fs ext5 -- false
 wrong experiment ganger94 -- experiment ganger95
 wrong ganger94/table99 "unknown experiment" -- experiment ganger94/table99
 wrong memry-mb memory-mb -- experiment chen96/calculator --set memry-mb=512

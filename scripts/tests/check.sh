@@ -29,6 +29,15 @@ exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
 said "contains files that are not from a check"
 
 guest=(--guest qemu --fs ext4 --states 16 --time 120)
+exits 2 "$headcrash" check "${guest[@]}" --disk 40M -- dd if=/dev/zero of=file bs=1M count=60 conv=fsync status=none
+said "the disk of 40M is full"
+said "--disk"
+# The disk has room for what the program preallocates. The guest runs the host's fallocate: that of busybox has no -n.
+exits 0 "$headcrash" check "${guest[@]}" --verify 'read -r word; [ -z "$word" ] || grep -q record log' \
+  -- sh -c 'touch f && fallocate -n -l 100M f && echo record >>log && sync log . && echo done'
+# The limit aborts checks that are in progress. They say nothing about the program.
+exits 0 "$headcrash" check --guest qemu --fs ext4 --time 3 --states 100000 --verify 'sh ./verify.sh && sleep 0.2' -- ./synced
+said "ext4    kept "
 exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./synced
 said "synced acknowledged 3 lines"
 said "ext4    kept "

@@ -15,7 +15,7 @@ if [ "${2:-}" = real ]; then
   exits 0 uml
   guest=$(tail -n 1 "$scratch/out")
   describes '"uml": true'
-  for edit in exit-kill spin clock-1ns long-sleep hz-250 no-host-entropy no-host-features no-measuring no-wakeup-preemption fixed-addresses large-fp-state; do describes "\"$edit\""; done
+  for edit in exit-kill spin clock-1ns long-sleep hz-250 no-host-entropy no-host-features no-measuring no-wakeup-preemption fixed-addresses unnamed-memory large-fp-state; do describes "\"$edit\""; done
   exits 0 uml --check
   [ "$(cat "$scratch/out")" = "$guest" ] || failed "--check says $(cat "$scratch/out")"
   # The kernel boots and starts the agent, which has no connection. Its exit causes a panic, which ends the process.
@@ -24,11 +24,12 @@ if [ "${2:-}" = real ]; then
     shift
     mkdir "$scratch/$name"
     (cd "$scratch/$name" && env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$@" timeout 60 "$guest/linux" mem=256M initrd="$guest/initramfs" \
-      uml_dir="$scratch/$name/" time-travel=inf-cpu time-travel-start=0 stderr=1 console=stderr con=null con0=null,null panic=0 \
+      uml_dir=./ time-travel=inf-cpu time-travel-start=0 stderr=1 console=stderr con=null con0=null,null panic=0 \
       </dev/null >"$scratch/$name/out" 2>"$scratch/$name/console" || true)
-    grep -q 'Run /init as init process' "$scratch/$name/console" || failed "the kernel did not start the agent: $(tail -n 20 "$scratch/$name/console")"
-    # Skips messages about the host's limits, which are printed before the guest starts.
-    grep -a '^\[' "$scratch/$name/console" | sed -n '/Linux version/,$p' >"$scratch/$name.log"
+    # The panic writes the whole log to standard output. Skips messages about the host, which are printed before the guest starts, and
+    # the random name of the kernel's control socket.
+    cat "$scratch/$name/console" "$scratch/$name/out" | sed -n '/Linux version/,$p' | grep -av mconsole >"$scratch/$name.log"
+    grep -q 'Run /init as init process' "$scratch/$name.log" || failed "the kernel did not start the agent: $(tail -n 20 "$scratch/$name.log")"
   }
   boot first
   sleep 1

@@ -46,7 +46,7 @@ def server(request):
 H
 serve_by_hand() {   # WORDS of serve
   "$headcrash" serve --profile hp-c2447 --size 64M --write-cache off --vhost-user disk.sock --virtual-time "$@" --json -- \
-    env GLIBC_TUNABLES=glibc.pthread.rseq=0 setarch -R "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
+    env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$guest/linux" mem=128M initrd="$guest/initramfs" uml_dir="$scratch/" \
     stderr=1 console=stderr con=null con0=null,null loglevel=5 >serve.out 2>serve.err &
   server=$!
 }

@@ -89,6 +89,11 @@ class Exploration {
     return options_.limit.count() > 0 &&
            watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
   }
+  /// Returns true if the limit aborted this check. Its outcome says nothing about the state.
+  bool given_up(const StateOutcome& outcome) const {
+    return out_of_time() && outcome.judgement.verdict == oracle::Verdict::harness_error;
+  }
+  void give_up_at_limit(bool limited);
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
@@ -113,6 +118,7 @@ class Exploration {
   std::shared_ptr<const states::RunHistory> run_;
   std::optional<StateChecker> checker_;
   const base::Stopwatch watch_;
+  const base::Deadline deadline_ = base::after(options_.limit);
 
   std::mutex mutex_;  // protects all members below
   ExplorationResult result_;
@@ -132,6 +138,13 @@ void Exploration::on_all_guests(Work work) {
     threads.emplace_back([&, i] { work(*guests_[i]); });
   work(*guests_[0]);
   for (std::thread& thread : threads) thread.join();
+}
+
+/// Aborts checks that are in progress when the limit is reached, or no longer does so.
+void Exploration::give_up_at_limit(bool limited) {
+  if (options_.limit.count() == 0) return;
+  for (StageGuest* guest : guests_)
+    guest->give_up_at(limited ? std::optional(deadline_) : std::nullopt);
 }
 
 Result<ExplorationResult> Exploration::run() {
@@ -166,8 +179,11 @@ Result<ExplorationResult> Exploration::run() {
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
-  TRY(explore_workload(explore));
-  if (recoveries && !stopped()) explore_recoveries(recovery_budget);
+  give_up_at_limit(true);
+  const auto explored = explore_workload(explore);
+  if (explored && recoveries && !stopped()) explore_recoveries(recovery_budget);
+  give_up_at_limit(false);
+  if (!explored) return forward_error(explored);
   if (error_) return tl::unexpected(*error_);
   for (const StageGuest* guest : guests_) result_.restores += guest->restores();
   result_.wall_ms = watch_.ms();
@@ -212,7 +228,7 @@ bool Exploration::drawn(std::uint64_t digest) const {
 void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
                           const states::FoundState& found, std::optional<Strategy> strategy) {
   StateOutcome outcome = checker.check(guest, found.state, {});
-  if (interrupted()) return;
+  if (interrupted() || given_up(outcome)) return;
   outcome.strategy = strategy.value_or(found.strategy);
   outcome.digest = found.digest;
   const bool failed = is_failure(outcome);
@@ -238,7 +254,7 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
   if (failed) return confirm(guest, checker, found.state, outcome);
   if (outcome.in_guest_only || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
-  if (interrupted()) return;
+  if (interrupted() || given_up(second)) return;
   const std::string differs = disagreement(outcome, second);
   const std::lock_guard lock(mutex_);
   ++result_.sampled;
@@ -259,7 +275,9 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
+  guest.give_up_at(std::nullopt);  // a failure that was found in time is confirmed
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
+  if (options_.limit.count() > 0) guest.give_up_at(deadline_);
   if (interrupted()) {
     const std::lock_guard lock(mutex_);
     ++result_.unconfirmed;

@@ -24,7 +24,9 @@ struct ExplorationOptions {
   double in_guest_share = 0.05;    ///< share of states that are also checked wholly in the guest
   std::size_t failures_confirmed = 20;  ///< per kind; further failures are only counted
   bool stop_at_first = false;           ///< stop at the first confirmed failure
-  std::chrono::seconds limit{0};        ///< starts no state after this time; 0: no limit
+  /// Starts no check after this time, and aborts those in progress; 0: no limit. The check that
+  /// confirms a failure may exceed it.
+  std::chrono::seconds limit{0};
   /// Maximum number of recoveries that the strategy `recovery` records.
   std::size_t recoveries = 6;
   const std::atomic<bool>* interrupted = nullptr;

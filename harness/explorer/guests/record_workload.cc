@@ -241,6 +241,7 @@ namespace {
 struct Ran {
   run::RunOutcome outcome;
   Bounds bounds;
+  bool disk_full = false;  // after a failure
 };
 
 /// The state with which a recording starts: a formatted disk, or what a crash has left.
@@ -267,6 +268,15 @@ Result<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesy
                   why));
 }
 
+/// Returns true if less than a sixteenth of the mounted file system is available.
+Result<bool> is_full(StageGuest& guest) {
+  TRY(const auto done,
+      guest.exec({"sh", "-c",
+                  fmt::format("set -- $(busybox stat -f -c '%a %b' {}) && [ $(($1 * 16)) -lt $2 ]",
+                              run::kMountPoint)}));
+  return done.exit_code == 0;
+}
+
 /// Mounts the disk and runs the workload between two marks. Calls `prepare` before the first mark.
 Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                  const Start& start, const fs::path& recording,
@@ -291,10 +301,14 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   TRY(auto ran, work());
   TRY(server.mark(stage, std::string(kEndMark)));
   TRY(server.seal(stage));
+  bool disk_full = false;
+  if (ran.failure) {
+    TRY(disk_full, is_full(guest));
+  }
   TRY(guest.unmount());
 
   TRY(const auto bounds, find_bounds(recording));
-  return Ran{std::move(ran), bounds};
+  return Ran{std::move(ran), bounds, disk_full};
 }
 
 /// Returns a list that creates the tree left by a crash. All of that tree is persistent.
@@ -334,7 +348,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                             .failed_operations = ran.outcome.failed_operations,
                             .from_event = ran.bounds.from,
                             .to_event = ran.bounds.to,
-                            .failure = ran.outcome.failure};
+                            .failure = ran.outcome.failure,
+                            .disk_full = ran.disk_full};
   TRY(write_operations(workload));
   return workload;
 }
@@ -431,7 +446,8 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                   .failed_operations = {},
                                   .from_event = ran.bounds.from,
                                   .to_event = ran.bounds.to,
-                                  .failure = ran.outcome.failure};
+                                  .failure = ran.outcome.failure,
+                                  .disk_full = ran.disk_full};
         TRY(write_application_name(recording, application));
         return workload;
       });

@@ -71,6 +71,7 @@ struct RecordedWorkload {
   std::uint64_t from_event = 0;
   std::uint64_t to_event = 0;  ///< event of the mark "phase end", before the unmount
   std::optional<std::string> failure;
+  bool disk_full = false;  ///< the file system had almost no free space after the failure
 };
 /// Checks that a correct file system can execute the list `text`, up to the first crash in it.
 /// Errors name the file and the line.

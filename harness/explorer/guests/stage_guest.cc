@@ -27,6 +27,7 @@ struct StageGuest::State {
   StageMachine machine = {};
   std::unique_ptr<vm::Guest> guest;
   std::optional<run::GuestSession> session;
+  std::optional<base::Deadline> give_up_at;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
   bool write_through = false;               // set by set_write_through()
@@ -108,6 +109,7 @@ Result<void> StageGuest::State::restore() {
   TRY(auto started, vm::Guest::start(spec, options.cache, scratch));
   guest = std::move(started);
   session.emplace(*guest, options.step_timeout, options.interrupted);
+  session->give_up_at(give_up_at);
   ++restores;
   for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
                             session->kernel_log().map([](const std::string&) {})}) {
@@ -166,6 +168,11 @@ Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool
   state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes,
                   state.write_through, state.write_through && !state.log_writes_back};
   return loaded;
+}
+
+void StageGuest::give_up_at(std::optional<base::Deadline> deadline) {
+  state_->give_up_at = deadline;
+  if (state_->session) state_->session->give_up_at(deadline);
 }
 
 void StageGuest::set_machine(StageMachine machine) {

@@ -47,6 +47,10 @@ class StageGuest {
   /// `unmountable`.
   Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
+  /// Aborts requests to the guest that are pending at this time; nullopt for no limit. Holds for
+  /// fresh guests, too.
+  void give_up_at(std::optional<base::Deadline> deadline);
+
   /// Sets the machine for the following calls of load(). Its size must equal that of the guest's
   /// disk.
   void set_machine(StageMachine machine);
