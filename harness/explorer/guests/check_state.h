@@ -80,8 +80,9 @@ bool is_failure(const StateOutcome& outcome);
 class StateChecker {
  public:
   /// Creates a checker. `filesystem` must outlive it. The content is judged by the application's
-  /// verifier, by the workload's own judge, or by the oracle if there are operations. Without either, only recovery, mount and
-  /// second recovery are checked. Fails if the oracle cannot follow the operations.
+  /// verifier, by the workload's own judge, or by the oracle if there are operations. Without any,
+  /// only recovery, mount and second recovery are checked. Fails if the oracle cannot follow the
+  /// operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
