@@ -169,12 +169,12 @@ std::string as_table(const SqlAnswer& answer) {
 }
 
 std::string as_csv(const SqlAnswer& answer) {
-  constexpr std::string_view kEnd = "\r\n";
-  std::string text = base::csv_line(answer.columns, kEnd);
+  constexpr std::string_view kLineEnd = "\r\n";
+  std::string text = base::csv_line(answer.columns, kLineEnd);
   for (const auto& row : answer.rows) {
     base::CsvLine cells;
     for (const auto& value : row) cells.push_back(text_of(value));
-    text += base::csv_line(cells, kEnd);
+    text += base::csv_line(cells, kLineEnd);
   }
   return text;
 }
