@@ -80,6 +80,7 @@ TEST(Table, SurvivesJson) {
   cell.finish({});
   table.cells.push_back(cell);
   cell.system = "xfs";
+  cell.promise = table.tests[0].promise_of("xfs");
   cell.add({Verdict::wrong_data, ""}, {kNo}, "w2-3", 1);
   cell.finish({});
   table.cells.push_back(cell);
