@@ -108,13 +108,16 @@ adapters::CheckOptions StateChecker::options_of(const Check& check) const {
           .digest_of = states::digest_sum};
 }
 
-Result<adapters::CheckReport> StateChecker::first_check(Check& check) {
+Result<const adapters::CheckReport*> StateChecker::first_check(Check& check) {
   const auto run = [&] { return check_without_limit(options_of(check)); };
-  if (!check.quick || remembered_ == nullptr) return run();
-  if (const auto* known = remembered_->first.find()) return *known;
+  if (!check.quick || remembered_ == nullptr) {
+    TRY(report_, run());
+    return &report_;
+  }
+  if (const auto* known = remembered_->first.find()) return known;
   check.all_known = false;
   TRY(auto report, remembered_->first.run(run));
-  return remembered_->first.keep(std::move(report));
+  return &remembered_->first.keep(std::move(report));
 }
 
 Result<void> StateChecker::repair(Check& check) {
@@ -229,23 +232,24 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
     return outcome;
   };
   Check check{.quick = mode == CheckMode::quick};
-  const auto first = first_check(check);
+  const auto checked = first_check(check);
   step(StepKind::check);
-  if (!first)
+  if (!checked)
     return end(oracle::Verdict::unmountable,
-               "fsck found no file system: " + first.error().message());
-  outcome.was_clean = first->was_clean;
-  for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
-  if (!first->nothing_found() && !system_->type().repairs_damage()) {
+               "fsck found no file system: " + checked.error().message());
+  const adapters::CheckReport& first = **checked;
+  outcome.was_clean = first.was_clean;
+  for (const adapters::CheckFinding& finding : first.findings) ++outcome.found[finding.kind];
+  if (!first.nothing_found() && !system_->type().repairs_damage()) {
     outcome.left_unrepaired = true;
     return end(oracle::Verdict::not_repairable,
                fmt::format("fsck found damage that it cannot repair ({}); first: {}",
-                           counts(outcome.found), first->findings.front().text));
+                           counts(outcome.found), first.findings.front().text));
   }
   std::string differs;
   if (recovery_) differs = recovery_->difference(*disk_);
   step(StepKind::other_recovery);
-  if (!first->nothing_found() || !first->was_clean) {
+  if (!first.nothing_found() || !first.was_clean) {
     const auto repaired = repair(check);
     step(StepKind::repair);
     if (!repaired)
@@ -264,7 +268,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, CheckMode mode, StepTi
   for (oracle::Finding& finding :
        judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))
     outcome.findings.push_back(std::move(finding));
-  judge_findings(*first, facts, outcome);
+  judge_findings(first, facts, outcome);
   if (!differs.empty() && keeps_rules(outcome))
     outcome.judgement = {oracle::Verdict::repaired_by_fsck, std::move(differs)};
   outcome.remembered = check.quick && remembered_ != nullptr && check.all_known;

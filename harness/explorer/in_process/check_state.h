@@ -161,7 +161,8 @@ class StateChecker {
   };
   /// Returns the options of a step that begins now.
   adapters::CheckOptions options_of(const Check& check) const;
-  Result<adapters::CheckReport> first_check(Check& check);
+  /// Returns a report that is valid until the next call.
+  Result<const adapters::CheckReport*> first_check(Check& check);
   Result<adapters::CheckReport> check_without_limit(const adapters::CheckOptions& options);
   Result<void> repair(Check& check);
   /// Returns what is still wrong after the repair, or "".
@@ -174,7 +175,8 @@ class StateChecker {
   const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
-  RememberedChecks* remembered_;                       ///< null if nothing is remembered
+  RememberedChecks* remembered_;  ///< null if nothing is remembered
+  adapters::CheckReport report_;  ///< of the last first check, if it is not remembered
   std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without an alternative
   std::unique_ptr<Judging> judging_;
   LaterLife later_life_;
