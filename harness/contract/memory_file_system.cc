@@ -11,23 +11,7 @@
 namespace headcrash::contract {
 namespace {
 
-using oracle::ContentRun;
 using workload::kStampBytes;
-
-ContentRun run_of(std::span<const std::byte> block, std::uint64_t number) {
-  ContentRun run{.first_block = number, .blocks = 1};
-  const workload::BlockContent content = workload::read_stamp(block);
-  if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
-    run.kind = stamp->block == number ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
-    run.file = stamp->file;
-    run.version = stamp->version;
-    if (run.kind == ContentRun::Kind::moved) run.stamped_block = stamp->block;
-  } else if (!std::holds_alternative<workload::Zeroes>(content)) {
-    run.kind = ContentRun::Kind::foreign;
-    run.digest = workload::block_digest(block);
-  }
-  return run;
-}
 
 }  // namespace
 
@@ -312,7 +296,8 @@ void MemoryFileSystem::add_below(NodeId directory, const std::string& prefix,
     object.modified_seconds = node.modified_ns / kNsPerSecond;
     for (std::size_t at = 0; at < node.bytes.size(); at += kStampBytes) {
       const std::size_t length = std::min(kStampBytes, node.bytes.size() - at);
-      object.runs.push_back(run_of(std::span(node.bytes).subspan(at, length), at / kStampBytes));
+      const auto block = std::span(node.bytes).subspan(at, length);
+      object.runs.push_back(oracle::run_of(workload::read_stamp(block), block, at / kStampBytes));
     }
     tree.push_back(std::move(object));
     if (node.type == FileType::directory) add_below(id, prefix + name + "/", tree);

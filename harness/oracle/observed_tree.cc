@@ -18,6 +18,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
+constexpr std::size_t kForeignBytes = 32;
 
 /// Parses an integer. Returns false if the value is not an integer or does not fit the type.
 template <typename Integer>
@@ -88,6 +89,25 @@ std::optional<ContentRun> parse_run(const json& value) {
 }
 
 }  // namespace
+
+ContentRun run_of(const workload::BlockContent& content, std::span<const std::byte> block,
+                  std::uint64_t number) {
+  ContentRun run{.first_block = number, .blocks = 1};
+  if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
+    run.kind = stamp->block == number ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
+    run.file = stamp->file;
+    run.version = stamp->version;
+    if (run.kind == ContentRun::Kind::moved) run.stamped_block = stamp->block;
+  } else if (std::holds_alternative<workload::BeforeMkfs>(content)) {
+    run.kind = ContentRun::Kind::before_mkfs;
+  } else if (std::holds_alternative<workload::Foreign>(content)) {
+    run.kind = ContentRun::Kind::foreign;
+    const auto head = block.first(std::min(block.size(), kForeignBytes));
+    run.head.assign(head.begin(), head.end());
+    run.digest = workload::block_digest(block);
+  }
+  return run;
+}
 
 Result<ObservedObject> parse_entry(const json& entry) {
   const auto broken = [](const char* key) {

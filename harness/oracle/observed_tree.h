@@ -6,10 +6,12 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "fs-adapters/vfs.h"
+#include "harness/workload/stamp.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::oracle {
@@ -33,6 +35,11 @@ struct ContentRun {
   std::uint64_t digest = 0;
   bool operator==(const ContentRun&) const = default;
 };
+
+/// Returns the run of one block of a file, from its content as recognised by workload::read_stamp().
+/// `number` is the position of the block in the file.
+ContentRun run_of(const workload::BlockContent& content, std::span<const std::byte> block,
+                  std::uint64_t number);
 
 struct ObservedObject {
   std::string path;

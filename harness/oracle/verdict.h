@@ -42,7 +42,7 @@ enum class Tier : std::uint8_t {
   documented,  ///< promised by the file system's documentation
   de_facto,    ///< undocumented, but applications rely on it
   integrity,   ///< must hold unconditionally
-  litmus,      ///< asked by a litmus test (harness/contract), whoever promises it
+  litmus,      ///< asked by a litmus test (harness/contract)
 };
 std::string_view name(Tier tier);
 

@@ -14,27 +14,7 @@ namespace {
 using oracle::ContentRun;
 using workload::kStampBytes;
 
-constexpr std::size_t kForeignBytes = 32;
 constexpr std::size_t kRunsMax = 8192;
-
-ContentRun run_of(const workload::BlockContent& content, std::span<const std::byte> block,
-                  std::uint64_t number) {
-  ContentRun run{.first_block = number, .blocks = 1};
-  if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
-    run.kind = stamp->block == number ? ContentRun::Kind::stamp : ContentRun::Kind::moved;
-    run.file = stamp->file;
-    run.version = stamp->version;
-    if (run.kind == ContentRun::Kind::moved) run.stamped_block = stamp->block;
-  } else if (std::holds_alternative<workload::BeforeMkfs>(content)) {
-    run.kind = ContentRun::Kind::before_mkfs;
-  } else if (std::holds_alternative<workload::Foreign>(content)) {
-    run.kind = ContentRun::Kind::foreign;
-    const auto head = block.first(std::min(block.size(), kForeignBytes));
-    run.head.assign(head.begin(), head.end());
-    run.digest = workload::block_digest(block);
-  }
-  return run;
-}
 
 bool joins(const ContentRun& last, const ContentRun& next) {
   return last.kind == next.kind && last.kind != ContentRun::Kind::moved && last.file == next.file &&
@@ -79,7 +59,8 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
         static_cast<std::size_t>(std::min<std::uint64_t>(kStampBytes, object.size_bytes - offset));
     ContentRun run{.first_block = number, .blocks = 1};
     if (!hole && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
-    if (!hole) run = run_of(content_at(sector, bytes), disk_->content(sector, bytes), number);
+    if (!hole)
+      run = oracle::run_of(content_at(sector, bytes), disk_->content(sector, bytes), number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
     } else if (object.runs.size() < kRunsMax) {
