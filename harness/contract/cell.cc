@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "harness/explorer/explain/lost_writes.h"
+#include "plugin/base/csv.h"
 #include "plugin/base/names.h"
 
 namespace headcrash::contract {
@@ -15,12 +17,6 @@ using nlohmann::json;
 
 constexpr auto kAnswers = base::names<Answer>({"kept", "broken", "unsupported", "failed"});
 constexpr std::size_t kNameWidth = 36, kColumnMin = 16;
-
-std::string csv_quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + "\"";
-}
 
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
@@ -82,6 +78,13 @@ Result<Cell> parse_cell(const json& from, const std::string& subject) {
 }
 
 }  // namespace
+
+std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state) {
+  const auto unflushed = explorer::unflushed_requests(run, state);
+  return static_cast<std::size_t>(std::ranges::count_if(unflushed, [&](const auto request) {
+    return explorer::missing_write(state, request).has_value();
+  }));
+}
 
 std::string_view name(Answer answer) {
   return kAnswers[answer];
@@ -199,13 +202,14 @@ std::string as_csv(const Table& table) {
       "confirmed,row,found,problem\n";
   for (const Cell& cell : table.cells) {
     const auto test = std::ranges::find(table.tests, cell.test, &LitmusTest::number);
-    text += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{},{}\n", cell.test,
-                        test == table.tests.end() ? "" : test->name, cell.system, name(cell.answer),
-                        cell.broken, cell.unusable, cell.states, cell.space,
-                        cell.whole ? "yes" : "no", name(cell.promise.kind),
-                        csv_quoted(cell.promise.source), cell.smallest.state, cell.smallest.missing,
-                        cell.smallest.confirmed ? "yes" : "no", csv_quoted(cell.smallest.row),
-                        csv_quoted(cell.smallest.found), csv_quoted(cell.problem));
+    const auto yes = [](bool holds) { return std::string(holds ? "yes" : "no"); };
+    text += base::csv_line(base::CsvLine{
+        std::to_string(cell.test), test == table.tests.end() ? "" : test->name, cell.system,
+        std::string(name(cell.answer)), std::to_string(cell.broken), std::to_string(cell.unusable),
+        std::to_string(cell.states), fmt::format("{:.0f}", cell.space), yes(cell.whole),
+        std::string(name(cell.promise.kind)), cell.promise.source, cell.smallest.state,
+        std::to_string(cell.smallest.missing), yes(cell.smallest.confirmed), cell.smallest.row,
+        cell.smallest.found, cell.problem});
   }
   return text;
 }

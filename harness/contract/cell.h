@@ -9,6 +9,7 @@
 #include "harness/contract/litmus_test.h"
 #include "harness/oracle/verdict.h"
 #include "plugin/states/crash_state.h"
+#include "plugin/states/run_history.h"
 #include "plugin/states/state_enumerator.h"
 
 namespace headcrash::contract {
@@ -26,6 +27,9 @@ struct SmallestCrash {
   std::string found;        ///< the objects of this row
   bool confirmed = false;   ///< the state failed again, on a fresh guest or without reuse
 };
+
+/// Returns the number of writes that are lost or torn in a state of the writes.
+std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 struct Cell {
   int test = 0;  ///< number

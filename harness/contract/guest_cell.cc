@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "harness/explorer/explain/lost_writes.h"
 #include "harness/explorer/in_process/persistence_points.h"
 #include "plugin/base/stopwatch.h"
 
@@ -13,15 +12,6 @@ namespace headcrash::contract {
 namespace {
 
 constexpr std::size_t kConfirmed = 2;  // failures per kind that are repeated on a fresh guest
-
-std::size_t missing_writes(const states::RunHistory& run, const std::string& name) {
-  const auto state = states::parse_crash_state(name);
-  if (!state) return 0;
-  const auto unflushed = explorer::unflushed_requests(run, *state);
-  return static_cast<std::size_t>(std::ranges::count_if(unflushed, [&](const auto request) {
-    return explorer::missing_write(*state, request).has_value();
-  }));
-}
 
 }  // namespace
 
@@ -68,14 +58,13 @@ Result<Cell> GuestCells::run(const LitmusTest& test) {
   TRY(const auto run, states::RunHistory::load(recording));
   const in_process::PersistencePoints points(*run);
   workload_.from_event = points.event_of(test.offset() - 1).value_or(workload_.from_event);
-  TRY(explore(cell));
+  TRY(explore(*run, cell));
   cell.seconds = watch.ms() / 1000;
   return cell;
 }
 
-Result<void> GuestCells::explore(Cell& cell) {
+Result<void> GuestCells::explore(const states::RunHistory& run, Cell& cell) {
   using enum states::Strategy;
-  TRY(const auto run, states::RunHistory::load(workload_.recording));
   explorer::ExplorationOptions options{.explore = {.strategies = {prefix, lose_all, reorder, torn},
                                                    .seed = options_.seed,
                                                    .budget = options_.states},
@@ -85,8 +74,9 @@ Result<void> GuestCells::explore(Cell& cell) {
                                        .interrupted = options_.interrupted};
   options.on_state = [&](const explorer::StateOutcome& outcome) {
     const std::string before = cell.smallest.state;
+    const auto state = states::parse_crash_state(outcome.state);
     cell.add(outcome.judgement, outcome.findings, outcome.state,
-             missing_writes(*run, outcome.state));
+             state ? missing_writes(run, *state) : 0);
     if (cell.smallest.state != before) outcome_ = outcome;
   };
   TRY(const auto result, explorer::explore(pool_->guests(), *filesystem_, workload_, options));

@@ -25,7 +25,7 @@ class GuestCells {
   GuestCells(explorer::GuestPool& pool, const adapters::LinuxAdapter& filesystem,
              std::filesystem::path folder, const CellOptions& options)
       : pool_(&pool), filesystem_(&filesystem), folder_(std::move(folder)), options_(options) {}
-  Result<void> explore(Cell& cell);
+  Result<void> explore(const states::RunHistory& run, Cell& cell);
 
   explorer::GuestPool* pool_;
   const adapters::LinuxAdapter* filesystem_;

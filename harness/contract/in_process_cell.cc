@@ -6,16 +6,6 @@
 #include <algorithm>
 
 namespace headcrash::contract {
-namespace {
-
-/// Returns the number of writes that the state lacks. States of the lab are states of the writes.
-std::size_t missing_writes(const states::RunHistory* run, const states::CrashState& state) {
-  if (state.keep_others || run == nullptr) return state.listed.size() + state.torn.size();
-  return run->unflushed_of(state).size() - state.listed.size();
-}
-
-}  // namespace
-
 oracle::TreeJudge judge_of(const LitmusTest& test) {
   return [&test](std::optional<std::size_t> persisted, const Tree& tree) {
     return test.allowed.judge(test.own_operation(persisted), tree);
@@ -54,7 +44,7 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
         history = *loaded;
     }
     cell.add(outcome.judgement, outcome.findings, found.name,
-             missing_writes(history.get(), found.state));
+             history == nullptr ? 0 : missing_writes(*history, found.state));
   };
   TRY(const auto result, disk->explorer.explore(system, list, explore, recording));
   cell.seconds = result.wall_ms / 1000;
