@@ -60,12 +60,18 @@ field() {
 }
 
 markdown() { awk -f "$tests/documents.awk" "$top/$1"; }
-# The examples of every command's help.
+# The examples in the help of every command and subcommand.
 help_texts() {
   local command
-  while read -r command; do
-    "$headcrash" "$command" --help | awk '/^Examples:/ {on = 1; next} /^$/ {on = 0} on && /^  [a-z]/ {sub(/^  /, ""); sub(/ +# .*/, ""); printf "%s\036", $0}'
-  done < <("$headcrash" --help | awk '/^[A-Z].*:$/ {on = !/^Options/} on && /^  [a-z]/ {print $1}')
+  {
+    "$headcrash" --help | awk '/^[A-Z].*:$/ {on = !/^Options/} on && /^  [a-z]/ {print $1}' | while read -r command; do
+      echo "$command"
+      "$headcrash" "$command" --help | awk -v command="$command" '/^Subcommands:$/ {on = 1} /^$/ {on = 0} on && /^  [a-z]/ {print command, $1}'
+    done
+  } | while read -r command; do
+    # shellcheck disable=SC2086  # a command and perhaps its subcommand
+    "$headcrash" $command --help | awk '/^Examples:/ {on = 1; next} /^$/ {on = 0} on && /^  [a-z]/ {sub(/^  /, ""); sub(/ +# .*/, ""); printf "%s\036", $0}'
+  done | awk 'BEGIN {RS = ORS = "\036"} !seen[$0]++'   # subcommands share help texts
 }
 # Verbatim paragraphs of the man page that begin with a command, except the synopsis.
 manual() {
