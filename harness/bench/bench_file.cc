@@ -331,10 +331,17 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-/// Rejects workloads that wait for days unless time is virtual: a year of office work takes minutes
-/// in virtual time, but a year in real time.
-Result<void> check_waits(const StrictTable& root, const Bench& bench) {
+/// Rejects workloads that cannot run in the guests' kind of time. A year of office work takes
+/// minutes in virtual time, but a year in real time. fio measures the rate of the processor's
+/// counter when it starts: it reads the clock until 62 ms have passed, which takes minutes in
+/// virtual time, and it then uses the counter, which does not stop with the clock.
+Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
+    if (bench.virtual_time && workload.tool && workload.tool->tool == "fio")
+      return fail(root.subject("workload"),
+                  "fio measures time with the processor's counter, which virtual time cannot stop",
+                  "use another tool, or run this benchmark without --guest virtual and kind = "
+                  "\"virtual\"");
     if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;
     const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
@@ -391,7 +398,7 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
         root.take("quiescence", bench.quiescence), read_clocks(root, bench),
         read_devices(root, bench), read_filesystems(root, bench),
         read_workloads(root, std::filesystem::path(file_name).parent_path(), bench),
-        read_repetitions(root, bench), read_guest(root, bench), check_waits(root, bench)}) {
+        read_repetitions(root, bench), read_guest(root, bench), check_kind_of_time(root, bench)}) {
     if (!read) return forward_error(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);

@@ -185,6 +185,13 @@ TEST(BenchFile, AYearOfWaitingNeedsVirtualTime) {
   EXPECT_TRUE(parse_bench(replaced(year, "days = 364", "days = 364\nday-s = 1"), "mine.toml"));
 }
 
+TEST(BenchFile, FioNeedsRealTime) {
+  const std::string fio =
+      kGood + "[[workload]]\ntool = \"fio\"\nname = \"a\"\njob = \"[a]\\nrw=read\"\n";
+  EXPECT_TRUE(parse_bench(fio, "mine.toml"));
+  expect_refused(fio + "[guest]\nkind = \"virtual\"\n", {"workload", "fio", "--guest virtual"});
+}
+
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
   const std::string second =
       "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
