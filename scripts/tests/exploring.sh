@@ -34,46 +34,46 @@ grep -q '<h3 id="controls">' report/report.html || failed "the report has no tab
 grep -q '<div class="strip">' report/report.html || failed "the report has no strip of the crash states"
 
 # shards, one of which is killed and resumed, are merged: the result has each trial once
-"$headcrash" campaign smoke --db one.db --shard 1/2 >out 2>err || failed "shard 1/2: $(cat out err)"
-"$headcrash" campaign smoke --db two.db --shard 2/2 >out 2>err &
+"$headcrash" campaign smoke "${fast_guest[@]}" --db one.db --shard 1/2 >out 2>err || failed "shard 1/2: $(cat out err)"
+"$headcrash" campaign smoke "${fast_guest[@]}" --db two.db --shard 2/2 >out 2>err &
 server=$!
-sleep 3
+sleep 1
 kill_server || true
-exits 0 "$headcrash" campaign smoke --db two.db --shard 2/2 --resume
+exits 0 "$headcrash" campaign smoke "${fast_guest[@]}" --db two.db --shard 2/2 --resume
 "$headcrash" merge one.db two.db -o both.db >out || failed "merge: $(cat out)"
 [ "$(ask both.db "SELECT count(*) FROM run WHERE finished_at IS NOT NULL")" = 1 ] || failed "not one finished run: $(cat out)"
 [ "$(ask both.db "SELECT count(DISTINCT key) FROM trial")" = 2 ] || failed "not two trials after merging"
 
 # explore: prints the result in a sentence, begins at an event or mark, and stores a run that can be resumed, listed and reported
-exits 0 "$headcrash" explore --fs ext4 --workload overwrite-fsync --rounds 4 --budget 4 --jobs 1 --record recorded
+exits 0 "$headcrash" explore "${fast_guest[@]}" --fs ext4 --workload overwrite-fsync --rounds 4 --budget 4 --jobs 1 --record recorded
 says -x 'ext4: passed; all 4 crash states had everything that was promised' <out || failed "no headline: $(cat out)"
 ! says recorded/headcrash- <out || failed "a recording that goes away is named: $(cat out)"
 refuses 2 'did you mean "phase workload"' -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 'phase workloda'
-refuses 2 "events, and no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
+refuses 2 "events, and no event 1000000" -- "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --from 1000000
 space() { sed -n 's/.*"space": \([0-9.]*\).*/\1/p' out; }   # of the one strategy that was asked for
-exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
+exits 0 "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
 all=$(space)
-exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
+exits 0 "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
 # a recording in the current folder, given by its name: the losses without barriers are found and written
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 8 --jobs 1 --record lossy
 cd lossy
-exits 1 "$headcrash" explore workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 8 --jobs 1 --csv s.csv --html h.html
+exits 1 "$headcrash" explore "${fast_guest[@]}" workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 8 --jobs 1 --csv s.csv --html h.html
 [ -s s.csv ] && [ -s h.html ] || failed "the files of an exploration are not there: $(ls)"
 cd ..
-slow=(explore --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 1 --slow-us 300000)
+slow=(explore "${fast_guest[@]}" --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 1 --slow-us 300000)
 exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
 exits 0 "$headcrash" recording info slow/workload.hcrec --json
 [ "$(sed -n 's/.*"last_at_ns": \([0-9]*\).*/\1/p' out)" -gt 300000000 ] || failed "no write was slow: $(cat out)"
 refuses 2 'this workload has no write of kind "node 3"; use part of one of these: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
-stored=(explore --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
+stored=(explore "${fast_guest[@]}" --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
 exits 0 "$headcrash" "${stored[@]}"
 exits 0 "$headcrash" "${stored[@]}" --resume
 says 'run 1: 2 of 2 trials (2 of them before)' <out || failed "not resumed: $(cat out)"
 says 'run 1 is already finished' <err || failed "not told that it was finished: $(cat err)"
 "$headcrash" runs --db explored.db | says '1  campaign  explore .* 2/2  finished' || failed "runs: $("$headcrash" runs --db explored.db)"
 exits 0 "$headcrash" report --db explored.db -o explored
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
+exits 1 "$headcrash" explore "${fast_guest[@]}" --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
 exits 1 "$headcrash" replay 3 --db explored.db
 
 # an interruption does not wait for the guest's activity: mkfs, and the check of a state, which then does not count
@@ -137,7 +137,7 @@ confirm = 1
 filesystem = "ext4-external-journal-nobarrier"
 budget = 4
 EOF
-exits 0 "$headcrash" campaign disks.toml --db disks.db
+exits 0 "$headcrash" campaign disks.toml "${fast_guest[@]}" --db disks.db
 [ "$(ask disks.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE control IS NULL")" = 1 ] ||
   failed "two disks: $(ask disks.db "SELECT filesystem, verdict, summary FROM trial")"
 [ "$(ask disks.db "SELECT count(*) = 12 AND sum(name LIKE 'a%') = 12 FROM crash_state")" = 1 ] ||
@@ -149,15 +149,15 @@ says '^as recorded' out || failed "the control's failure was not seen again: $(c
 refuses 2 'second disk' -- "$headcrash" extract "$key" --db disks.db -o none
 
 # an exploration can end with the first reproduced failure
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --html explored.html --json
+exits 1 "$headcrash" explore "${fast_guest[@]}" --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --budget 200 --jobs 1 --stop-at-first --html explored.html --json
 [ "$(perl -MJSON::PP -0777 -ne 'my $f = decode_json($_); print scalar @{$f->{failures}}, " ", $f->{checked} < 200' out)" = "1 1" ] ||
   failed "--stop-at-first continued: $(cat out)"
 
 # a crash within a list: its promises are judged, and the later part can be replayed from the recordings of all parts
 printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash power' 'create b' 'fsync b' >crash.txt
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
+exits 1 "$headcrash" explore "${fast_guest[@]}" --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
 says 'at the crash inside the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
-exits 0 "$headcrash" explore --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
+exits 0 "$headcrash" explore "${fast_guest[@]}" --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
 refuses 2 'after the last crash of the list' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
 cat >crash.toml <<EOF
 trials = 1
@@ -171,7 +171,7 @@ strategies = ["lose-all"]
 budget = 4
 keep = true
 EOF
-exits 0 "$headcrash" campaign crash.toml --db crash.db
+exits 0 "$headcrash" campaign crash.toml "${fast_guest[@]}" --db crash.db
 [ "$(ask crash.db "SELECT group_concat(kind) FROM (SELECT kind FROM artefact WHERE trial_id = 1 ORDER BY kind)")" = leg-1,recording,workload ] ||
   failed "the legs are not kept: $(ask crash.db 'SELECT kind, path FROM artefact')"
 exits 0 "$headcrash" replay 1 --db crash.db --state "$(ask crash.db 'SELECT name FROM crash_state WHERE trial_id = 1 ORDER BY id DESC LIMIT 1')"
