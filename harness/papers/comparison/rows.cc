@@ -208,7 +208,7 @@ std::vector<Parameter> usual_parameters() {
 }
 
 std::size_t seeds_of(const Context& context) {
-  return context.scaled ? 3 : static_cast<std::size_t>(std::max(1., context.parameter("seeds")));
+  return context.scaled ? 2 : static_cast<std::size_t>(std::max(1., context.parameter("seeds")));
 }
 
 MachineChoice choice_of(const Context& context, Device device) {

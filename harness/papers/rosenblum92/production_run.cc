@@ -216,6 +216,8 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;
     options.disk.megabytes = kScaledMegabytes;
     options.system.mkfs.segment_bytes = 128 << 10;
+    options.free_spaces_before = 1;
+    options.free_spaces_measured = 1.5;
   }
   options.load = ageing_of(options.disk);
   options.load.seed = seed;
