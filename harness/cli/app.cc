@@ -98,14 +98,12 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Converts the type name "INT in [1 - 256]" of CLI::Range to "1 to 256".
+  /// Returns the description of between(), which CLI11 appends to the type: "INT:1 to 256".
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
-    const std::size_t from = type.find(" in ["), dash = type.find(" - ", from),
-                      to = type.find(']', from);
-    if (from == std::string::npos || dash == std::string::npos || to == std::string::npos)
-      return {};
-    return type.substr(from + 5, dash - from - 5) + " to " + type.substr(dash + 3, to - dash - 3);
+    const std::size_t colon = type.find(':');
+    if (colon == std::string::npos || type.find(" to ", colon) == std::string::npos) return {};
+    return type.substr(colon + 1);
   }
 };
 

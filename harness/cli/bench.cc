@@ -194,7 +194,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   command
       ->add_option("--jobs", arguments->jobs,
                    "Number of concurrent trials; more than one requires guests in virtual time")
-      ->check(CLI::Range(1, 256))
+      ->check(between(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan,
                     "Show the plan and an estimate of the time; start nothing");

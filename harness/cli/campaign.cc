@@ -284,7 +284,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
           "--jobs", arguments->jobs,
           "Number of concurrent trials; with a real clock and few cores, concurrent trials delay "
           "each other's completions")
-      ->check(CLI::Range(1, 256))
+      ->check(between(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan, "Show the plan; start nothing");
   command->add_flag(
@@ -305,7 +305,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       ->add_option(
           "--trials", arguments->selection.trials,
           "At most this many trials of each file system on each device; starts a separate run")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+      ->check(between(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->selection.kernels);
   add_guest_option(*command, arguments->selection.guest,
                    "the file's setting; starts a separate run");

@@ -465,7 +465,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command
       ->add_option("--time", arguments->time_s,
                    "Time limit in seconds for the states of each file system")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(between(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--disk", arguments->disk,
                       "Size of the test disk; default: the smallest for the file system, with room "
@@ -473,15 +473,15 @@ void add_check(CLI::App& app, int& exit_code) {
   command
       ->add_option("--run-limit", arguments->limit_s,
                    "Time limit in seconds for each command on this host")
-      ->check(CLI::Range(1, 100'000))
+      ->check(between(1, 100'000))
       ->capture_default_str();
   command->add_option("--states", arguments->states, "Maximum number of states of each file system")
-      ->check(CLI::Range(1, 100'000'000))
+      ->check(between(1, 100'000'000))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->capture_default_str();
   command
       ->add_option("--folder", arguments->folder,

@@ -1,6 +1,8 @@
 #pragma once
 // Functions for all subcommands of `headcrash`: exit codes, --json, and the format of errors.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <nlohmann/json.hpp>
@@ -89,6 +91,19 @@ class UnknownValue : public CLI::ParseError {
  private:
   headcrash::Error error_;
 };
+
+/// Returns a validator that accepts numbers from `low` to `high`. Help texts show its description.
+template <class Number>
+CLI::Validator between(Number low, Number high) {
+  const std::string range = fmt::format("{} to {}", low, high);
+  return CLI::Validator(
+      [=](const std::string& word) -> std::string {
+        Number value{};
+        if (CLI::detail::lexical_cast(word, value) && value >= low && value <= high) return {};
+        return fmt::format("{} is not from {}", word, range);
+      },
+      range, "");
+}
 
 /// Prints the error as JSON on standard output, or as one line on standard error. Returns kUsage.
 int report_error(const Error& error, bool as_json);

@@ -419,15 +419,15 @@ void add_contract(CLI::App& app, int& exit_code) {
       ->add_option("--states", arguments->states,
                    "Maximum number of crash states of each cell; default: 60 in guests, 1000 in "
                    "process")
-      ->check(CLI::Range(1, 100'000'000));
+      ->check(between(1, 100'000'000));
   command
       ->add_option("--time", arguments->time_s,
                    "Time limit in seconds for the states of each cell in guests; default: none")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(between(1, 1'000'000));
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->capture_default_str();
   command->add_option("-o,--output", arguments->folder,
                       "Folder for the table as page, JSON, CSV and Markdown, and for a page and "

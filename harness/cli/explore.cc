@@ -535,7 +535,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option("--budget", arguments->budget,
                    "Maximum number of distinct states; with --db: of each workload")
-      ->check(CLI::Range(1, 100'000'000))
+      ->check(between(1, 100'000'000))
       ->capture_default_str();
   command
       ->add_option("--seed", arguments->seed,
@@ -557,7 +557,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option("--answer-delay-us", arguments->disk.delay_us,
                    "Maximum of the random delay of each write and flush while the workload runs; "
                    "0: no delay")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(between(0, 1'000'000))
       ->capture_default_str();
   command->add_option(
       "--slow", arguments->disk.slow,
@@ -565,7 +565,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       "write's description in a failure report (\"inode table\", \"node\"); the workload is "
       "recorded twice");
   command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(between(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
@@ -590,12 +590,12 @@ void add_explore(CLI::App& app, int& exit_code) {
           "--trials", arguments->trials,
           "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
           "others differ by seed. --resume does not repeat finished workloads")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->check(between(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
   command->add_option("--jobs", arguments->jobs, "Number of guests")
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(

@@ -59,7 +59,7 @@ void add_gc(CLI::App& app, int& exit_code) {
   command
       ->add_option("--older-than", arguments->options.older_than_days,
                    "Minimum age in days since the trial began; 0 for all artefacts")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000}))
+      ->check(between(std::int64_t{0}, std::int64_t{100'000}))
       ->capture_default_str();
   command->add_flag("--keep-failures", arguments->options.keep_failures,
                     "Keep those of trials that are not clean, so that they can be replayed");

@@ -76,7 +76,7 @@ void add_report(CLI::App& app, int& exit_code) {
   command
       ->add_option("--tolerance", arguments->tolerance_percent,
                    "In percent; smaller changes are ignored")
-      ->check(CLI::Range(0.1, 100.0))
+      ->check(between(0.1, 100.0))
       ->needs(baseline)
       ->capture_default_str();
   command->add_option("--csv", arguments->csv,

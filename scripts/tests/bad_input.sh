@@ -76,7 +76,7 @@ wrong '"dmo"' 'did you mean "demo"' -- campaign dmo
 wrong demo '"xsf"' 'did you mean "xfs"' -- campaign demo --plan --only xsf
 wrong --only io-errors/ext4 -- campaign io-errors --plan --only ext4
 wrong --shard "i/n" -- campaign demo --shard 3/2
-wrong --jobs "range 1 to 256" -- campaign demo --jobs 0
+wrong --jobs "0 is not from 1 to 256" -- campaign demo --jobs 0
 campaign() { printf 'filesystems = ["ext4"]\n%s\n[device]\nprofiles = ["hp-c2447"]\n%s\n' "$1" "$2" >case.toml; }
 campaign 'trials = 0' ''
 wrong case.toml trials "whole number from 1" -- campaign case.toml
