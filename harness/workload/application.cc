@@ -190,20 +190,23 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
 }
 
 /// Parses `tools`. A tool whose name contains a '/' is a program of the host; a relative path
-/// refers to the folder of the application's file.
+/// refers to the folder of the application's file. An absolute path may be missing if `packages`
+/// provides it: packing the guest then names the package that is not installed.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};
   application.own_tools.clear();
   for (std::string& tool : application.tools) {
     if (tool.find('/') == std::string::npos) continue;
+    const bool packaged = tool.front() == '/' && !application.packages.empty();
     const std::filesystem::path path = std::filesystem::absolute(folder / tool).lexically_normal();
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error))
+    const bool found = std::filesystem::is_regular_file(path, error);
+    if (!found && !packaged)
       return fail(
           root.subject("tools"), fmt::format("program {} does not exist", path.string()),
           "use a path relative to the folder of this file, or the name of a program in the guest");
-    if (::access(path.c_str(), X_OK) != 0)
+    if (found && ::access(path.c_str(), X_OK) != 0)
       return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()),
                   "run chmod +x on the file");
     application.own_tools.push_back(path.string());

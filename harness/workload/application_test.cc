@@ -56,7 +56,12 @@ TEST(Application, ToolsMayBeProgramsOfTheHost) {
   adapters::GuestParts parts;
   application->add_to(parts);
   EXPECT_EQ(parts.application_tools, application->own_tools);
-  EXPECT_NE(load("tools = [\"./none\"]\n").error().message().find("tools"), std::string::npos);
+  const std::string packages = "packages = [\"absent\"]\n";
+  for (const std::string& wrong :
+       {std::string("tools = [\"./none\"]\n"), packages + "tools = [\"./none\"]\n",
+        std::string("tools = [\"/none\"]\n")})
+    EXPECT_NE(load(wrong).error().message().find("tools"), std::string::npos) << wrong;
+  EXPECT_TRUE(load(packages + "tools = [\"/none\"]\n")) << "the package may provide it";
 }
 
 TEST(Application, ErrorsNameTheKey) {
