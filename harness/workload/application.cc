@@ -2,9 +2,11 @@
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
+#include <glob.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <regex>
 
 #include "headcrash_workload_embedded.h"
 #include "plugin/base/named_file.h"
@@ -153,14 +155,11 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
 }
 
 Result<void> check_packages(const StrictTable& root, const Application& application) {
-  for (const std::string& package : application.packages) {
-    const bool named =
-        !package.empty() &&
-        package.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string::npos;
-    if (!named || package.front() == '-')
+  const std::regex names("[a-z0-9+.][a-z0-9+.-]*(\\|[a-z0-9+.][a-z0-9+.-]*)*");
+  for (const std::string& package : application.packages)
+    if (!std::regex_match(package, names))
       return fail(root.subject("packages"), fmt::format("invalid package name \"{}\"", package),
-                  "name installed Debian packages");
-  }
+                  "name installed Debian packages; separate alternatives with |");
   return {};
 }
 
@@ -189,6 +188,16 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
   return {};
 }
 
+/// Returns the last path that matches the pattern, or the pattern if none does.
+std::filesystem::path last_match(const std::filesystem::path& pattern) {
+  glob_t matches{};
+  std::filesystem::path last = pattern;
+  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0)
+    last = matches.gl_pathv[matches.gl_pathc - 1];
+  ::globfree(&matches);
+  return last;
+}
+
 /// Parses `tools`. A tool whose name contains a '/' is a program of the host; a relative path
 /// refers to the folder of the application's file. An absolute path may be missing if `packages`
 /// provides it: packing the guest then names the package that is not installed.
@@ -199,7 +208,8 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
   for (std::string& tool : application.tools) {
     if (tool.find('/') == std::string::npos) continue;
     const bool packaged = tool.front() == '/' && !application.packages.empty();
-    const std::filesystem::path path = std::filesystem::absolute(folder / tool).lexically_normal();
+    const std::filesystem::path path =
+        last_match(std::filesystem::absolute(folder / tool).lexically_normal());
     std::error_code error;
     const bool found = std::filesystem::is_regular_file(path, error);
     if (!found && !packaged)

@@ -62,6 +62,12 @@ TEST(Application, ToolsMayBeProgramsOfTheHost) {
         std::string("tools = [\"/none\"]\n")})
     EXPECT_NE(load(wrong).error().message().find("tools"), std::string::npos) << wrong;
   EXPECT_TRUE(load(packages + "tools = [\"/none\"]\n")) << "the package may provide it";
+  for (const char* version : {"15", "17"}) {
+    std::filesystem::create_directories(folder / version);
+    std::filesystem::copy(folder / "prog", folder / version / "prog");
+  }
+  EXPECT_EQ(load("tools = [\"./*/prog\"]\n")->own_tools,
+            std::vector<std::string>{folder / "17" / "prog"});
 }
 
 TEST(Application, ErrorsNameTheKey) {

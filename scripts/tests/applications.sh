@@ -6,12 +6,13 @@
 examples=$(cd "$(dirname "$0")/../examples/check" && pwd)
 cd "$scratch"
 
-# are_installed NAME PACKAGE...: fails, and says that NAME is skipped, if a package is missing.
+# are_installed NAME PACKAGE|ALTERNATIVE...: fails, and says that NAME is skipped, if a package is missing.
 are_installed() {
   local name=$1 absent=() package
   shift
   for package in "$@"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || absent+=("$package")
+    # shellcheck disable=SC2086   # an alternative a word
+    dpkg-query -W -f '${db:Status-Status}\n' ${package//|/ } 2>/dev/null | says -x installed || absent+=("${package%%|*}")
   done
   [ ${#absent[@]} != 0 ] || return 0
   echo "SKIPPED: $name: not installed: ${absent[*]}; run apt-get install ${absent[*]}"
@@ -38,8 +39,8 @@ cat "$scratch/out"
 exits 1 "$headcrash" explore --application ./keeper.toml --fs ext4-nobarrier --strategy lose-all --budget 10
 
 run applications sqlite3 git
-run applications-databases python3-lmdb python3-plyvel python3.11-minimal libpython3.11-minimal
-run applications-postgresql postgresql-15 postgresql-client-15
+run applications-databases python3-lmdb python3-plyvel python3-minimal
+run applications-postgresql 'postgresql-15|postgresql-17' 'postgresql-client-15|postgresql-client-17'
 
 # An example names its packages and its commands, each with the expected verdict: "kept, any on f2fs".
 check() {   # NAME VERDICT COMMAND

@@ -1,5 +1,5 @@
 # The server refuses to run as root. The capability gives it access to the folders above the current one.
-PATH=$PATH:/usr/lib/postgresql/15/bin
+PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
 as_postgres() {
   setpriv --reuid=postgres --regid=postgres --clear-groups --inh-caps=-all,+dac_override --ambient-caps=-all,+dac_override "$@"
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # Writes five records with the C interface of RocksDB. With the argument "sync" WriteOptions::sync is set.
-# packages: rocksdb-tools librocksdb7.8
+# packages: rocksdb-tools librocksdb7.8|librocksdb9.10
 # kept, any on f2fs: headcrash check --verify ./verify.sh -- ./test.py sync
 import ctypes
+import glob
 import sys
 
-rocksdb = ctypes.CDLL("librocksdb.so.7.8")
+rocksdb = ctypes.CDLL(glob.glob("/usr/lib/*/librocksdb.so.*")[0])
 for function in "options_create", "writeoptions_create", "open":
     getattr(rocksdb, "rocksdb_" + function).restype = ctypes.c_void_p
 error = ctypes.c_char_p()
