@@ -49,9 +49,7 @@ constexpr unsigned kTagBits = 2;
 Disk::Disk(const DiskOptions& options)
     : profile_(options.profile),
       simulation_(options.simulation),
-      observer_(options.observer),
       write_cache_on_(options.write_cache && options.profile.write_cache.capacity_sectors > 0),
-      device_(options.device),
       intake_(options.simulation, options.observer, options.device),
       faults_(options.faults),
       mechanism_(profile_),

@@ -108,9 +108,7 @@ class Disk final : public Device, private EventTarget {
 
   const DiskProfile profile_;
   Simulation& simulation_;
-  Observer& observer_;
   const bool write_cache_on_;
-  const DeviceId device_;
   RequestIntake intake_;
   DeviceFaults* const faults_;
   Characteristics characteristics_;
