@@ -76,12 +76,6 @@ std::string program_name(const CheckArguments& arguments) {
   return fs::path(arguments.program.argv.front()).filename().string();
 }
 
-/// Returns the default kind of guest: user-mode Linux if its kernel has been built, because it is
-/// faster and does not need KVM.
-std::string default_guest() {
-  return vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
-}
-
 ExploreArguments exploration_of(const CheckArguments& arguments, const std::string& filesystem,
                                 const check::PreparedProgram& prepared) {
   ExploreArguments explore;
@@ -417,7 +411,7 @@ int run(CheckArguments arguments) {
   arguments.program.verify = check::with_absolute_files(arguments.program.verify);
   arguments.program.init = check::with_absolute_files(arguments.program.init);
   arguments.program.limit = std::chrono::seconds(arguments.limit_s);
-  if (arguments.kernel.guest.empty()) arguments.kernel.guest = default_guest();
+  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
   catch_interrupts();
   const auto done = check_all(arguments);
   if (interrupted()) {
@@ -461,7 +455,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--rootfs", arguments->program.rootfs,
                       "Folder or tar archive with the program's root file system, in place of the "
                       "files that it uses on this host");
-  add_kernel_options(*command, arguments->kernel);
+  add_kernel_options(*command, arguments->kernel, kFastestGuest);
   command
       ->add_option("--time", arguments->time_s,
                    "Time limit in seconds for the states of each file system")

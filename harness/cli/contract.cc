@@ -19,7 +19,6 @@
 #include "harness/contract/guest_cell.h"
 #include "harness/contract/in_process_cell.h"
 #include "harness/run/guest_kind.h"
-#include "harness/vm/guest.h"
 #include "plugin/base/command_text.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
@@ -281,9 +280,7 @@ int run(ContractArguments arguments) {
     return kFine;
   }
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
-  if (arguments.kernel.guest.empty())
-    arguments.kernel.guest =
-        vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
+  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
   catch_interrupts();
   const auto done = run_tests(arguments);
   return done ? *done : report_error(done.error(), arguments.as_json);
@@ -414,7 +411,7 @@ void add_contract(CLI::App& app, int& exit_code) {
                    "Litmus test: a number, a name or a group; may be repeated; default: all")
       ->allow_extra_args(false);
   command->add_flag("--list", arguments->list, "List the tests");
-  add_kernel_options(*command, arguments->kernel);
+  add_kernel_options(*command, arguments->kernel, kFastestGuest);
   command
       ->add_option("--states", arguments->states,
                    "Maximum number of crash states of each cell; default: 60 in guests, 1000 in "

@@ -7,6 +7,7 @@
 #include "harness/campaign/trial/array_disk.h"
 #include "harness/explorer/guests/application_run.h"
 #include "harness/run/guest_kind.h"
+#include "harness/vm/guest.h"
 
 namespace headcrash::cli {
 namespace {
@@ -40,13 +41,18 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
   return disk->sectors * model::kSectorBytes;
 }
 
-void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
+void add_kernel_options(CLI::App& command, KernelArguments& arguments,
+                        const std::string& otherwise) {
   command.add_option(
       "--kernel", arguments.kernel,
       "The guest's kernel: a Debian version (6.12, 6.1-rt), a bzImage, or with --guest virtual a folder with its source; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
-  add_guest_option(command, arguments.guest, "that of the trial, else qemu");
+  add_guest_option(command, arguments.guest, otherwise);
+}
+
+std::string fastest_guest() {
+  return vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
 }
 
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {

@@ -19,8 +19,14 @@ struct KernelArguments {
     return guest.empty() ? otherwise : guest == "virtual";
   }
 };
-/// Adds --kernel, --modules and --guest.
-void add_kernel_options(CLI::App& command, KernelArguments& arguments);
+/// Adds --kernel, --modules and --guest. `otherwise` describes the default of --guest.
+void add_kernel_options(CLI::App& command, KernelArguments& arguments,
+                        const std::string& otherwise = "that of the trial, else qemu");
+
+/// Returns the default guest of commands that make their own recordings: user-mode Linux if its
+/// kernel has been built, because it is faster and does not need KVM.
+std::string fastest_guest();
+inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
 /// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version.
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
