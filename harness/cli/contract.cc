@@ -161,6 +161,7 @@ report::ContractCell page_cell(const contract::Cell* cell, const std::string& fo
   using Answer = report::ContractCell::Answer;
   shown.answer = cell->answer == contract::Answer::kept          ? Answer::kept
                  : cell->answer == contract::Answer::broken      ? Answer::broken
+                 : cell->answer == contract::Answer::unusable    ? Answer::unusable
                  : cell->answer == contract::Answer::unsupported ? Answer::unsupported
                                                                  : Answer::failed;
   shown.text = cell->text();
@@ -171,7 +172,7 @@ report::ContractCell page_cell(const contract::Cell* cell, const std::string& fo
   shown.found = cell->smallest.found;
   shown.state = cell->smallest.state;
   shown.problem = cell->problem;
-  if (cell->broken == 0) return shown;
+  if (!cell->lost()) return shown;
   shown.writes = cell->smallest.missing == 0 ? "none: the data had not been written at the cut"
                                              : std::to_string(cell->smallest.missing);
   const fs::path page = fs::path(folder) / crash_page_name(*cell);
@@ -229,10 +230,9 @@ Result<fs::path> make_folder(const ContractArguments& arguments,
   return fs::path(arguments.folder);
 }
 
-/// Returns true if a cell is broken although it is promised or relied on.
+/// Returns true if a cell is broken or unusable although it is promised or relied on.
 bool breaks_a_promise(const contract::Cell& cell) {
-  return cell.answer == contract::Answer::broken &&
-         cell.promise.kind != contract::PromiseKind::none;
+  return cell.lost() && cell.promise.kind != contract::PromiseKind::none;
 }
 
 Result<int> run_tests(const ContractArguments& arguments) {

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto kAnswers = base::names<Answer>({"kept", "broken", "unsupported", "failed"});
+constexpr auto kAnswers =
+    base::names<Answer>({"kept", "broken", "unusable", "unsupported", "failed"});
 constexpr std::size_t kNameWidth = 36, kColumnMin = 16;
 
 std::string shortened(const std::string& text, std::size_t most) {
@@ -100,15 +101,20 @@ void Cell::add(const oracle::Judgement& judgement, const std::vector<oracle::Fin
   ++states;
   const auto row = std::ranges::find(findings, oracle::Tier::litmus, &oracle::Finding::tier);
   using enum oracle::Verdict;
-  const bool lost = judgement.verdict == unmountable || judgement.verdict == not_repairable ||
-                    judgement.verdict == hang || judgement.verdict == oops;
-  if (row == findings.end() && !lost) return;
-  if (row == findings.end()) ++unusable;
-  ++broken;
-  if (broken > 1 && missing >= smallest.missing) return;
-  smallest = {.state = state, .missing = missing};
-  smallest.row = row == findings.end() ? "the file system mounts" : row->expected;
-  smallest.found = row == findings.end() ? judgement.summary : row->found;
+  if (row != findings.end()) {
+    if (++broken == 1 || missing < smallest.missing)
+      smallest = {.state = state, .missing = missing, .row = row->expected, .found = row->found};
+    return;
+  }
+  if (judgement.verdict != unmountable && judgement.verdict != not_repairable &&
+      judgement.verdict != hang && judgement.verdict != oops)
+    return;
+  ++unusable;
+  if (broken == 0 && (unusable == 1 || missing < smallest.missing))
+    smallest = {.state = state,
+                .missing = missing,
+                .row = "the file system mounts",
+                .found = judgement.summary};
 }
 
 void Cell::finish(const std::vector<states::Coverage>& coverage) {
@@ -121,12 +127,13 @@ void Cell::finish(const std::vector<states::Coverage>& coverage) {
     space += part.space;
     if (!part.bound.empty()) whole = false;
   }
-  answer = broken > 0 ? Answer::broken : Answer::kept;
+  answer = broken > 0 ? Answer::broken : unusable > 0 ? Answer::unusable : Answer::kept;
 }
 
 std::string Cell::text() const {
   if (answer == Answer::unsupported || answer == Answer::failed) return std::string(name(answer));
-  return fmt::format("{} {}/{}{}", name(answer), broken, states, whole ? "" : "+");
+  return fmt::format("{} {}/{}{}", name(answer), answer == Answer::unusable ? unusable : broken,
+                     states, whole ? "" : "+");
 }
 
 const Cell* Table::find(int test, std::string_view system) const {
@@ -185,11 +192,9 @@ std::string as_markdown(const Table& table) {
     text += fmt::format("| {} {} | `{}` |", test.number, test.title, rows);
     for (const TableSystem& system : table.systems) {
       const Cell* const cell = table.find(test.number, system.name);
-      text += cell == nullptr
-                  ? " - |"
-                  : fmt::format(" {}{}{}<br>{} |", cell->answer == Answer::broken ? "**" : "",
-                                cell->text(), cell->answer == Answer::broken ? "**" : "",
-                                promise_line(*cell));
+      text += cell == nullptr ? " - |"
+                              : fmt::format(" {0}{1}{0}<br>{2} |", cell->lost() ? "**" : "",
+                                            cell->text(), promise_line(*cell));
     }
     text += "\n";
   }

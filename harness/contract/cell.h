@@ -14,12 +14,13 @@
 
 namespace headcrash::contract {
 
-/// The answer of a cell. `unsupported`: the file system lacks an operation of it. `failed`: an
-/// operation failed that a correct file system executes, or the test could not run.
-enum class Answer : std::uint8_t { kept, broken, unsupported, failed };
+/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, and no other
+/// state is broken. `unsupported`: the file system lacks an operation of it. `failed`: an operation
+/// failed that a correct file system executes, or the test could not run.
+enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed };
 std::string_view name(Answer answer);
 
-/// The failing crash state with the fewest missing writes.
+/// The broken crash state with the fewest missing writes; an unusable one if none is broken.
 struct SmallestCrash {
   std::string state;        ///< its name in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
@@ -36,14 +37,14 @@ struct Cell {
   std::string system;
   Answer answer = Answer::failed;
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
-  std::uint64_t broken = 0;    ///< states in which the answer is "no", including unusable ones
+  std::uint64_t broken = 0;    ///< states in which the answer is "no"
   std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
   /// States that headcrash itself could not check. They are in none of the other counts.
   std::uint64_t unchecked = 0;
   double space = 0;    ///< number of states that the strategies define
   bool whole = false;  ///< all of them were checked, and the strategies omit none
   Promise promise;
-  SmallestCrash smallest;  ///< set if `broken` is not 0
+  SmallestCrash smallest;  ///< set if a state is broken or unusable
   std::string problem;     ///< for unsupported and failed
   std::string recording;   ///< path; empty if it was not kept
   double seconds = 0;
@@ -53,7 +54,8 @@ struct Cell {
            const std::string& state, std::size_t missing);
   /// Sets the answer, after all states.
   void finish(const std::vector<states::Coverage>& coverage);
-  /// Returns "kept 0/412", "broken 3/388 of 1900", "unsupported".
+  bool lost() const { return broken > 0 || unusable > 0; }
+  /// Returns "kept 0/412", "broken 3/388+", "unusable 8/44", "unsupported".
   std::string text() const;
 };
 

@@ -29,10 +29,28 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
   cell.add({Verdict::wrong_data, ""}, {kNo}, "w2-3.4.5", 3);
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9", 4);
   EXPECT_EQ(cell.states, 5U);
-  EXPECT_EQ(cell.broken, 4U);
+  EXPECT_EQ(cell.broken, 3U);
   EXPECT_EQ(cell.unusable, 1U);
   EXPECT_EQ(cell.smallest.state, "w2-3");
   EXPECT_EQ(cell.smallest.row, "f is new");
+  cell.finish({});
+  EXPECT_EQ(cell.text(), "broken 3/5");
+}
+
+/// A state that does not mount does not answer the test's question.
+TEST(Cell, StatesThatDoNotMountAreCountedApart) {
+  Cell cell;
+  cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);
+  cell.add({Verdict::hang, "no answer"}, {}, "w9-1", 1);
+  cell.add({Verdict::clean, ""}, {}, "w1", 0);
+  cell.finish({});
+  EXPECT_EQ(cell.answer, Answer::unusable);
+  EXPECT_EQ(cell.text(), "unusable 2/3");
+  EXPECT_EQ(cell.smallest.state, "w9-1");
+  cell.add({Verdict::wrong_data, ""}, {kNo}, "w2-3.4.5", 3);
+  cell.finish({});
+  EXPECT_EQ(cell.text(), "broken 1/4");
+  EXPECT_EQ(cell.smallest.state, "w2-3.4.5") << "it answers";
 }
 
 TEST(Cell, IgnoresFindingsOfOtherTiers) {

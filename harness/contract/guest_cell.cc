@@ -84,11 +84,11 @@ Result<void> GuestCells::explore(const states::RunHistory& run, Cell& cell) {
   if (result.out_of_time) cell.whole = false;
   // One confirmed failure shows that the answer is not an accident of one guest. The page shows the
   // smallest one.
-  cell.smallest.confirmed = std::ranges::any_of(result.failures, [](const auto& failure) {
-    return failure.confirmed &&
-           std::ranges::any_of(failure.outcome.findings, [](const oracle::Finding& finding) {
-             return finding.tier == oracle::Tier::litmus;
-           });
+  cell.smallest.confirmed = std::ranges::any_of(result.failures, [&](const auto& failure) {
+    const bool answers = std::ranges::any_of(
+        failure.outcome.findings,
+        [](const oracle::Finding& finding) { return finding.tier == oracle::Tier::litmus; });
+    return failure.confirmed && answers == (cell.broken > 0);
   });
   return {};
 }

@@ -61,7 +61,7 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
   for (const auto& part : result.coverage) coverage.push_back(part.found);
   cell.finish(coverage);
   // The explorer checks each failure twice, the second time without reuse (exploration.h).
-  cell.smallest.confirmed = cell.broken > 0;
+  cell.smallest.confirmed = cell.lost();
   return cell;
 }
 

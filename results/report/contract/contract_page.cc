@@ -15,6 +15,10 @@ namespace {
 
 using CellAnswer = ContractCell::Answer;
 
+bool is_lost(const ContractCell& cell) {
+  return cell.answer == CellAnswer::broken || cell.answer == CellAnswer::unusable;
+}
+
 std::string cell_id(const ContractPage& page, const ContractRow& row, std::size_t system) {
   return anchor("cell", row.number + " " + page.systems[system]);
 }
@@ -27,9 +31,8 @@ HeatCell heat_cell(const ContractPage& page, const ContractRow& row, std::size_t
   const ContractCell& cell = row.cells[system];
   if (cell.answer == CellAnswer::none) return {};
   std::string text = escape(cell.text);
-  if (cell.answer == CellAnswer::broken)
-    text = fmt::format("<a href=\"#{}\">{}</a>", cell_id(page, row, system), text);
-  const bool lost = cell.answer == CellAnswer::broken;
+  const bool lost = is_lost(cell);
+  if (lost) text = fmt::format("<a href=\"#{}\">{}</a>", cell_id(page, row, system), text);
   const std::string css_class = lost && cell.promised             ? "hbad"
                                 : lost                            ? "h3"
                                 : cell.answer == CellAnswer::kept ? "h0"
@@ -93,7 +96,7 @@ std::string section_of(const ContractPage& page, const ContractRow& row) {
   std::string html = description_of(row);
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const ContractCell& cell = row.cells[i];
-    if (cell.answer == CellAnswer::broken) html += broken_cell(page, row, i);
+    if (is_lost(cell)) html += broken_cell(page, row, i);
     if (cell.answer == CellAnswer::failed || cell.answer == CellAnswer::unsupported)
       html += fmt::format("<p>{}: {} ({}).</p>\n", escape(page.systems[i]), escape(cell.text),
                           escape(cell.problem));
@@ -102,23 +105,25 @@ std::string section_of(const ContractPage& page, const ContractRow& row) {
 }
 
 std::string opening_of(const ContractPage& page) {
-  std::size_t kept = 0, promised = 0, unpromised = 0, open = 0;
+  std::size_t kept = 0, promised = 0, unpromised = 0, unusable = 0, open = 0;
   for (const ContractRow& row : page.rows)
     for (const ContractCell& cell : row.cells) {
       if (cell.answer == CellAnswer::kept) ++kept;
       if (cell.answer == CellAnswer::broken) ++(cell.promised ? promised : unpromised);
+      if (cell.answer == CellAnswer::unusable) ++unusable;
       if (cell.answer == CellAnswer::unsupported || cell.answer == CellAnswer::failed) ++open;
     }
   return fmt::format(
       "<header><h1>What file systems keep after a power cut</h1>\n"
       "<p class=\"answer\">{} litmus tests on {} file system{}: {} cells kept, {} broken although "
-      "promised or relied on, {} broken and not promised, {} without an answer.</p>\n"
+      "promised or relied on, {} broken and not promised, {} with states that do not mount, {} "
+      "without an answer.</p>\n"
       "<p>A cell shows the number of crash states in which the answer is \"no\", the number of "
       "crash states that were checked, and who promises it. A \"+\" means that more states exist "
       "than were checked. \"kept\" means that no failing state was seen; it is no promise.</p>\n"
       "</header>\n",
       page.rows.size(), page.systems.size(), page.systems.size() == 1 ? "" : "s", kept, promised,
-      unpromised, open);
+      unpromised, unusable, open);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // The page of a contract table: one row per litmus test, one column per file system, and a section
-// with the smallest crash of each broken cell. Texts may contain any bytes.
+// with the smallest crash of each broken or unusable cell. Texts may contain any bytes.
 
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@ namespace headcrash::report {
 
 struct ContractCell {
   /// `none`: the cell has not run.
-  enum class Answer { kept, broken, unsupported, failed, none } answer = Answer::none;
+  enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
   bool promised = false;  ///< the promise is more than "not promised"
   std::string source;     ///< of the promise
-  // For a broken cell.
+  // For a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
   std::string problem;  ///< of an unsupported or failed cell
 };
