@@ -14,9 +14,9 @@
 
 namespace headcrash::contract {
 
-/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, and no other
-/// state is broken. `unsupported`: the file system lacks an operation of it. `failed`: an operation
-/// failed that a correct file system executes, or the test could not run.
+/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, and no
+/// other state is broken. `unsupported`: the file system lacks an operation of it. `failed`: an
+/// operation failed that a correct file system executes, or the test could not run.
 enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed };
 std::string_view name(Answer answer);
 
