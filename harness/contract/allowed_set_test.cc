@@ -64,6 +64,8 @@ TEST_F(AllowedSetTest, ConditionsAndAlternatives) {
   EXPECT_TRUE(allows("if f is old then f absent or f size old", states_[0]));
   EXPECT_FALSE(allows("if f is old and f exists then f absent", states_[0]));
   EXPECT_TRUE(allows("if f is new then f absent", states_[0]));
+  EXPECT_TRUE(allows("if f is new and f exists then f absent", states_[0]))
+      << "one of two conditions is not enough";
 }
 
 TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
@@ -73,6 +75,9 @@ TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
   mixed[0].runs[3] = states_[0][0].runs[3];  // one old sector in a new page
   EXPECT_FALSE(allows("f mixes 4096", mixed));
   EXPECT_TRUE(allows("f mixes 512", mixed));
+  Tree torn_end = states_[3];
+  torn_end[0].runs[12] = states_[0][0].runs[12];  // one old sector in the last page
+  EXPECT_FALSE(allows("f mixes 4096", torn_end));
   mixed[0].size_bytes = 4096;
   EXPECT_FALSE(allows("f mixes 512", mixed)) << "neither the old nor the new size";
 }
