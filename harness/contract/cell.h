@@ -54,7 +54,7 @@ struct Cell {
            const std::string& state, std::size_t missing);
   /// Sets the answer, after all states.
   void finish(const std::vector<states::Coverage>& coverage);
-  bool lost() const { return broken > 0 || unusable > 0; }
+  bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
   /// Returns "kept 0/412", "broken 3/388+", "unusable 8/44", "unsupported".
   std::string text() const;
 };

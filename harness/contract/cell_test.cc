@@ -51,6 +51,9 @@ TEST(Cell, StatesThatDoNotMountAreCountedApart) {
   cell.finish({});
   EXPECT_EQ(cell.text(), "broken 1/4");
   EXPECT_EQ(cell.smallest.state, "w2-3.4.5") << "it answers";
+  EXPECT_TRUE(cell.lost());
+  cell.answer = Answer::unsupported;
+  EXPECT_FALSE(cell.lost()) << "states after a missing operation say nothing";
 }
 
 TEST(Cell, IgnoresFindingsOfOtherTiers) {
