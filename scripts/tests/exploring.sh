@@ -2,6 +2,9 @@
 # A campaign that explores: its control is caught, ext4 is clean, and it can be killed, resumed, sharded and merged. An
 # adapter whose command is missing in the guest, or a killed agent, fails only its own trial.
 . "$(dirname "$0")/lib.sh"
+# Options of guests that boot fast: user-mode Linux if its kernel has been built, else QEMU.
+fast_guest=()
+! "$(dirname "$0")/../build-uml" --check >/dev/null 2>&1 || fast_guest=(--guest virtual)
 cd "$scratch"
 export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }

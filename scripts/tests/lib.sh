@@ -6,10 +6,6 @@ headcrash=$build/bin/headcrash
 scratch=$(mktemp -d)
 trap 'status=$?; trap - EXIT; [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true; rm -rf "$scratch"; exit $status' EXIT
 
-# Options of guests that boot fast: user-mode Linux if its kernel has been built, else QEMU.
-fast_guest=()
-! "$(dirname "${BASH_SOURCE[0]}")/../build-uml" --check >/dev/null 2>&1 || fast_guest=(--guest virtual)
-
 # says [GREP-OPTION] PATTERN: standard input has the pattern. It counts, so that it reads to the end: `grep -q` (and grep into
 # /dev/null) closes the pipe at the first hit, and the writer's SIGPIPE would count as a failure under pipefail.
 says() { [ "$(grep -c "$@")" != 0 ]; }
