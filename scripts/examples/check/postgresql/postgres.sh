@@ -1,5 +1,5 @@
 # The server refuses to run as root. The capability gives it access to the folders above the current one.
-PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
+for bin in /usr/lib/postgresql/*/bin; do PATH=$PATH:$bin; done
 as_postgres() {
   setpriv --reuid=postgres --regid=postgres --clear-groups --inh-caps=-all,+dac_override --ambient-caps=-all,+dac_override "$@"
 }
