@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "fs-adapters/registry.h"
-#include "harness/campaign/campaign.h"
 #include "harness/cli/command.h"
 #include "harness/cli/crash_file.h"
 #include "harness/cli/explored.h"
