@@ -322,7 +322,7 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
         arguments.trial.trial, "a recording does not contain the settings of its run",
         "give a trial of a database, or run `headcrash explore --workload LIST.operations.txt`");
   if (trial.explored && !trial.outcome)
-    return fail(trial.key, fmt::format("no verdict of state {} is recorded", trial.state),
+    return fail(trial.key, fmt::format("no verdict on state {} is recorded", trial.state),
                 "choose a failed state");
   if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
     return fail(trial.key, fmt::format("state {} kept its promises", trial.state),

@@ -260,7 +260,7 @@ int simulate(const SimulateArguments& arguments) {
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
     return report_error(
-        {"--machine", "sets size and write cache of each device", "set them in the file"},
+        {"--machine", "sets the size and write cache of each device", "set them in the file"},
         arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {

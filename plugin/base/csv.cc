@@ -39,7 +39,7 @@ class CsvReader {
     if (size < rest_.size() && rest_[size] == '\n' && size > 0 && rest_[size - 1] == '\r') --size;
     std::string cell(rest_.substr(0, size));
     if (cell.find('"') != std::string::npos)
-      return invalid("a quotation mark is in a cell that is not quoted");
+      return invalid("an unquoted cell contains a quotation mark");
     rest_.remove_prefix(size);
     return cell;
   }

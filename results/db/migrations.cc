@@ -48,7 +48,7 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
 
   if (application == 0 && version == 0 && objects == 0) return FileState::fresh;
   if (application != kApplicationId) {
-    return fail(path.string(), "is a database of another program",
+    return fail(path.string(), "belongs to another program",
                 "use another file; this file is unchanged");
   }
   if (version > newest) {

@@ -113,9 +113,9 @@ def block_of(rows, figures):
         lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
     if is_old(rows):
         rules = [row["verdict or remark"] for row in rows if row["kind"] == "rule"]
-        lines += ["", f"Files of these results were stored before rules had classes: {rules.count('holds')} "
+        lines += ["", f"These results were stored before rules had classes: {rules.count('holds')} "
                   f"of {len(rules)} rules of all classes hold. `scripts/store-papers` repeats the "
-                  "runs and counts the classes apart.", END]
+                  "runs and counts each class separately.", END]
         return "\n".join(lines)
     lines += ["", "| rules, by class | hold | do not hold | undecided | vacuous |",
               "|---|---|---|---|---|"]
@@ -124,7 +124,7 @@ def block_of(rows, figures):
             lines.append(f"| {CLASSES[kind]} | " + " | ".join(map(str, totals.values())) + " |")
     decided = [row for row in rows if row["kind"] == "rule" and row["class"] == "paper"]
     once = sum(row["executions"] == "1" for row in decided)
-    lines += ["", f"{once} of the {len(decided)} rules of the class paper are judged by one "
+    lines += ["", f"Of the {len(decided)} rules of the class `paper`, {once} are judged by a single "
               "execution. The others have five executions with different seeds, or do not depend "
               "on a seed.", END]
     return "\n".join(lines)

@@ -161,7 +161,7 @@ void Fsck::State::clear_inode(InodeNumber number, const Inode& inode) {
 bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
   if (inode.size_bytes > geometry.file_blocks_max() * geometry.block_bytes()) {
     find(FindingKind::bad_size, number, 0, 0,
-         fmt::format("inode {}: size of {} bytes is beyond its pointers; freed", number,
+         fmt::format("inode {}: size ({} bytes) exceeds what its pointers can reach; freed", number,
                      inode.size_bytes));
     return false;
   }

@@ -210,7 +210,7 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups,
          escape(cut.verdict), escape(cut.why)});
   return std::vector<Section>{
       {.id = "ages",
-       .title = "Share of the changes that is lost, by age",
+       .title = "Share of changes lost, by age",
        .html = figures + "</div>\n" + query_note("unsynced_ages", run)},
       {.id = "oldest",
        .title = "The oldest change lost",
