@@ -4,6 +4,8 @@
 // answers requests until the power is cut. If the agent exits, the kernel panics. The kernel's
 // command line makes a panic reset the machine, and a reset ends QEMU. A broken guest is therefore
 // always noticed.
+//
+// The program also runs commands in the root file system of a program under test (inside.h).
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,10 +21,12 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/guest/channel.h"
 #include "harness/guest/commands.h"
+#include "harness/guest/inside.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/modules.h"
 #include "harness/workload/operation.h"
@@ -79,7 +83,10 @@ void reap_orphans() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 6 && std::string_view(argv[1]) == "inside")
+    return headcrash::guest::run_inside(
+        {.root = argv[2], .disk = argv[3], .files = argv[4], .line = argv[5]});
   if (::getpid() != 1) {
     say("runs only as process 1 of headcrash's guests");
     return 2;

@@ -23,40 +23,6 @@ constexpr std::size_t kFilesMost = 64;
 
 constexpr std::string_view kEachSetting = "+*";
 
-constexpr const char* kInsideName = "inside";
-/// Runs a line inside the image /rootfs.squashfs of the guest (scripts/build-guest). Changes go to
-/// an overlay in memory. The file system under test is kInsideDisk, and also ROOT unless the image
-/// has files there.
-constexpr const char* kInsideScript = R"sh(# inside ROOT LINE
-set -e
-image=/run/rootfs/image memory=/run/rootfs/memory root=/run/rootfs/memory/root
-if [ "$1" != within ]; then
-  if [ ! -d $image ]; then
-    mkdir -p $image $memory
-    mount -t squashfs -o ro,loop /rootfs.squashfs $image
-    ifconfig lo 127.0.0.1 up || true
-  fi
-  exec unshare -m -p -f sh "$0" within "$@"
-fi
-mount -t tmpfs tmpfs $memory
-mkdir $memory/upper $memory/work $root
-mount -t overlay -o lowerdir=$image,upperdir=$memory/upper,workdir=$memory/work overlay $root
-for folder in dev proc sys run root tmp var/tmp "$2"; do mkdir -p "$root/$folder"; done
-chmod 1777 $root/tmp $root/var/tmp
-mount -o bind /dev $root/dev
-mkdir -p $root/dev/shm
-mount -t tmpfs tmpfs $root/dev/shm
-mount -t proc proc $root/proc
-mount -o bind /sys $root/sys
-[ -n "$(ls -A "$image/$2" 2> /dev/null)" ] || mount -o bind "$2" "$root/$2"
-mkdir -p $root/.headcrash/disk
-mount -o bind "$2" $root/.headcrash/disk
-touch $root/.headcrash/busybox
-for busybox in /usr/bin/busybox /bin/busybox; do [ ! -f $busybox ] || break; done
-mount -o bind $busybox $root/.headcrash/busybox
-exec chroot $root /.headcrash/busybox sh -c "$3"
-)sh";
-
 Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder,
                               int depth);
 
@@ -175,7 +141,6 @@ Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& f
     return fail(root.subject("rootfs"),
                 fmt::format("the file {} does not exist", application.rootfs),
                 "use a squashfs image, with a path relative to the folder of this file");
-  application.files[kInsideName] = kInsideScript;
   return {};
 }
 
@@ -264,7 +229,7 @@ std::vector<std::vector<std::string>> commands(const Application& application,
   std::vector<std::vector<std::string>> argvs;
   std::vector<std::string> shell{"sh", "-c"};
   if (!application.rootfs.empty())
-    shell = {"sh", fmt::format("{}/{}", kApplicationFolder, kInsideName), std::string(root)};
+    shell = {kAgentProgram, "inside", std::string(root), kInsideDisk, kApplicationFolder};
   const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
                                                                  {"{files}", kApplicationFolder}};
   for (std::string line : lines) {

@@ -37,6 +37,9 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 /// The file system under test, as seen by a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
+/// The agent's program in the guest, which starts commands in that root file system
+/// (harness/guest/inside.h).
+inline constexpr const char* kAgentProgram = "/init";
 
 struct ApplicationSetting {
   std::string words;  ///< text that replaces {setting}

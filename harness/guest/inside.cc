@@ -1,0 +1,144 @@
+// Mounts a program's root file system and runs a line of shell there (inside.h).
+#include "harness/guest/inside.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/loop.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "plugin/base/descriptor.h"
+
+namespace headcrash::guest {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannotStart = 126;
+const std::string kImage = "/run/rootfs/image";
+const std::string kMemory = "/run/rootfs/memory";
+const std::string kTop = kMemory + "/root";
+
+/// Ends this process unless `done`.
+void require(bool done, const std::string& action) {
+  if (done) return;
+  std::fputs(fmt::format("headcrash-agent: cannot {}: {}\n", action, std::strerror(errno)).c_str(),
+             stderr);
+  ::_exit(kCannotStart);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  errno = error.value();
+  require(!error, "create " + path);
+}
+
+void mount_at(const std::string& source, const std::string& target, const char* type,
+              unsigned long flags = 0, const std::string& data = "") {
+  make_folder(target);
+  require(::mount(source.c_str(), target.c_str(), type, flags, data.c_str()) == 0,
+          fmt::format("mount {} at {}", source, target));
+}
+
+void bind_mount(const std::string& source, const std::string& target) {
+  mount_at(source, target, nullptr, MS_BIND);
+}
+
+/// Returns the name of a new loop device on the file.
+std::string loop_device(const char* file) {
+  const base::Descriptor control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
+  const int number = ::ioctl(control.get(), LOOP_CTL_GET_FREE);
+  require(number >= 0, "find a free loop device");
+  const std::string name = fmt::format("/dev/loop{}", number);
+  const base::Descriptor image(::open(file, O_RDONLY | O_CLOEXEC));
+  const base::Descriptor loop(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  require(::ioctl(loop.get(), LOOP_SET_FD, image.get()) == 0,
+          fmt::format("attach {} to {}", file, name));
+  return name;
+}
+
+/// Starts the loopback network. Programs that need no network also run without it.
+void start_loopback() {
+  const base::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
+}
+
+/// Mounts the image, once in the life of the guest.
+void mount_image() {
+  if (fs::exists(kImage)) return;
+  start_loopback();
+  mount_at(loop_device("/rootfs.squashfs"), kImage, "squashfs", MS_RDONLY);
+}
+
+/// Makes a program of the guest available below /.headcrash, if the guest has it.
+void bind_program(const std::string& name) {
+  for (const std::string folder : {"/usr/bin/", "/bin/"}) {
+    if (!fs::is_regular_file(folder + name)) continue;
+    const std::string target = kTop + "/.headcrash/" + name;
+    const base::Descriptor file(::open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0755));
+    require(file.is_open(), "create " + target);
+    require(::mount((folder + name).c_str(), target.c_str(), nullptr, MS_BIND, nullptr) == 0,
+            "mount " + target);
+    return;
+  }
+}
+
+/// Mounts the overlay at kTop with the folders that programs expect.
+void mount_overlay(const InsideCommand& command) {
+  mount_at("tmpfs", kMemory, "tmpfs");
+  make_folder(kMemory + "/upper");
+  make_folder(kMemory + "/work");
+  mount_at("overlay", kTop, "overlay", 0,
+           fmt::format("lowerdir={},upperdir={}/upper,workdir={}/work", kImage, kMemory, kMemory));
+  for (const char* folder : {"/run", "/root", "/tmp", "/var/tmp"}) make_folder(kTop + folder);
+  for (const char* folder : {"/tmp", "/var/tmp"}) ::chmod((kTop + folder).c_str(), 01777);
+  bind_mount("/dev", kTop + "/dev");
+  mount_at("tmpfs", kTop + "/dev/shm", "tmpfs");
+  mount_at("proc", kTop + "/proc", "proc");
+  bind_mount("/sys", kTop + "/sys");
+  const std::string same = kImage + command.root;
+  if (!fs::exists(same) || fs::is_empty(same)) bind_mount(command.root, kTop + command.root);
+  bind_mount(command.root, kTop + command.disk);
+  if (fs::exists(command.files)) bind_mount(command.files, kTop + "/.headcrash/files");
+  bind_program("busybox");
+}
+
+[[noreturn]] void become_shell(const InsideCommand& command) {
+  require(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "make mounts private");
+  mount_overlay(command);
+  require(::chroot(kTop.c_str()) == 0 && ::chdir("/") == 0, "enter " + kTop);
+  const char* busybox = "/.headcrash/busybox";
+  ::execl(busybox, busybox, "sh", "-c", command.line.c_str(), nullptr);
+  require(false, fmt::format("execute {}", busybox));
+  ::_exit(kCannotStart);
+}
+
+}  // namespace
+
+int run_inside(const InsideCommand& command) {
+  mount_image();
+  require(::unshare(CLONE_NEWNS | CLONE_NEWPID) == 0, "create namespaces");
+  const pid_t child = ::fork();
+  require(child >= 0, "create a process");
+  if (child == 0) become_shell(command);
+  int status = 0;
+  require(::waitpid(child, &status, 0) == child, "wait for the program");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace headcrash::guest
