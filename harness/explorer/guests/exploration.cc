@@ -170,7 +170,7 @@ Result<ExplorationResult> Exploration::run() {
   states::ExploreOptions explore = options_.explore;
   if (explore.from_event == 0) explore.from_event = workload_.from_event;
   if (!explore.to_event && workload_.to_event > 0) explore.to_event = workload_.to_event;
-  explore.all_disks = filesystem_.log_size_bytes != 0;
+  explore.all_disks = filesystem_.has_several_disks();
   const std::size_t asked = explore.strategies.size();
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
@@ -335,6 +335,8 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
                                   .record = fs::absolute(recording),
                                   .faults = guest.machine().faults_in_recovery()});
   if (!loaded) return failed(loaded.error());
+  if (const auto assembled = guest.assemble_stack(filesystem_); !assembled)
+    return failed(assembled.error());
   const auto seen = guest.inspect(filesystem_, {});
   if (!seen) return failed(seen.error());
   const auto sealed = guest.server().seal(guest.stage());
@@ -356,7 +358,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
       guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
   states::ExploreOptions explore{.strategies = {strategies.begin(), strategies.end()},
                                  .device = options_.explore.device,
-                                 .all_disks = filesystem_.log_size_bytes != 0,
+                                 .all_disks = filesystem_.has_several_disks(),
                                  .seed = options_.explore.seed,
                                  .budget = budget};
   for (const states::RecordedMark& mark : (*history)->marks())

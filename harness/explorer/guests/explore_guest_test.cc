@@ -47,7 +47,8 @@ class PooledGuest : public testing::Test {
         GuestPool::start(1, {.image = *image,
                              .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
                              .disk_bytes = kDiskBytes,
-                             .log_bytes = log_bytes,
+                             .others = log_bytes == 0 ? std::vector<adapters::OtherDisk>{}
+                                                    : std::vector<adapters::OtherDisk>{{"log", log_bytes}},
                              .cache = cache_folder()});
     ASSERT_TRUE(pool) << pool.error().message();
     pool_ = std::move(*pool);
