@@ -536,23 +536,22 @@ Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
 
 Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack) {
   if (adapter.log_size_bytes != 0)
-    return fail(fmt::format("file system \"{}\"", adapter.name),
-                fmt::format("keeps its log on a second disk, and cannot be on the stack {}",
-                            stack->name),
-                "use a file system on one device");
+    return fail(
+        fmt::format("file system \"{}\"", adapter.name),
+        fmt::format("keeps its log on a second disk, and cannot be on the stack {}", stack->name),
+        "use a file system on one device");
   for (GuestCommand* command :
        {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {
-    command->argv = fill_in(command->argv, {.device = stack->device,
-                                            .log = "{log}",
-                                            .uuid = "{uuid}",
-                                            .target = "{target}"},
-                            "{options}");
+    command->argv =
+        fill_in(command->argv,
+                {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
+                "{options}");
     command->host = false;
   }
-  adapter.mount_options = fill_in(
-      adapter.mount_options,
-      {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
-      "{options}");
+  adapter.mount_options =
+      fill_in(adapter.mount_options,
+              {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
+              "{options}");
   adapter.replay_sign_at = 0;
   adapter.minimum_size_bytes = stack->disk_bytes(adapter.minimum_size_bytes);
   adapter.guest.packages.insert(adapter.guest.packages.end(), stack->packages.begin(),

@@ -109,8 +109,8 @@ Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 /// "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
-/// Puts the file system on a stack of block devices and adds the stack to the name. Fails for a file
-/// system with a separate log.
+/// Puts the file system on a stack of block devices and adds the stack to the name. Fails for a
+/// file system with a separate log.
 Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack);
 
 /// Selects a kernel and adds it to the name. A word with a '/' is the path of a bzImage or of a

@@ -32,23 +32,21 @@ std::vector<std::string> places_of(const Stack& stack) {
 }
 
 Result<void> check_commands(const StrictTable& root, const Stack& stack) {
-  const std::pair<const char*, const GuestCommand*> commands[] = {
-      {"create", &stack.create},
-      {"assemble", &stack.assemble},
-      {"stop", &stack.stop},
-      {"check", &stack.check},
-      {"scrub", &stack.scrub}};
+  const std::pair<const char*, const GuestCommand*> commands[] = {{"create", &stack.create},
+                                                                  {"assemble", &stack.assemble},
+                                                                  {"stop", &stack.stop},
+                                                                  {"check", &stack.check},
+                                                                  {"scrub", &stack.scrub}};
   const std::vector<std::string> places = places_of(stack);
   for (const auto& [section, command] : commands) {
     const std::string key = fmt::format("{}.command", section);
     const bool optional = command == &stack.check || command == &stack.scrub;
     if (command->argv.empty() && !optional)
       return fail(root.subject(key), "is missing",
-                  fmt::format("set the command that {}", command == &stack.create
-                                                             ? "creates {device} on {disks}"
-                                                         : command == &stack.assemble
-                                                             ? "assembles {device} after a cut"
-                                                             : "stops {device}"));
+                  fmt::format("set the command that {}",
+                              command == &stack.create     ? "creates {device} on {disks}"
+                              : command == &stack.assemble ? "assembles {device} after a cut"
+                                                           : "stops {device}"));
     if (command->host)
       return fail(root.subject(std::string(section) + ".host"), "is not possible",
                   "omit it: a stack exists only in a guest");
@@ -90,8 +88,7 @@ Result<void> read_promise(const StrictTable& root, Stack& stack) {
   TRY(parse_expected(*table, stack.expected));
   TRY(table->take("reason", stack.reason));
   TRY(table->take("source", stack.source));
-  for (const auto& [key, text] :
-       {std::pair{"reason", &stack.reason}, {"source", &stack.source}})
+  for (const auto& [key, text] : {std::pair{"reason", &stack.reason}, {"source", &stack.source}})
     if (text->empty())
       return fail(table->subject(key), "is missing",
                   "say why the expected outcome follows, and where that is documented");
@@ -111,8 +108,8 @@ Result<void> read_disks(const StrictTable& root, Stack& stack) {
                 fmt::format("{} exceeds the {} disks", data_disks, disks),
                 "give the number of disks whose space holds data");
   if (stack.overhead_bytes > kOverheadBytesMost)
-    return fail(root.subject("overhead"), fmt::format("invalid size: {} bytes", stack.overhead_bytes),
-                "use at most 1G");
+    return fail(root.subject("overhead"),
+                fmt::format("invalid size: {} bytes", stack.overhead_bytes), "use at most 1G");
   TRY(root.take("absent", stack.absent));
   for (const std::string& name : stack.absent) {
     bool known = false;
@@ -133,17 +130,18 @@ Result<Stack> interpret(const StrictTable& root) {
   stack.create.good_exits = stack.assemble.good_exits = stack.stop.good_exits =
       stack.check.good_exits = stack.scrub.good_exits = {0};
   for (const auto& read :
-       {root.take("title", stack.title), read_disks(root, stack),
-        root.take("device", stack.device), root.take("packages", stack.packages),
-        root.take("modules", stack.modules), read_command(root, "create", stack.create),
-        read_command(root, "assemble", stack.assemble), read_command(root, "stop", stack.stop),
-        read_command(root, "check", stack.check), read_command(root, "scrub", stack.scrub),
-        read_promise(root, stack), read_rules(root, stack)})
+       {root.take("title", stack.title), read_disks(root, stack), root.take("device", stack.device),
+        root.take("packages", stack.packages), root.take("modules", stack.modules),
+        read_command(root, "create", stack.create), read_command(root, "assemble", stack.assemble),
+        read_command(root, "stop", stack.stop), read_command(root, "check", stack.check),
+        read_command(root, "scrub", stack.scrub), read_promise(root, stack),
+        read_rules(root, stack)})
     if (!read) return forward_error(read);
   if (stack.title.empty())
     return fail(root.subject("title"), "is missing", "describe the stack in a few words");
   if (!stack.device.starts_with("/dev/") || stack.device.find('{') != std::string::npos)
-    return fail(root.subject("device"), fmt::format("\"{}\" is not a path below /dev", stack.device),
+    return fail(root.subject("device"),
+                fmt::format("\"{}\" is not a path below /dev", stack.device),
                 "give the device that `create` and `assemble` make, such as /dev/md127");
   TRY(check_commands(root, stack));
   return stack;
@@ -178,7 +176,8 @@ std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std
                                        std::string_view uuid, bool after_cut) {
   std::vector<std::string> disks;
   for (std::size_t i = 0; i < stack.disks; ++i) {
-    const bool absent = after_cut && std::ranges::find(stack.absent, disk_name(i)) != stack.absent.end();
+    const bool absent =
+        after_cut && std::ranges::find(stack.absent, disk_name(i)) != stack.absent.end();
     if (!absent) disks.push_back(stack_disk_path(i));
   }
   std::string joined;
@@ -205,8 +204,8 @@ std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std
 }
 
 Result<Stack> load_stack_of_devices(const std::string& name_or_path) {
-  TRY(const auto found, base::find_named_file("stack", name_or_path,
-                                              base::built_in(stack_files::embedded_files())));
+  TRY(const auto found,
+      base::find_named_file("stack", name_or_path, base::built_in(stack_files::embedded_files())));
   TRY(const auto root, StrictTable::parse(found.text, found.file));
   TRY(const auto whole, merged(root, found.folder, 0));
   auto stack = interpret(whole);

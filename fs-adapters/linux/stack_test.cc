@@ -48,8 +48,9 @@ TEST(Stack, EveryBuiltInStackIsComplete) {
 TEST(Stack, CommandsGetThePathsOfTheDisks) {
   const auto stack = parse_stack_of_devices("absent = ['hd1']\n" + std::string(kMine), "mine.toml");
   ASSERT_TRUE(stack) << stack.error().message();
-  EXPECT_EQ(fill_in_stack(*stack, stack->create.argv, "u-u", false),
-            (std::vector<std::string>{"make", "/dev/md127", "u-u", "/dev/vda", "/dev/vdc", "/dev/vdd"}));
+  EXPECT_EQ(
+      fill_in_stack(*stack, stack->create.argv, "u-u", false),
+      (std::vector<std::string>{"make", "/dev/md127", "u-u", "/dev/vda", "/dev/vdc", "/dev/vdd"}));
   EXPECT_EQ(fill_in_stack(*stack, stack->assemble.argv, {}, true).back(),
             "start /dev/md127 /dev/vda /dev/vdd /dev/vdc")
       << "{disks} omits the absent disk";
@@ -62,8 +63,9 @@ TEST(Stack, MistakesHaveOneClearError) {
   EXPECT_NE(error_of(with("disks = 3", "disks = 9")).find("mine.toml: disks: "), std::string::npos);
   EXPECT_NE(error_of(with("disks = 3", "disks = 3\ndata-disks = 4")).find("data-disks: 4 exceeds"),
             std::string::npos);
-  EXPECT_NE(error_of(with("/dev/md127", "md127")).find("device: \"md127\" is not a path below /dev"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(with("/dev/md127", "md127")).find("device: \"md127\" is not a path below /dev"),
+      std::string::npos);
   EXPECT_NE(error_of(with("[stop]\ncommand = [\"stop\"]", "")).find("stop.command: is missing"),
             std::string::npos);
   EXPECT_NE(error_of(with("{disk1}", "{disk3}")).find("unknown placeholder \"{disk3}\""),

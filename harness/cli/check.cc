@@ -254,8 +254,8 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
     verdict.headline = headline(explored);
   }
   for (const explorer::BrokenRule& broken : explored.broken_rules)
-    verdict.about.push_back(fmt::format("rule broken: {}, {}: {}", broken.rule, broken.disk,
-                                        broken.text));
+    verdict.about.push_back(
+        fmt::format("rule broken: {}, {}: {}", broken.rule, broken.disk, broken.text));
   return verdict;
 }
 

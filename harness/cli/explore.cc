@@ -102,7 +102,8 @@ Result<void> make_folder(const ExploreArguments& arguments) {
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
-  for (const char* name : {kFormattedName, kProbeName, kRecordingName}) fs::remove(folder / name, error);
+  for (const char* name : {kFormattedName, kProbeName, kRecordingName})
+    fs::remove(folder / name, error);
 }
 
 /// Checks the rules of the stack on the requests of a recording.
@@ -122,8 +123,8 @@ bool has_rules(const Explored& explored) {
 Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedDisk& disk,
                          const fs::path& folder, Explored& explored) {
   if (!has_rules(explored)) return {};
-  const auto probed = explorer::record_stack_probe(guest, explored.filesystem, disk,
-                                                   folder / kProbeName);
+  const auto probed =
+      explorer::record_stack_probe(guest, explored.filesystem, disk, folder / kProbeName);
   if (!probed)
     return tl::unexpected(on_one_line(oracle::judgement_of(probed.error()),
                                       "the probe of " + explored.filesystem.stack->name));
@@ -521,10 +522,10 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
     return {};
   }
   const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
-  explored.attribution = fmt::format(
-      "{}: the same list on the bare disk {} in {} crash states",
-      also ? "the file system" : "the stack " + explored.filesystem.stack->name,
-      also ? "fails, too," : "does not fail", other.result.checked);
+  explored.attribution =
+      fmt::format("{}: the same list on the bare disk {} in {} crash states",
+                  also ? "the file system" : "the stack " + explored.filesystem.stack->name,
+                  also ? "fails, too," : "does not fail", other.result.checked);
   return {};
 }
 

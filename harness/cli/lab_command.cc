@@ -43,10 +43,10 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
   const auto disks = std::ranges::count_if(header.devices, &record::RecordedDevice::medium);
   const std::size_t wanted = filesystem.other_disks(0).size() + 1;
   if (filesystem.stack && static_cast<std::size_t>(disks) != wanted)
-    return fail(recording,
-                fmt::format("has {} disks, but the stack {} has {}", disks, filesystem.stack->name,
-                            wanted),
-                "use the recorded stack");
+    return fail(
+        recording,
+        fmt::format("has {} disks, but the stack {} has {}", disks, filesystem.stack->name, wanted),
+        "use the recorded stack");
   return disk->sectors * model::kSectorBytes;
 }
 

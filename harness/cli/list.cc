@@ -322,14 +322,14 @@ void list(const ListArguments& arguments) {
 void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand(
       "list",
-      "Lists built-in profiles, file systems, stacks, workloads, campaigns, benchmarks, applications and "
-      "experiments");
+      "Lists built-in profiles, file systems, stacks, workloads, campaigns, benchmarks, "
+      "applications and experiments");
   const auto arguments = std::make_shared<ListArguments>();
   accept_only(
       command->add_option(
           "WHAT", arguments->what,
-          "profiles, filesystems, stacks, systems (our own, under every scheme), workloads, campaigns, "
-          "benchmarks, applications, experiments, or timed workloads"),
+          "profiles, filesystems, stacks, systems (our own, under every scheme), workloads, "
+          "campaigns, benchmarks, applications, experiments, or timed workloads"),
       list_names())
       ->required();
   command->add_flag("--wide", arguments->wide, "Show every column");

@@ -33,7 +33,8 @@ TEST(StageOrder, ParsesALoadOfAnEmptyDisk) {
   EXPECT_FALSE(std::get<LoadOrder>(*order).recording);
   EXPECT_EQ(std::get<LoadOrder>(*order).sectors, 2048U);
   EXPECT_TRUE(std::get<LoadOrder>(*order).other_disks.empty());
-  const auto two = parse_order(R"({"state":"load","stage":0,"sectors":2048,"other_disks":[["log",64],["hd1",32]]})");
+  const auto two = parse_order(
+      R"({"state":"load","stage":0,"sectors":2048,"other_disks":[["log",64],["hd1",32]]})");
   ASSERT_TRUE(two);
   EXPECT_EQ(std::get<LoadOrder>(*two).sectors, 2048U);
   const auto& others = std::get<LoadOrder>(*two).other_disks;

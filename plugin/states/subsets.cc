@@ -64,12 +64,12 @@ class SubsetList {
   };
   static constexpr std::array kWays{Way::lose_one, Way::keep_one, Way::lose_run, Way::lose_kind,
                                     Way::draw};
-  static constexpr std::array kWaysOfDisks{Way::lose_one, Way::stop_disk, Way::lose_two,
-                                           Way::lose_one, Way::stop_disk, Way::lose_run,
-                                           Way::lose_kind, Way::draw,     Way::keep_one};
+  static constexpr std::array kWaysOfDisks{Way::lose_one,  Way::stop_disk, Way::lose_two,
+                                           Way::lose_one,  Way::stop_disk, Way::lose_run,
+                                           Way::lose_kind, Way::draw,      Way::keep_one};
 
-  /// Loses writes of one disk, from some write on: all of them with `whole_tail`, otherwise two. The
-  /// disks take turns. Losing everything on a disk is an earlier turn.
+  /// Loses writes of one disk, from some write on: all of them with `whole_tail`, otherwise two.
+  /// The disks take turns. Losing everything on a disk is an earlier turn.
   bool lose_on_disk(Subset* into, std::size_t i, bool whole_tail) const {
     const std::vector<std::size_t>& own = own_[i % own_.size()];
     const std::size_t place = i / own_.size();

@@ -446,8 +446,7 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
 /// needs another kernel or other disks.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
                                            const std::vector<adapters::OtherDisk>& others) {
-  if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others)
-    return {};
+  if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};
   pool_.reset();
   TRY(auto pool, explorer::GuestPool::start(
                      1, {.image = image,

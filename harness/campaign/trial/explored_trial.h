@@ -69,11 +69,12 @@ class ExplorationWorker {
                               const std::function<void(const std::string& phase)>& on_phase);
 
  private:
-  Result<void> make_ready(const vm::GuestImage& image, const std::vector<adapters::OtherDisk>& others);
+  Result<void> make_ready(const vm::GuestImage& image,
+                          const std::vector<adapters::OtherDisk>& others);
 
   ExplorationContext context_;
   std::unique_ptr<explorer::GuestPool> pool_;
-  std::string image_key_;        ///< image of the current guest
+  std::string image_key_;                    ///< image of the current guest
   std::vector<adapters::OtherDisk> others_;  ///< the guest's disks after the first one
   /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;

@@ -391,12 +391,13 @@ void StateCheck::judge() {
                                  .found = first_refusal_});
   }
   if (!stack_damage_.empty()) {
-    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
-                                 .tier = oracle::Tier::integrity,
-                                 .path = ".",
-                                 .expected = fmt::format("the check of the stack {} finds no damage",
-                                                         filesystem_.stack->name),
-                                 .found = stack_damage_});
+    outcome_.findings.push_back(
+        {.kind = oracle::Verdict::wrong_data,
+         .tier = oracle::Tier::integrity,
+         .path = ".",
+         .expected =
+             fmt::format("the check of the stack {} finds no damage", filesystem_.stack->name),
+         .found = stack_damage_});
   }
   const auto message = guest_.damage_message();
   if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {

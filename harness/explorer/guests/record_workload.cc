@@ -218,7 +218,7 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
   empty.used_disk = options.used && !guest.machine().is_array();
   empty.record = fs::absolute(recording);
   TRY(guest.load(empty));
-  TRY(run::with_tool_remedy(guest.create_stack(filesystem, uuid), filesystem));
+  TRY(guest.create_stack(filesystem, uuid));
   TRY(const auto made,
       run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem));
   if (!filesystem.mkfs.good(made.exit_code)) {
@@ -377,8 +377,8 @@ Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter&
                                 const RecordedWorkload& leg, const std::string& how,
                                 std::optional<oracle::Judgement>* at_crash) {
   TRY(auto run, states::RunHistory::load(leg.recording));
-  const std::string state =
-      fmt::format("{}{}{}", filesystem.has_several_disks() ? 'a' : 'w', leg.to_event, how == kPowerCrash ? "-" : "");
+  const std::string state = fmt::format("{}{}{}", filesystem.has_several_disks() ? 'a' : 'w',
+                                        leg.to_event, how == kPowerCrash ? "-" : "");
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto checker, StateChecker::create(filesystem, leg, run));
   const StateOutcome outcome =

@@ -52,14 +52,15 @@ Result<void> record_stack_probe(StageGuest& guest, const adapters::LinuxAdapter&
   for (std::size_t i = 0; i < kWrites; ++i) {
     const std::uint64_t blocks = i % 2 == 0 ? 1 : random.below(kLongestBlocks) + 1;
     const std::uint64_t at = random.below(bytes / kBlockBytes - blocks);
-    TRY(run_in_guest(guest, fmt::format("dd if={} of={} bs={} count=1 seek={} oflag=direct,seek_bytes "
-                                        "conv=notrunc 2>/dev/null",
-                                        kBytesFile, device, blocks * kBlockBytes,
-                                        at * kBlockBytes)));
+    TRY(run_in_guest(guest,
+                     fmt::format("dd if={} of={} bs={} count=1 seek={} oflag=direct,seek_bytes "
+                                 "conv=notrunc 2>/dev/null",
+                                 kBytesFile, device, blocks * kBlockBytes, at * kBlockBytes)));
     TRY(server.mark(guest.stage(), fmt::format("{}{}", kStackAnswered, i)));
     if ((i + 1) % kWritesPerFlush != 0) continue;
     TRY(run_in_guest(
-        guest, fmt::format("dd if=/dev/null of={} count=0 conv=notrunc,fsync 2>/dev/null", device)));
+        guest,
+        fmt::format("dd if=/dev/null of={} count=0 conv=notrunc,fsync 2>/dev/null", device)));
     TRY(server.mark(guest.stage(), fmt::format("{}{}", kStackFlushed, i)));
   }
   TRY(server.seal(guest.stage()));

@@ -159,8 +159,7 @@ RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t t
   Ranges merged;
   for (const model::SectorRange& range : ranges) {
     if (!merged.empty() && range.lba <= merged.back().end()) {
-      const std::uint64_t end =
-          std::max(merged.back().end(), range.end());
+      const std::uint64_t end = std::max(merged.back().end(), range.end());
       merged.back().sectors = end - merged.back().lba;
     } else {
       merged.push_back(range);
@@ -218,12 +217,12 @@ void RuleCheck::report(const Group& group, const Difference& difference) {
     if (newest == nullptr) broken.disk = name(disk);
     if (newest != nullptr) broken.requests.push_back(newest->request);
   }
-  broken.text = fmt::format(
-      "at event {} no write is in flight, but sector {} {}; last writes there: {}",
-      difference.event, difference.lba,
-      group.exclusive_or ? "has wrong parity: the exclusive or of all disks is not zero"
-                         : "differs between the copies",
-      last);
+  broken.text =
+      fmt::format("at event {} no write is in flight, but sector {} {}; last writes there: {}",
+                  difference.event, difference.lba,
+                  group.exclusive_or ? "has wrong parity: the exclusive or of all disks is not zero"
+                                     : "differs between the copies",
+                  last);
   report(std::move(broken));
 }
 

@@ -17,6 +17,16 @@ namespace {
 // cannot be switched until then.
 constexpr int kSwitchTries = 40;
 constexpr std::chrono::milliseconds kSwitchPause{25};
+constexpr int kNotFoundExit = 127;  ///< of a shell that does not find a program
+
+std::string stack_failure(const adapters::Stack& stack, const char* done,
+                          const run::GuestOutcome& outcome) {
+  return fmt::format("the stack {} was not {}: exit code {}: {}{}", stack.name, done,
+                     outcome.exit_code, outcome.output,
+                     outcome.exit_code == kNotFoundExit
+                         ? "add the program's package to `packages` of the stack"
+                         : "");
+}
 
 }  // namespace
 
@@ -30,10 +40,10 @@ struct StageGuest::State {
   std::optional<base::Deadline> give_up_at;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
-  bool write_through = false;               // set by set_write_through()
-  bool others_write_back = false;           // only the first disk is write-through
+  bool write_through = false;                    // set by set_write_through()
+  bool others_write_back = false;                // only the first disk is write-through
   std::shared_ptr<const adapters::Stack> stack;  // the stack that holds the disks; may be null
-  bool recorded = false;                    // requests to the stage are recorded
+  bool recorded = false;                         // requests to the stage are recorded
   std::optional<run::DiskIdentity> unseen;  // a loaded disk that the guest has not verified yet
   std::size_t restores = 0;
   std::string log;  // kernel log since load()
@@ -213,9 +223,7 @@ Result<void> StageGuest::create_stack(const adapters::LinuxAdapter& filesystem,
   TRY(const auto made,
       exec(adapters::fill_in_stack(stack, stack.create.argv, uuid, /*after_cut=*/false)));
   if (stack.create.good(made.exit_code)) return {};
-  return run::stop(ErrorKind::other,
-                   fmt::format("the stack {} was not created: exit code {}: {}", stack.name,
-                               made.exit_code, made.output));
+  return run::stop(ErrorKind::other, stack_failure(stack, "created", made));
 }
 
 Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem) {
@@ -226,9 +234,8 @@ Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem
   TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {},
                                                     /*after_cut=*/!state_->recorded)));
   if (stack.assemble.good(made.exit_code)) return {};
-  return run::stop(ErrorKind::unmountable,
-                   fmt::format("the stack {} was not assembled: exit code {}: {}", stack.name,
-                               made.exit_code, made.output));
+  return run::stop(made.exit_code == kNotFoundExit ? ErrorKind::other : ErrorKind::unmountable,
+                   stack_failure(stack, "assembled", made));
 }
 
 Result<void> StageGuest::stop_stack() {
@@ -238,9 +245,7 @@ Result<void> StageGuest::stop_stack() {
       exec(adapters::fill_in_stack(*stack, stack->stop.argv, {}, /*after_cut=*/false)));
   if (stack->stop.good(stopped.exit_code)) return {};
   state_->trusted = false;
-  return run::stop(ErrorKind::other,
-                   fmt::format("the stack {} was not stopped: exit code {}: {}", stack->name,
-                               stopped.exit_code, stopped.output));
+  return run::stop(ErrorKind::other, stack_failure(*stack, "stopped", stopped));
 }
 
 Result<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {

@@ -27,7 +27,7 @@ struct StageGuestOptions {
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
-  std::filesystem::path cache;  ///< saved guest states
+  std::filesystem::path cache;                   ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
   /// Set to true to abort pending requests to the guest at once. Must outlive the guest.
   const std::atomic<bool>* interrupted = nullptr;
