@@ -175,7 +175,11 @@ wrong stack.toml assemble.command '"{member}"' -- explore --fs ext4 --stack ./st
 file stack.toml <<<'base = "md-raid1"
 absent = ["hd2"]'
 wrong stack.toml absent 'no disk "hd2"' -- explore --fs ext4 --stack ./stack.toml --workload ace-seq1/17
-file cuts.toml <<<'filesystems = ["ext4:md-raid1"]'
+file cuts.toml <<<'filesystems = ["ext4:md-raid1"]
+[device]
+profiles = ["hp-c2447"]
+[workload]
+name = "mail-spool"'
 wrong cuts.toml filesystems "add [explore]" -- campaign cuts.toml
 wrong explore "no workload to explore" --workload -- explore --fs ext4
 wrong '"smal-files"' 'did you mean "small-files"' -- explore --fs ext4 --workload smal-files
