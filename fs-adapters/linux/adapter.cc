@@ -14,16 +14,13 @@
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
+#include "plugin/base/virtual_guest.h"
 
 namespace headcrash::adapters {
-namespace {
-
-constexpr int kDeepestBase = 4;
-constexpr std::uint64_t kAllocationBytesMin = 512, kAllocationBytesMax = 1 << 20;
-constexpr std::int64_t kKeepsAfterMostS = 3600;
-constexpr std::string_view kOwnTools = "{bin}/";
 
 using base::StrictTable;
+
+namespace {
 
 /// Reads the exit codes of `good = [0, 1]`.
 Result<void> parse_exits(const StrictTable& table, std::vector<int>& into) {
@@ -34,6 +31,8 @@ Result<void> parse_exits(const StrictTable& table, std::vector<int>& into) {
   return {};
 }
 
+}  // namespace
+
 Result<void> read_command(const StrictTable& root, const std::string& section,
                           GuestCommand& command) {
   TRY(const auto table, root.table(section));
@@ -43,6 +42,25 @@ Result<void> read_command(const StrictTable& root, const std::string& section,
   TRY(table->take("host", command.host));
   return parse_exits(*table, command.good_exits);
 }
+
+Result<void> check_placeholders(const StrictTable& root, const std::string& key,
+                                const std::string& word, const std::vector<std::string>& places) {
+  static const std::regex kPlace(R"(\{[A-Za-z_-]+[0-9]*\})");
+  for (std::sregex_iterator found(word.begin(), word.end(), kPlace), end; found != end; ++found) {
+    const std::string place = found->str();
+    if (std::find(places.begin(), places.end(), place) == places.end())
+      return fail(root.subject(key), fmt::format("unknown placeholder \"{}\"", place),
+                  base::suggest(place, places));
+  }
+  return {};
+}
+
+namespace {
+
+constexpr int kDeepestBase = 4;
+constexpr std::uint64_t kAllocationBytesMin = 512, kAllocationBytesMax = 1 << 20;
+constexpr std::int64_t kKeepsAfterMostS = 3600;
+constexpr std::string_view kOwnTools = "{bin}/";
 
 Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   TRY(const auto table, root.table("replay"));
@@ -286,15 +304,8 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
 Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) {
   static const std::vector<std::string> kPlaces{"{device}", "{log}",     "{uuid}",
                                                 "{target}", "{options}", "{bin}"};
-  static const std::regex kPlace(R"(\{[A-Za-z_-]+\})");
-  const auto check = [&](const std::string& key, const std::string& word) -> Result<void> {
-    for (std::sregex_iterator found(word.begin(), word.end(), kPlace), end; found != end; ++found) {
-      const std::string place = found->str();
-      if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end())
-        return fail(root.subject(key), fmt::format("unknown placeholder \"{}\"", place),
-                    base::suggest(place, kPlaces));
-    }
-    return {};
+  const auto check = [&](const std::string& key, const std::string& word) {
+    return check_placeholders(root, key, word, kPlaces);
   };
   const std::pair<const char*, const GuestCommand*> commands[] = {
       {"mkfs.command", &adapter.mkfs},
@@ -391,15 +402,19 @@ std::string beside_headcrash(const std::string& program) {
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program).string();
 }
 
+std::vector<OtherDisk> LinuxAdapter::other_disks(std::uint64_t disk_bytes) const {
+  std::vector<OtherDisk> others;
+  if (log_size_bytes != 0) others.push_back({virtual_guest::kOtherDisks[0], log_size_bytes});
+  for (std::size_t i = 1; stack && i < stack->disks; ++i)
+    others.push_back({virtual_guest::kOtherDisks.at(i), disk_bytes});
+  return others;
+}
+
 bool LinuxAdapter::shows_replay(std::string_view words) const {
   return !replay_sign.empty() && words.find(replay_sign) != std::string_view::npos;
 }
 bool LinuxAdapter::shows_damage(std::string_view words) const {
   return !replay_damage_sign.empty() && words.find(replay_damage_sign) != std::string_view::npos;
-}
-
-bool GuestCommand::good(int exit_code) const {
-  return std::find(good_exits.begin(), good_exits.end(), exit_code) != good_exits.end();
 }
 
 std::string_view name(Expectation expectation) {
@@ -489,14 +504,67 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
   return "add the program to [guest] tools of the adapter, or install its package";
 }
 
+namespace {
+
+/// Splits "ext4:md-raid1"; the stack is empty if absent. The file system of a path ends in ".toml",
+/// perhaps with a variant, so a colon in a folder is not a separator.
+std::pair<std::string, std::string> split_stack(const std::string& name) {
+  std::size_t colon = name.find(':');
+  while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&
+         name.substr(0, colon).find(".toml") == std::string::npos)
+    colon = name.find(':', colon + 1);
+  if (colon == std::string::npos) return {name, ""};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+}  // namespace
+
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
   const std::size_t at = kernel_mark(name_or_path);
-  const auto [name, variant] = base::split_variant(name_or_path.substr(0, at));
+  const auto [on, stack] = split_stack(name_or_path.substr(0, at));
+  const auto [name, variant] = base::split_variant(on);
   Result<LinuxAdapter> adapter = load(name, 0);
   if (!adapter) return adapter;
   if (!variant.empty()) TRY(apply_variant(variant, *adapter));
+  if (!stack.empty()) {
+    TRY(auto loaded, load_stack_of_devices(stack));
+    TRY(set_stack(*adapter, std::make_shared<const Stack>(std::move(loaded))));
+  }
   if (at != std::string::npos) TRY(set_kernel(*adapter, name_or_path.substr(at + 1)));
   return adapter;
+}
+
+Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack) {
+  if (adapter.log_size_bytes != 0)
+    return fail(
+        fmt::format("file system \"{}\"", adapter.name),
+        fmt::format("keeps its log on a second disk, and cannot be on the stack {}", stack->name),
+        "use a file system on one device");
+  for (GuestCommand* command :
+       {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {
+    command->argv =
+        fill_in(command->argv,
+                {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
+                "{options}");
+    command->host = false;
+  }
+  adapter.mount_options =
+      fill_in(adapter.mount_options,
+              {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
+              "{options}");
+  adapter.replay_sign_at = 0;
+  adapter.minimum_size_bytes = stack->disk_bytes(adapter.minimum_size_bytes);
+  adapter.guest.packages.insert(adapter.guest.packages.end(), stack->packages.begin(),
+                                stack->packages.end());
+  adapter.guest.stack_loads = stack->modules;
+  if (stack->expected != Expectation::clean && adapter.expected == Expectation::clean) {
+    adapter.expected = stack->expected;
+    adapter.expected_reason = stack->reason;
+  }
+  adapter.name += ":" + stack->name;
+  adapter.title += ", on " + stack->title;
+  adapter.stack = std::move(stack);
+  return {};
 }
 
 bool is_kernel_version(std::string_view text) {
@@ -535,7 +603,23 @@ std::string name_to_load(const LinuxAdapter& adapter) {
   const std::string kernel = plain == adapter.name ? "" : "@" + adapter.guest.kernel;
   if (!adapter.file.empty())
     plain = adapter.file + plain.substr(std::filesystem::path(adapter.file).stem().string().size());
+  if (adapter.stack && !adapter.stack->file.empty())
+    plain.replace(plain.size() - adapter.stack->name.size(), std::string::npos,
+                  adapter.stack->file);
   return plain + kernel;
+}
+
+std::string name_on_stack(const std::string& name_or_path, const std::string& stack) {
+  if (stack.empty()) return name_or_path;
+  const std::size_t at = kernel_mark(name_or_path);
+  std::string name = name_or_path.substr(0, at) + ":" + stack;
+  return at == std::string::npos ? name : name + name_or_path.substr(at);
+}
+
+std::string name_without_stack(const LinuxAdapter& adapter) {
+  const std::string name = name_to_load(adapter);
+  const std::size_t at = kernel_mark(name);
+  return split_stack(name.substr(0, at)).first + (at == std::string::npos ? "" : name.substr(at));
 }
 
 std::string name_without_kernel(const std::string& name) {

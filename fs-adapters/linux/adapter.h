@@ -9,51 +9,17 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/linux/guest_command.h"
+#include "fs-adapters/linux/stack.h"
 #include "fs-adapters/promises.h"
 #include "plugin/base/result.h"
 
-namespace headcrash::base {
-class StrictTable;
-}
-
 namespace headcrash::adapters {
-
-/// A command in the guest and its successful exit codes.
-struct GuestCommand {
-  std::vector<std::string> argv;  ///< empty if there is no command
-  std::vector<int> good_exits;    ///< at least one
-  /// May also run outside the guest, without privileges, on an image file.
-  bool host = false;
-  bool good(int exit_code) const;
-};
-
-/// The expected outcome of trials: `clean` if synced data must survive, `loss` for a control that
-/// must lose some, `any` if unknown.
-enum class Expectation : std::uint8_t { clean, loss, any };
-std::string_view name(Expectation expectation);
-/// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
-Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
-
-/// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
-/// are absolute, and were checked when the adapter was read.
-struct GuestParts {
-  /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
-  /// of the host's release.
-  std::string kernel;
-  std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
-  /// Modules of the kernel's package by name; dependencies are added.
-  std::vector<std::string> loads;
-  std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
-  std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
-  std::vector<std::string> application_tools;  ///< like `tools`, but for an application
-  std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
-  bool any() const { return !(*this == GuestParts{}); }
-  bool operator==(const GuestParts&) const = default;
-};
 
 /// Changes made by a variant, as in "ext4+NAME".
 struct Variant {
@@ -61,6 +27,13 @@ struct Variant {
   std::string mount_options;            ///< appended to the adapter's options
   std::string first_mount_options;      ///< sets LinuxAdapter::first_mount_options
   bool first_mount_recovers = true;
+};
+
+/// A disk of the machine after the first one: a log, or a member of a stack.
+struct OtherDisk {
+  std::string name;  ///< one of virtual_guest::kOtherDisks
+  std::uint64_t bytes = 0;
+  bool operator==(const OtherDisk&) const = default;
 };
 
 struct LinuxAdapter {
@@ -72,6 +45,9 @@ struct LinuxAdapter {
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;
+  /// The block devices below the file system; null if it is on the first disk itself. The commands
+  /// then have the path of the stack's device in place of {device}.
+  std::shared_ptr<const Stack> stack;
   /// Debian package of its commands; empty if scripts/setup installs it anyway.
   std::string package;
   GuestParts guest;
@@ -98,6 +74,12 @@ struct LinuxAdapter {
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
 
+  /// Returns the disks after the first one, which has `disk_bytes`. All members of a stack have the
+  /// same size.
+  std::vector<OtherDisk> other_disks(std::uint64_t disk_bytes) const;
+  /// Returns true if a crash state is a state of several disks.
+  bool has_several_disks() const { return log_size_bytes != 0 || (stack && stack->disks > 1); }
+
   bool shows_replay(std::string_view words) const;
   bool shows_damage(std::string_view words) const;
 };
@@ -120,12 +102,16 @@ std::string missing_tool_hint(const LinuxAdapter& adapter);
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
 /// "ext4+tiny-journal" and "mine.toml+tiny-journal" select a variant. "xfs@6.12" and
 /// "ext4+tiny-journal@7.3" select a kernel of Debian's, and "xfs@./linux" a kernel of the user's
-/// (set_kernel).
+/// (set_kernel). "ext4:md-raid1" and "ext4:mine.toml" put the file system on a stack (set_stack).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
 /// Returns true for prefixes of versions as in scripts/build-guest --kernel: "6.12", "7.3.4",
 /// "6.1-rt".
 bool is_kernel_version(std::string_view text);
+
+/// Puts the file system on a stack of block devices and adds the stack to the name. Fails for a
+/// file system with a separate log.
+Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack);
 
 /// Selects a kernel and adds it to the name. A word with a '/' is the path of a bzImage or of a
 /// kernel source folder; the name then gets its last component: "xfs@6.12", "xfs@linux". A QEMU
@@ -137,6 +123,12 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 /// Returns the argument with which load_adapter() loads this adapter again: its name, or the path
 /// of the user's file with the same variant and kernel.
 std::string name_to_load(const LinuxAdapter& adapter);
+
+/// Returns the name on a stack: "ext4:md-raid1@6.12" for "ext4@6.12". An empty stack changes
+/// nothing.
+std::string name_on_stack(const std::string& name_or_path, const std::string& stack);
+/// Returns the argument with which load_adapter() loads this adapter without its stack.
+std::string name_without_stack(const LinuxAdapter& adapter);
 
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);

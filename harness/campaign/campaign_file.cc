@@ -220,6 +220,12 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
     if (!read) return read;
   }
   for (const adapters::LinuxAdapter& each : campaign.filesystems)
+    if (each.stack)
+      return fail(root.subject("filesystems"),
+                  fmt::format("{} is on a stack of disks, which requires a campaign that explores",
+                              each.name),
+                  "add [explore], or omit the stack");
+  for (const adapters::LinuxAdapter& each : campaign.filesystems)
     if (!each.first_mount_options.empty())
       return fail(
           root.subject("filesystems"),

@@ -42,6 +42,7 @@ constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 struct CheckArguments {
   check::TestProgram program;
   std::vector<std::string> filesystems;
+  std::string stack;  ///< stack of devices below each file system; empty if none
   std::string folder = kDefaultFolder;
   std::string disk;  ///< size of the disk; empty for an estimate
   std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
@@ -241,11 +242,20 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   if (std::ranges::any_of(result.failures, [](const auto& each) { return each.confirmed; })) {
     verdict.kind = Verdict::Kind::lost;
     TRY(describe_loss(arguments, explored, verdict));
+    TRY(attribute_failures(explore, explored));
+    if (!explored.attribution.empty())
+      verdict.about.push_back("attributed to " + explored.attribution);
+  } else if (!explored.broken_rules.empty()) {
+    verdict.kind = Verdict::Kind::lost;
+    verdict.headline = "a promise of the stack " + explored.filesystem.stack->name;
   } else if (result.checked == result.clean && result.checked > 0) {
     verdict.kind = Verdict::Kind::kept;
   } else {
     verdict.headline = headline(explored);
   }
+  for (const explorer::BrokenRule& broken : explored.broken_rules)
+    verdict.about.push_back(
+        fmt::format("rule broken: {}, {}: {}", broken.rule, broken.disk, broken.text));
   return verdict;
 }
 
@@ -407,6 +417,8 @@ int run(CheckArguments arguments) {
                               .hint = "headcrash check --fs ext4 -- ./mytest"},
                         arguments.as_json);
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
+  for (std::string& filesystem : arguments.filesystems)
+    filesystem = adapters::name_on_stack(filesystem, arguments.stack);
   arguments.program.argv = check::with_absolute_files(std::move(arguments.program.argv));
   arguments.program.verify = check::with_absolute_files(arguments.program.verify);
   arguments.program.init = check::with_absolute_files(arguments.program.init);
@@ -438,6 +450,7 @@ void add_check(CLI::App& app, int& exit_code) {
                    "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
                    "btrfs and f2fs")
       ->allow_extra_args(false);
+  add_stack_option(*command, arguments->stack);
   command->add_option(
       "--verify", arguments->program.verify,
       "Command that runs in the recovered folder, with the lines printed before the cut "

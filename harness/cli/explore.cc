@@ -17,6 +17,7 @@
 #include "harness/cli/explored.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/terminal.h"
+#include "harness/explorer/guests/stack_probe.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/workload/catalogue.h"
@@ -38,6 +39,7 @@ using nlohmann::json;
 constexpr std::size_t kMarksNamed = 12;
 constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for workloads that campaigns store
 constexpr const char* kRecordingName = "workload.hcrec";
+constexpr const char* kProbeName = "stack-probe.hcrec";
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14
 /// and 15 of /proc/PID/stat).
@@ -100,7 +102,33 @@ Result<void> make_folder(const ExploreArguments& arguments) {
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
-  for (const char* name : {kFormattedName, kRecordingName}) fs::remove(folder / name, error);
+  for (const char* name : {kFormattedName, kProbeName, kRecordingName})
+    fs::remove(folder / name, error);
+}
+
+/// Checks the rules of the stack on the requests of a recording.
+Result<void> check_rules(const fs::path& recording, Explored& explored) {
+  TRY(const auto run, states::RunHistory::load(recording));
+  TRY(auto broken, explorer::check_stack_rules(*run, explored.filesystem.stack->rules));
+  explored.broken_rules.insert(explored.broken_rules.end(), broken.begin(), broken.end());
+  ++explored.rules_checked_on;
+  return {};
+}
+
+bool has_rules(const Explored& explored) {
+  return explored.filesystem.stack && explored.filesystem.stack->rules.any();
+}
+
+/// Records writes to the stack's device without a file system, and checks its rules on them.
+Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedDisk& disk,
+                         const fs::path& folder, Explored& explored) {
+  if (!has_rules(explored)) return {};
+  const auto probed =
+      explorer::record_stack_probe(guest, explored.filesystem, disk, folder / kProbeName);
+  if (!probed)
+    return tl::unexpected(on_one_line(oracle::judgement_of(probed.error()),
+                                      "the probe of " + explored.filesystem.stack->name));
+  return check_rules(folder / kProbeName, explored);
 }
 
 /// Records mkfs and the workload on the first guest, both in the same folder.
@@ -122,6 +150,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   if (!disk)
     return tl::unexpected(
         on_one_line(oracle::judgement_of(disk.error()), "mkfs of " + explored.filesystem.name));
+  TRY(probe_stack(guest, *disk, folder, explored));
   const fs::path recording = folder / kRecordingName;
   std::optional<oracle::Judgement> at_crash;
   auto recorded = explored.application
@@ -390,6 +419,8 @@ int run(const ExploreArguments& arguments) {
   const auto confirmed =
       std::any_of(explored.result.failures.begin(), explored.result.failures.end(),
                   [](const explorer::ConfirmedFailure& failure) { return failure.confirmed; });
+  if (const auto attributed = attribute_failures(arguments, explored); !attributed)
+    return report_error(attributed.error(), arguments.as_json);
   Result<void> kept;
   if (!explored.result.failures.empty() && explored.kept.empty()) kept = keep_recordings(explored);
   if (arguments.as_json) {
@@ -414,7 +445,7 @@ int run(const ExploreArguments& arguments) {
     return kInterrupted;
   }
   int exit_code = explored.result.disagreements > 0 ? kUsage : kFine;
-  if (confirmed || explored.workload.failure) exit_code = kFound;
+  if (confirmed || explored.workload.failure || !explored.broken_rules.empty()) exit_code = kFound;
   return finish_ci(arguments.ci, "headcrash explore", {ci_case(arguments, explored, exit_code)},
                    exit_code);
 }
@@ -448,6 +479,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
     }
     explored.workload = std::move(*workload);
   }
+  if (has_rules(explored)) TRY(check_rules(explored.workload.recording, explored));
 
   std::uint64_t checked = 0;
   options.on_state = [&](const explorer::StateOutcome& outcome) {
@@ -465,6 +497,35 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
   clear_line();
   if (!result) return forward_error(result);
   explored.result = std::move(*result);
+  return {};
+}
+
+Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored) {
+  const std::size_t kinds = explorer::first_of_each_kind(explored.result.failures).size();
+  if (!explored.filesystem.stack || kinds == 0 || interrupted()) return {};
+  if (!arguments.recording.empty()) {
+    explored.attribution = "unknown: only a new recording can be repeated on the bare disk";
+    return {};
+  }
+  ExploreArguments bare = arguments;
+  bare.filesystem = adapters::name_without_stack(explored.filesystem);
+  bare.kernel.kernel.clear();  // part of that name
+  bare.keep.clear();
+  if (!arguments.size.empty()) {
+    TRY(const auto bytes, base::parse_size(arguments.size, "--size"));
+    bare.size = std::to_string(bytes * explored.filesystem.stack->data_disks);
+  }
+  Explored other;
+  TRY(run_exploration(bare, other));
+  if (other.workload.failure) {
+    explored.attribution = "unknown: the workload does not run on the bare disk";
+    return {};
+  }
+  const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
+  explored.attribution =
+      fmt::format("{}: the same list on the bare disk {} in {} crash states",
+                  also ? "the file system" : "the stack " + explored.filesystem.stack->name,
+                  also ? "fails, too," : "does not fail", other.result.checked);
   return {};
 }
 
@@ -509,6 +570,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option("--fs", arguments->filesystem,
                    "File system: a name (headcrash list filesystems) or .toml file")
       ->required();
+  add_stack_option(*command, arguments->stack);
   add_kernel_options(*command, arguments->kernel);
   command
       ->add_option(
@@ -611,10 +673,15 @@ void add_explore(CLI::App& app, int& exit_code) {
       "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
       "reorder,lose-all\n"
       "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
-      "--fault-after-cut dead:hd0.3\n\n"
+      "--fault-after-cut dead:hd0.3\n"
+      "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --stack md-raid1 --guest "
+      "virtual\n\n"
       "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, error of the "
       "laboratory, or a\nfailure that was not reproduced.");
-  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  command->callback([arguments, &exit_code] {
+    arguments->filesystem = adapters::name_on_stack(arguments->filesystem, arguments->stack);
+    exit_code = run(*arguments);
+  });
 }
 
 }  // namespace headcrash::cli

@@ -104,6 +104,37 @@ void print_failure(const KindOfFailure& kind) {
   if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
 }
 
+json rules_as_json(const Explored& explored) {
+  json list = json::array();
+  for (const explorer::BrokenRule& broken : explored.broken_rules)
+    list.push_back({{"rule", broken.rule},
+                    {"disk", broken.disk},
+                    {"event", broken.event},
+                    {"requests", broken.requests},
+                    {"text", broken.text}});
+  return list;
+}
+
+void print_rules(const Explored& explored) {
+  if (explored.rules_checked_on == 0) return;
+  const std::string& stack = explored.filesystem.stack->name;
+  if (explored.broken_rules.empty())
+    fmt::print("rules of the stack {}: kept by the requests of {} recording{}\n", stack,
+               explored.rules_checked_on, explored.rules_checked_on == 1 ? "" : "s");
+  for (const explorer::BrokenRule& broken : explored.broken_rules)
+    fmt::print("RULE BROKEN by the stack {}: {}, {}: {}\n", stack, broken.rule, broken.disk,
+               broken.text);
+}
+
+/// Describes losses that are expected.
+std::string expectation_text(const adapters::LinuxAdapter& filesystem) {
+  if (filesystem.expected == adapters::Expectation::loss)
+    return " (a negative control: as expected)";
+  if (filesystem.expected == adapters::Expectation::any && filesystem.stack)
+    return fmt::format(" (documented: {})", filesystem.expected_reason);
+  return "";
+}
+
 void print_failures(const explorer::ExplorationResult& result) {
   for (const KindOfFailure& kind : kinds_of(result)) print_failure(kind);
   if (result.unconfirmed > 0)
@@ -143,9 +174,7 @@ std::string headline(const Explored& explored) {
         "{}{}: FAILED; {} of {} crash states failed, in {} that {} reproduced on a fresh guest{}",
         so_far, name, failing, result.checked,
         kinds == 1 ? "one way" : fmt::format("{} ways", kinds), kinds == 1 ? "was" : "were",
-        explored.filesystem.expected == adapters::Expectation::loss
-            ? " (a negative control: as expected)"
-            : "");
+        expectation_text(explored.filesystem));
   }
   return fmt::format(
       "{}{}: inconclusive; {} of {} crash states failed, and none of them did so on a fresh guest",
@@ -183,6 +212,8 @@ json describe(const Explored& explored) {
           {"failures_not_confirmed_again", result.unconfirmed},
           {"checked_in_guest_too", result.sampled},
           {"disagreements", result.disagreements},
+          {"broken_rules", rules_as_json(explored)},
+          {"attribution", explored.attribution},
           {"steps", steps},
           {"guest", explored.virtual_time ? "virtual" : "qemu"},
           {"wall_ms", result.wall_ms},
@@ -211,6 +242,8 @@ void print_text(const Explored& explored) {
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
   fmt::print("\n");
   print_failures(result);
+  print_rules(explored);
+  if (!explored.attribution.empty()) fmt::print("attributed to {}\n", explored.attribution);
   fmt::print("steps:");
   for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
     fmt::print(

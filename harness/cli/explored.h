@@ -17,6 +17,7 @@
 #include "harness/explorer/guests/exploration.h"
 #include "harness/explorer/guests/guest_pool.h"
 #include "harness/explorer/guests/record_workload.h"
+#include "harness/explorer/guests/stack_rules.h"
 #include "harness/explorer/guests/stage_machine.h"
 #include "harness/workload/application.h"
 
@@ -26,7 +27,7 @@ namespace headcrash::cli {
 inline constexpr const char* kFormattedName = "formatted.hcrec";
 
 struct ExploreArguments {
-  std::string recording, filesystem, workload, application, size, keep, html, csv;
+  std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string from;      ///< first event to explore in a recording: an event number or a mark
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
@@ -56,6 +57,10 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
+  /// Rules of the stack that the recorded requests of its disks break.
+  std::vector<explorer::BrokenRule> broken_rules;
+  std::size_t rules_checked_on = 0;  ///< number of recordings whose requests were checked
+  std::string attribution;           ///< whether the stack or the file system failed; may be empty
   double cpu_s = 0;
   bool virtual_time = false;  ///< guests run user-mode Linux
   bool interrupted = false;
@@ -78,6 +83,10 @@ void print_text(const Explored& explored);
 /// Records the workload that `arguments` name, unless they name a recording, and checks the crash
 /// states. With --record, sets `explored.kept`.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
+
+/// Explores the same workload on the bare disk if states on a stack failed, and sets
+/// `explored.attribution`.
+Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
 /// Returns the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);

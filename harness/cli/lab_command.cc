@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/trial/array_disk.h"
 #include "harness/explorer/guests/application_run.h"
@@ -38,6 +40,13 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
                             filesystem.log_size_bytes, filesystem.name),
                 "use the recorded file system");
   }
+  const auto disks = std::ranges::count_if(header.devices, &record::RecordedDevice::medium);
+  const std::size_t wanted = filesystem.other_disks(0).size() + 1;
+  if (filesystem.stack && static_cast<std::size_t>(disks) != wanted)
+    return fail(
+        recording,
+        fmt::format("has {} disks, but the stack {} has {}", disks, filesystem.stack->name, wanted),
+        "use the recorded stack");
   return disk->sectors * model::kSectorBytes;
 }
 
@@ -49,6 +58,12 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments,
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
   add_guest_option(command, arguments.guest, otherwise);
+}
+
+void add_stack_option(CLI::App& command, std::string& stack) {
+  command.add_option("--stack", stack,
+                     "Stack of devices below the file system, such as md-raid1: a name (headcrash "
+                     "list stacks) or .toml file; --fs ext4:md-raid1 is the same");
 }
 
 std::string fastest_guest() {
@@ -110,7 +125,7 @@ Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxA
                                                   .accelerator = accelerator,
                                                   .memory_mib = memory_mib,
                                                   .disk_bytes = disk_bytes,
-                                                  .log_bytes = filesystem.log_size_bytes,
+                                                  .others = filesystem.other_disks(disk_bytes),
                                                   .cache = cache,
                                                   .interrupted = &interrupted()});
   if (pool)

@@ -30,6 +30,9 @@ inline constexpr const char* kFastestGuest = "virtual if its kernel has been bui
 /// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version.
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
+/// Adds --stack, a stack of devices below the file system.
+void add_stack_option(CLI::App& command, std::string& stack);
+
 /// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 

@@ -77,6 +77,22 @@ json filesystems() {
   return rows;
 }
 
+json stacks() {
+  json rows = json::array();
+  for (const std::string& name : adapters::built_in_stacks()) {
+    const auto stack = adapters::load_stack_of_devices(name);
+    if (!stack) continue;
+    rows.push_back({{"name", name},
+                    {"title", stack->title},
+                    {"disks", stack->disks},
+                    {"expected", adapters::name(stack->expected)},
+                    {"reason", stack->reason},
+                    {"source", stack->source},
+                    {"packages", fmt::format("{}", fmt::join(stack->packages, " "))}});
+  }
+  return rows;
+}
+
 std::string_view name(adapters::NameOrder order) {
   switch (order) {
     case adapters::NameOrder::unordered:
@@ -264,6 +280,7 @@ struct List {
 const std::vector<List>& lists() {
   static const std::vector<List> all{{"profiles", device_profiles, {"kind", "capacity_mib"}},
                                      {"filesystems", filesystems, {"expected"}},
+                                     {"stacks", stacks, {"disks", "expected"}},
                                      {"systems", systems, {"control"}},
                                      {"workloads", workloads, {"kind"}},
                                      {"campaigns", campaigns, {"trials"}},
@@ -305,14 +322,14 @@ void list(const ListArguments& arguments) {
 void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand(
       "list",
-      "Lists built-in profiles, file systems, workloads, campaigns, benchmarks, applications and "
-      "experiments");
+      "Lists built-in profiles, file systems, stacks, workloads, campaigns, benchmarks, "
+      "applications and experiments");
   const auto arguments = std::make_shared<ListArguments>();
   accept_only(
       command->add_option(
           "WHAT", arguments->what,
-          "profiles, filesystems, systems (our own, under every scheme), workloads, campaigns, "
-          "benchmarks, applications, experiments, or timed workloads"),
+          "profiles, filesystems, stacks, systems (our own, under every scheme), workloads, "
+          "campaigns, benchmarks, applications, experiments, or timed workloads"),
       list_names())
       ->required();
   command->add_flag("--wide", arguments->wide, "Show every column");

@@ -112,15 +112,15 @@ std::string StateServer::disk_export(std::size_t stage) {
 std::string StateServer::mark_export(std::size_t stage) {
   return fmt::format("mark/{}", stage);
 }
-std::string StateServer::log_export(std::size_t stage) {
-  return disk_export(stage) + "/log";
+std::string StateServer::disk_export(std::size_t stage, const std::string& other_disk) {
+  return disk_export(stage) + "/" + other_disk;
 }
 
 Result<LoadedStage> StateServer::load(const StageLoad& load) {
   nlohmann::json order = {{"state", "load"}, {"stage", load.stage}};
   if (load.recording.empty()) {
     order["sectors"] = load.sectors;
-    if (load.log_sectors != 0) order["log_sectors"] = load.log_sectors;
+    if (!load.other_disks.empty()) order["other_disks"] = load.other_disks;
     if (load.used_disk) order["used_disk"] = true;
   } else {
     order["recording"] = fs::absolute(load.recording).string();

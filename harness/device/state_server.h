@@ -19,7 +19,8 @@ struct StageLoad {
   std::filesystem::path recording;  ///< empty for an empty disk of `sectors`
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
-  std::uint64_t log_sectors = 0;    ///< size of an additional empty disk for a log; 0 if none
+  /// Names and sizes in sectors of additional empty disks (virtual_guest::kOtherDisks).
+  std::vector<std::pair<std::string, std::uint64_t>> other_disks;
   /// Fill an empty disk with recognisable bytes before mkfs. Trims do not change these bytes.
   bool used_disk = false;
   /// File for a new recording of the requests to the stage.
@@ -51,11 +52,11 @@ class StateServer {
   std::filesystem::path socket() const;
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
-  /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for the log
-  /// are in the same folder.
+  /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for other
+  /// disks are in the same folder.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  /// "stage/0/log": the disk for the log, if any.
-  static std::string log_export(std::size_t stage);
+  /// "stage/0/log": another disk of the stage.
+  static std::string disk_export(std::size_t stage, const std::string& other_disk);
 
   // The following functions may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);

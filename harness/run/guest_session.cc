@@ -32,7 +32,7 @@ adapters::Places places(std::string_view uuid = {}) {
 
 json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
   return {{"do", command},
-          {"source", kStageDisk},
+          {"source", filesystem.stack ? filesystem.stack->device : kStageDisk},
           {"target", kMountPoint},
           {"type", filesystem.type},
           {"options", adapters::fill_in(filesystem.mount_options, places())}};
@@ -68,6 +68,10 @@ MountCycle parse_mount_cycle(const json& answer) {
 }
 
 }  // namespace
+
+std::string other_disk_path(std::size_t index) {
+  return std::string("/dev/vd") + static_cast<char>('c' + index);
+}
 
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
   return adapters::fill_in(argv, places(uuid));
@@ -163,12 +167,16 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
                                               disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
     return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
-  if (meant.log_bytes == 0) return {};
-  TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
-  if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
-    return stop(ErrorKind::other, "the guest sees a log device of the wrong size");
-  if (log.value("flush", "") != DiskIdentity::write_cache(meant.log_write_through))
-    return stop(ErrorKind::other, "the guest's log device has the wrong write cache setting");
+  for (std::size_t i = 0; i < meant.others.size(); ++i) {
+    const adapters::OtherDisk& other = meant.others[i];
+    TRY(const auto seen, call({{"do", "disk"}, {"path", other_disk_path(i)}}));
+    if (seen.value("bytes", std::uint64_t{0}) != other.bytes)
+      return stop(ErrorKind::other,
+                  fmt::format("the guest sees a disk {} of the wrong size", other.name));
+    if (seen.value("flush", "") != DiskIdentity::write_cache(meant.others_write_through))
+      return stop(ErrorKind::other,
+                  fmt::format("the guest's disk {} has the wrong write cache setting", other.name));
+  }
   return {};
 }
 
@@ -345,9 +353,9 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // A request can verify only one disk. Since the cached pages of the log device are stale, too,
-  // verify both disks first.
-  const bool in_request = meant && meant->log_bytes == 0;
+  // A request can verify only one disk. Since the cached pages of other disks are stale, too,
+  // verify all disks first.
+  const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));
   }

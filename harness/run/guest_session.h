@@ -64,9 +64,9 @@ struct RunOutcome {
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
-  std::uint64_t log_bytes = 0;     ///< size of kStageLog; 0 if there is no log device
-  bool write_through = false;      ///< the guest sends no flushes to the disk
-  bool log_write_through = false;  ///< the guest sends no flushes to kStageLog
+  std::vector<adapters::OtherDisk> others;  ///< the disks after kStageMarks, in order
+  bool write_through = false;               ///< the guest sends no flushes to the disk
+  bool others_write_through = false;        ///< the guest sends no flushes to the other disks
   static std::string_view write_cache(bool through) {
     return through ? "write through" : "write back";
   }
@@ -113,6 +113,9 @@ inline constexpr const char* kStageDisk = "/dev/vda";
 inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
 inline constexpr const char* kMountPoint = "/mnt";
+
+/// Returns the path of a disk after kStageMarks: /dev/vdc for index 0.
+std::string other_disk_path(std::size_t index);
 
 /// Returns an adapter's command with the guest's devices and folders in place of the placeholders.
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid = {});

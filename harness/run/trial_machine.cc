@@ -69,7 +69,7 @@ Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
           : spec.disk_bytes;
   return session.verify_disks({.bytes = bytes,
                                .nonce = stats.value("instance", "-"),
-                               .log_bytes = filesystem.log_size_bytes});
+                               .others = filesystem.other_disks(bytes)});
 }
 
 }  // namespace
@@ -101,7 +101,8 @@ Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedD
                       .memory_mib = static_cast<std::uint32_t>(spec.memory_mib),
                       .disks = std::move(disks)};
   if (spec.accelerator == vm::Accelerator::user_mode)
-    vm::attach_user_mode(meant, device.socket(), spec.disk_bytes, filesystem.log_size_bytes);
+    vm::attach_user_mode(meant, device.socket(), spec.disk_bytes,
+                         filesystem.other_disks(spec.disk_bytes));
   TRY(auto guest, vm::Guest::start(meant, spec.cache, spec.scratch));
   started.guest = std::move(guest);
   started.session = std::make_unique<run::GuestSession>(

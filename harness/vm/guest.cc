@@ -75,13 +75,13 @@ Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState
 }  // namespace
 
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
-                      std::uint64_t log_bytes) {
+                      const std::vector<adapters::OtherDisk>& others) {
   spec.disks = {{.socket = disk, .size_bytes = disk_bytes},
                 {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix),
                  .size_bytes = kMarkDiskBytes}};
-  if (log_bytes != 0)
+  for (const adapters::OtherDisk& other : others)
     spec.disks.push_back(
-        {.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = log_bytes});
+        {.socket = base::socket_beside(disk, other.name), .size_bytes = other.bytes});
   spec.time_socket = base::socket_beside(disk, virtual_guest::kTimeSuffix);
   spec.port_socket = base::socket_beside(disk, virtual_guest::kPortSuffix);
   spec.agent_socket = base::socket_beside(disk, virtual_guest::kAgentSuffix);

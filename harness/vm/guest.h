@@ -103,10 +103,10 @@ struct GuestSpec {
 inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
 /// Configures a user-mode Linux guest. The sockets of its other disks, clock and agent are next to
-/// the socket of its first disk (plugin/servers/timetravel/calendar.h). `log_bytes` is the size of
-/// a disk for a log; 0 if absent.
+/// the socket of its first disk (plugin/servers/timetravel/calendar.h). `others` are the
+/// disks after the first one.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
-                      std::uint64_t log_bytes);
+                      const std::vector<adapters::OtherDisk>& others);
 
 /// Receives the events that the agent reports during a request.
 using EventHandler = std::function<void(const nlohmann::json& event)>;

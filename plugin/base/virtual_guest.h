@@ -2,6 +2,7 @@
 // Constants shared by the virtual-time server (plugin/servers/timetravel), the agent in a guest,
 // and the programs that start a guest.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,7 +24,10 @@ inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";
 inline constexpr const char* kAgentSuffix = "agent";
-/// Suffix of a second disk, for a file system's log (plugin/servers/timetravel/served_stages.h).
-inline constexpr const char* kLogSuffix = "log";
+/// Names of the disks that a machine may have after its first disk `hd0`: a file system's log, and
+/// the other members of a stack. Each is the suffix of that disk's socket
+/// (plugin/servers/timetravel/served_stages.h).
+inline constexpr std::array<const char*, 8> kOtherDisks{"log", "hd1", "hd2", "hd3",
+                                                        "hd4", "hd5", "hd6", "hd7"};
 
 }  // namespace headcrash::virtual_guest

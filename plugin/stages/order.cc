@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "plugin/base/strict_json.h"
+#include "plugin/base/virtual_guest.h"
 
 namespace headcrash::stages {
 namespace {
@@ -28,14 +30,31 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
   return std::optional<std::filesystem::path>(std::move(*text));
 }
 
-Result<void> parse_log(const json& object, LoadOrder& order) {
-  if (!object.contains("log_sectors")) return {};
-  TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
-  if (sectors == 0) return fail("log_sectors", "must be at least 1", "omit it");
+/// Parses the disks after the first one: pairs of a name of virtual_guest::kOtherDisks and a size.
+Result<void> parse_other_disks(const json& object, LoadOrder& order) {
+  const auto disks = object.find("other_disks");
+  if (disks == object.end()) return {};
+  constexpr const char* kHint = R"(write [["hd1",2048]], with names from log, hd1 to hd7)";
   if (object.contains("machine"))
-    return fail("log_sectors", "cannot be combined with 'machine'",
-                "omit 'machine': a log disk requires a plain disk");
-  order.log_sectors = sectors;
+    return fail("other_disks", "cannot be combined with 'machine'",
+                "omit 'machine': additional disks require plain disks");
+  if (!disks->is_array() || disks->empty())
+    return fail("other_disks", "is not a list of names and sizes", kHint);
+  for (const json& disk : *disks) {
+    if (!disk.is_array() || disk.size() != 2 || !disk[0].is_string() ||
+        !disk[1].is_number_unsigned())
+      return fail("other_disks", "has an element that is not a name and a number", kHint);
+    const auto name = disk[0].get<std::string>();
+    const auto sectors = disk[1].get<std::uint64_t>();
+    if (std::ranges::find(virtual_guest::kOtherDisks, name) == virtual_guest::kOtherDisks.end())
+      return fail("other_disks", fmt::format("unknown disk \"{}\"", name.substr(0, 40)), kHint);
+    if (sectors == 0 || sectors > kSectorsMax)
+      return fail("other_disks", fmt::format("invalid size of {}: {} sectors", name, sectors),
+                  kHint);
+    if (std::ranges::find(order.other_disks, name, &DiskInfo::name) != order.other_disks.end())
+      return fail("other_disks", fmt::format("names {} twice", name), kHint);
+    order.other_disks.push_back({name, sectors});
+  }
   return {};
 }
 
@@ -115,7 +134,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
   TRY(is_blank
           ? base::only_keys(
                 object,
-                {"state", "stage", "sectors", "log_sectors", "used_disk", "record", "delay_us",
+                {"state", "stage", "sectors", "other_disks", "used_disk", "record", "delay_us",
                  "delay_seed", "slow", "slow_us", "machine", "faults"},
                 "an empty disk has no recording and no id; omit \"sectors\", or omit the others")
           : base::only_keys(object,
@@ -127,7 +146,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     TRY(const auto sectors, base::number_of(object, "sectors", kSectorsMax));
     if (sectors == 0) return fail("sectors", "must be at least 1", "use a larger number");
     order.sectors = sectors;
-    TRY(parse_log(object, order));
+    TRY(parse_other_disks(object, order));
     TRY(take_used(object, order));
   } else {
     TRY(auto recording, path_of(object, "recording"));

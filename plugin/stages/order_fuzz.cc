@@ -14,7 +14,7 @@ TEST(Fuzz, StageOrder) {
   options.corpus = {
       R"({"state":"load","stage":0,"recording":"/a/b.hcrec","id":"w12-3.4"})",
       R"({"state":"load","stage":1,"sectors":8192,"record":"/a/new"})",
-      R"({"state":"load","stage":1,"sectors":8192,"log_sectors":64})",
+      R"({"state":"load","stage":1,"sectors":8192,"other_disks":[["log",64],["hd1",8]]})",
       R"({"state":"load","stage":1,"recording":"/a","id":"p7","machine":"raid5-5","faults":["dead:hd0.1"]})",
       R"({"state":"seal","stage":0})",
       R"({"state":"mark","stage":2,"text":"persisted \u00e4 12"})",

@@ -32,11 +32,16 @@ TEST(StageOrder, ParsesALoadOfAnEmptyDisk) {
   ASSERT_TRUE(order);
   EXPECT_FALSE(std::get<LoadOrder>(*order).recording);
   EXPECT_EQ(std::get<LoadOrder>(*order).sectors, 2048U);
-  EXPECT_EQ(std::get<LoadOrder>(*order).log_sectors, 0U);
-  const auto two = parse_order(R"({"state":"load","stage":0,"sectors":2048,"log_sectors":64})");
+  EXPECT_TRUE(std::get<LoadOrder>(*order).other_disks.empty());
+  const auto two = parse_order(
+      R"({"state":"load","stage":0,"sectors":2048,"other_disks":[["log",64],["hd1",32]]})");
   ASSERT_TRUE(two);
   EXPECT_EQ(std::get<LoadOrder>(*two).sectors, 2048U);
-  EXPECT_EQ(std::get<LoadOrder>(*two).log_sectors, 64U);
+  const auto& others = std::get<LoadOrder>(*two).other_disks;
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others[0].name, "log");
+  EXPECT_EQ(others[0].sectors, 64U);
+  EXPECT_EQ(others[1].name, "hd1");
 }
 
 TEST(StageOrder, ParsesTheOtherRequests) {
@@ -62,13 +67,18 @@ TEST(StageOrder, ErrorsNameTheKey) {
       {R"({"state":"load","stage":0,"sectors":0})", "sectors: must be at least 1"},
       {R"({"state":"load","stage":0,"sectors":18446744073709551615})", "sectors: "},
       {R"({"state":"load","stage":0,"sectors":8,"id":"w1"})", "id: unknown key"},
-      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":0})",
-       "log_sectors: must be at least 1"},
-      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":"8"})", "log_sectors: "},
-      {R"({"state":"load","stage":0,"sectors":8,"log_sectors":8,"machine":"raid5-5"})",
-       "log_sectors: cannot be combined"},
-      {R"({"state":"load","stage":0,"recording":"/a","id":"w1","log_sectors":8})",
-       "log_sectors: unknown key"},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[["log",0]]})",
+       "other_disks: invalid size of log: 0 sectors"},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[["log","8"]]})", "other_disks: "},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[]})", "other_disks: is not a list"},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[["hd9",8]]})",
+       "other_disks: unknown disk \"hd9\""},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[["hd1",8],["hd1",8]]})",
+       "other_disks: names hd1 twice"},
+      {R"({"state":"load","stage":0,"sectors":8,"other_disks":[["log",8]],"machine":"raid5-5"})",
+       "other_disks: cannot be combined"},
+      {R"({"state":"load","stage":0,"recording":"/a","id":"w1","other_disks":[["log",8]]})",
+       "other_disks: unknown key"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","size":1})", "size: unknown key"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","used_disk":true})",
        "used_disk: unknown key"},

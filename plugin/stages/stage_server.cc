@@ -17,7 +17,6 @@ namespace headcrash::stages {
 namespace {
 
 constexpr const char* kBlankName = "hd0";
-constexpr const char* kBlankLogName = "log";
 constexpr const char* kBlankProfile = "blank";
 
 /// Returns 16 hex digits that are unique to this server and load. They prevent a page cached from
@@ -64,17 +63,17 @@ Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& h
   return origin;
 }
 
-Origin blank(std::uint64_t sectors, std::uint64_t log_sectors, bool used_disk) {
+Origin blank(std::uint64_t sectors, const std::vector<DiskInfo>& other_disks, bool used_disk) {
   Origin origin;
   origin.used_disk = used_disk;
-  const auto add = [&](const char* name, std::uint64_t of) {
+  const auto add = [&](const std::string& name, std::uint64_t of) {
     origin.media.push_back({name, static_cast<model::DeviceId>(origin.devices.size()),
                             used_disk ? states::used_image(of) : blank_image(of)});
     origin.devices.push_back(
         {name, used_disk ? std::string(record::kUsedDiskProfile) : kBlankProfile, of, 1, true});
   };
   add(kBlankName, sectors);
-  if (log_sectors != 0) add(kBlankLogName, log_sectors);
+  for (const DiskInfo& other : other_disks) add(other.name, other.sectors);
   return origin;
 }
 
@@ -217,7 +216,7 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
       TRY(check_fit(above->plan, *order.machine, origin.devices, origin.recording));
   }
   if (!order.recording)
-    origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors, order.used_disk);
+    origin = above ? blank(above->plan) : blank(order.sectors, order.other_disks, order.used_disk);
   return load_onto(*stage, std::move(origin), std::move(above), {order.record, order.delay},
                    options_.overlay_bytes_max);
 }

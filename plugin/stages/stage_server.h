@@ -30,9 +30,10 @@ struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
   std::string id;                                  ///< a state of the recording
-  std::uint64_t sectors = 0;      ///< without a recording: the size of the empty disk
-  std::uint64_t log_sectors = 0;  ///< size of an additional disk "log"; 0: none
-  bool used_disk = false;         ///< the empty disk is a used one (record/used_disk.h)
+  std::uint64_t sectors = 0;  ///< without a recording: the size of the empty disk
+  /// Without a recording: additional empty disks with unique names, recorded and cut together.
+  std::vector<DiskInfo> other_disks;
+  bool used_disk = false;  ///< the empty disk is a used one (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
   AnswerDelay delay;                            ///< delay of answers while the stage is recorded
   std::optional<std::string> machine;

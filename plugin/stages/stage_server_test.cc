@@ -174,7 +174,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   const auto run = folder / "run.hcrec";
   const auto server = start_stages(1);
   LoadOrder two = recorded(blank(0), run);
-  two.log_sectors = kLogSectors;
+  two.other_disks = {{"log", kLogSectors}};
   const Loaded empty = load(*server, two);
   EXPECT_EQ(empty.sectors, kSectors);
   StageClient disk(stage_of(*server, 0));

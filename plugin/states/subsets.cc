@@ -1,8 +1,10 @@
 #include "plugin/states/subsets.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
+#include <span>
 
 #include "plugin/base/random.h"
 #include "plugin/states/state_source.h"
@@ -16,7 +18,13 @@ using Subset = std::vector<std::uint8_t>;
 class SubsetList {
  public:
   explicit SubsetList(const SubsetRequest& request)
-      : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
+      : request_(request), order_(spread(request.writes)) {
+    for (const Subset& on : request.disks) {
+      std::vector<std::size_t>& own = own_.emplace_back();
+      for (std::size_t w = 0; w < on.size(); ++w)
+        if (on[w] != 0) own.push_back(w);
+    }
+  }
 
   /// Moves to the next subset of the list; returns false at the list's end. If `wanted` is false,
   /// the subset is skipped.
@@ -28,18 +36,49 @@ class SubsetList {
     if (turn == 1) return n > 0;
     if (turn - 2 < request_.disks.size()) return lose(into, request_.disks[turn - 2]);
     if (turn - 2 == request_.disks.size() && n > 1) return flip(into, 0, n - 1);
+    const std::span<const Way> ways =
+        own_.empty() ? std::span<const Way>(kWays) : std::span<const Way>(kWaysOfDisks);
     for (;;) {
-      const std::size_t way = way_++ % ways_.size();
-      const std::size_t i = ways_[way]++;
-      if (way == 0 && i < n) return flip(into, order_[i], order_[i] + 1);
-      if (way == 1 && i < n) return flip(into, 0, order_[i]) && flip(into, order_[i] + 1, n);
-      if (way == 2 && lose_run(into, i)) return true;
-      if (way == 3 && i < request_.kinds.size()) return lose(into, request_.kinds[i]);
-      if (way == 4) return draw(into, i);
+      const Way way = ways[way_++ % ways.size()];
+      const std::size_t i = yielded_.at(static_cast<std::size_t>(way))++;
+      if (way == Way::lose_one && i < n) return flip(into, order_[i], order_[i] + 1);
+      if (way == Way::keep_one && i < n)
+        return flip(into, 0, order_[i]) && flip(into, order_[i] + 1, n);
+      if (way == Way::lose_run && lose_run(into, i)) return true;
+      if (way == Way::lose_kind && i < request_.kinds.size()) return lose(into, request_.kinds[i]);
+      if (way == Way::stop_disk && lose_on_disk(into, i, /*whole_tail=*/true)) return true;
+      if (way == Way::lose_two && lose_on_disk(into, i, /*whole_tail=*/false)) return true;
+      if (way == Way::draw) return draw(into, i);
     }
   }
 
  private:
+  enum class Way : std::uint8_t {
+    lose_one,
+    keep_one,
+    lose_run,
+    lose_kind,
+    draw,
+    stop_disk,
+    lose_two
+  };
+  static constexpr std::array kWays{Way::lose_one, Way::keep_one, Way::lose_run, Way::lose_kind,
+                                    Way::draw};
+  static constexpr std::array kWaysOfDisks{Way::lose_one,  Way::stop_disk, Way::lose_two,
+                                           Way::lose_one,  Way::stop_disk, Way::lose_run,
+                                           Way::lose_kind, Way::draw,      Way::keep_one};
+
+  /// Loses writes of one disk, from some write on: all of them with `whole_tail`, otherwise two.
+  /// The disks take turns. Losing everything on a disk is an earlier turn.
+  bool lose_on_disk(Subset* into, std::size_t i, bool whole_tail) const {
+    const std::vector<std::size_t>& own = own_[i % own_.size()];
+    const std::size_t place = i / own_.size();
+    if (own.size() < 3 || place >= own.size() - 2) return false;
+    const std::size_t first = spread(own.size() - 2)[place] + (whole_tail ? 1 : 0);
+    const std::size_t last = whole_tail ? own.size() : first + 2;
+    for (std::size_t w = first; into != nullptr && w < last; ++w) (*into)[own[w]] = 0;
+    return true;
+  }
   static bool flip(Subset* into, std::size_t from, std::size_t to) {
     if (into != nullptr)
       std::fill(into->begin() + static_cast<std::ptrdiff_t>(from),
@@ -70,7 +109,8 @@ class SubsetList {
 
   const SubsetRequest& request_;
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> ways_;  ///< number of subsets yielded by each method
+  std::vector<std::vector<std::size_t>> own_;  ///< the writes of each disk
+  std::array<std::size_t, 7> yielded_ = {};    ///< number of subsets yielded by each method
   std::size_t way_ = 0;
   std::uint64_t turn_ = 0;
 };

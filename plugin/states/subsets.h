@@ -11,6 +11,12 @@
 //     lose a kind   #.#.##.#    all writes to one kind of place (overwrites or not, long or short)
 //     random        ##.#.##.    from the seed, few or many lost
 //
+// With several disks, most turns lose writes on one disk and keep all writes on the others, since a
+// stack of disks rarely needs more to lose data:
+//     lose one      a: ####.##   b: ######
+//     a disk stops  a: ####...   b: ######    the newest writes of one disk are lost
+//     lose two      a: ##..###   b: ######    neighbours on one disk
+//
 // If 2^n is within the bound, all subsets are listed in a similar order: none, all, lose one, keep
 // one, the others.
 

@@ -2,7 +2,9 @@
 // unflushed writes at one cut, and a flush covers only its own disk.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "plugin/base/testing/temporary_folder.h"
@@ -367,11 +369,43 @@ TEST(TwoDisks, SubsetsThatLoseOneDiskComeFirst) {
     EXPECT_EQ(whole[2][i], i < 10 ? 0 : 1);
     EXPECT_EQ(whole[3][i], i < 10 ? 1 : 0);
   }
-  halves.disks.clear();
-  const auto without = subsets(halves, 0, 38);
-  EXPECT_EQ(std::vector(whole.begin() + 4, whole.end()),
-            std::vector(without.begin() + 2, without.end()))
-      << "the others follow as on a single disk";
+}
+
+/// Returns the number of the disk on which a subset loses writes; nullopt if there are several.
+std::optional<std::size_t> only_disk_that_loses(const std::vector<std::uint8_t>& kept,
+                                                const SubsetRequest& request) {
+  std::set<std::size_t> losers;
+  for (std::size_t w = 0; w < kept.size(); ++w)
+    for (std::size_t disk = 0; disk < request.disks.size(); ++disk)
+      if (kept[w] == 0 && request.disks[disk][w] != 0) losers.insert(disk);
+  return losers.size() == 1 ? std::optional(*losers.begin()) : std::nullopt;
+}
+
+TEST(TwoDisks, MostSubsetsOfThreeDisksLoseWritesOnOneDiskOnly) {
+  constexpr std::size_t kWrites = 30, kMost = 60;
+  SubsetRequest request{kWrites, {}, 5, kMost, {}};
+  for (std::size_t disk = 0; disk < 3; ++disk) {
+    std::vector<std::uint8_t> on(kWrites);
+    for (std::size_t w = 0; w < kWrites; ++w) on[w] = w % 3 == disk ? 1 : 0;
+    request.disks.push_back(std::move(on));
+  }
+  const auto found = subsets(request, 0, kMost);
+  ASSERT_EQ(found.size(), kMost);
+  std::size_t on_one = 0;
+  std::set<std::size_t> stopped, lost_two;
+  for (const auto& kept : found) {
+    const auto disk = only_disk_that_loses(kept, request);
+    if (!disk) continue;
+    ++on_one;
+    const auto lost = std::count(kept.begin(), kept.end(), 0);
+    // The newest writes of a disk are lost, and older ones are kept.
+    const bool tail = lost > 2 && lost < 10 && kept[*disk] != 0 && kept[27 + *disk] == 0;
+    if (tail) stopped.insert(*disk);
+    if (lost == 2) lost_two.insert(*disk);
+  }
+  EXPECT_GT(on_one, kMost * 6 / 10);
+  EXPECT_EQ(stopped.size(), 3U) << "each disk stops before the others";
+  EXPECT_EQ(lost_two.size(), 3U) << "each disk loses two writes";
 }
 
 }  // namespace

@@ -162,6 +162,25 @@ file devise.toml <<<'base = "ext4"
 [mkfs]
 command = ["mkfs.ext4", "{devise}"]'
 wrong devise.toml mkfs.command '"{devise}"' 'did you mean "{device}"' -- explore --fs ./devise.toml --workload ace-seq1/17
+wrong '"md-raid9"' 'did you mean "md-raid' -- explore --fs ext4 --stack md-raid9 --workload ace-seq1/17
+wrong ext4-external-journal "second disk" "one device" -- explore --fs ext4-external-journal --stack md-raid1 --workload ace-seq1/17
+wrong ext4:md-raid1 "cannot be combined with an array" -- explore --fs ext4 --stack md-raid1 --workload ace-seq1/17 --machine raid5-5
+file stack.toml <<<'base = "md-raid1"
+disk = 3'
+wrong stack.toml disk "unknown key" 'did you mean "disks"' -- explore --fs ext4 --stack ./stack.toml --workload ace-seq1/17
+file stack.toml <<<'base = "md-raid1"
+[assemble]
+command = ["mdadm", "{member}"]'
+wrong stack.toml assemble.command '"{member}"' -- explore --fs ext4 --stack ./stack.toml --workload ace-seq1/17
+file stack.toml <<<'base = "md-raid1"
+absent = ["hd2"]'
+wrong stack.toml absent 'no disk "hd2"' -- explore --fs ext4 --stack ./stack.toml --workload ace-seq1/17
+file cuts.toml <<<'filesystems = ["ext4:md-raid1"]
+[device]
+profiles = ["hp-c2447"]
+[workload]
+name = "mail-spool"'
+wrong cuts.toml filesystems "add [explore]" -- campaign cuts.toml
 wrong explore "no workload to explore" --workload -- explore --fs ext4
 wrong '"smal-files"' 'did you mean "small-files"' -- explore --fs ext4 --workload smal-files
 wrong ace-seq1/999999 429 -- explore --fs ext4 --workload ace-seq1/999999

@@ -35,6 +35,9 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
                 "choose another file system, or no array");
+  if (filesystem.stack)
+    return fail(filesystem.name, "is on a stack of disks, which cannot be combined with an array",
+                "omit the array, or the stack");
   TRY(auto stack, profiles::load_stack(machine.profile));
   if (stack->below.empty())
     return fail(machine.profile, "is one drive, not an array",

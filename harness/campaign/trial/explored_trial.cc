@@ -443,30 +443,31 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
 }
 
 /// Starts a new server and guest if absent, if the server has died, or if the file system
-/// needs another kernel or log disk.
-Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
-  if (pool_ && pool_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
-    return {};
+/// needs another kernel or other disks.
+Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
+                                           const std::vector<adapters::OtherDisk>& others) {
+  if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};
   pool_.reset();
   TRY(auto pool, explorer::GuestPool::start(
                      1, {.image = image,
                          .accelerator = context_.accelerator,
                          .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
                          .disk_bytes = context_.campaign->size_bytes,
-                         .log_bytes = log_bytes,
+                         .others = others,
                          .cache = context_.cache,
                          .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
                          .interrupted = context_.interrupted}));
   pool_ = std::move(pool);
   image_key_ = image.key;
-  log_bytes_ = log_bytes;
+  others_ = others;
   return {};
 }
 
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)), plan.filesystem->log_size_bytes));
+  TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)),
+                 plan.filesystem->other_disks(context_.campaign->size_bytes)));
   return ExploredTrial(context_, plan, artefacts, pool_->guest(0), minimised_).run(on_phase);
 }
 

@@ -69,12 +69,13 @@ class ExplorationWorker {
                               const std::function<void(const std::string& phase)>& on_phase);
 
  private:
-  Result<void> make_ready(const vm::GuestImage& image, std::uint64_t log_bytes);
+  Result<void> make_ready(const vm::GuestImage& image,
+                          const std::vector<adapters::OtherDisk>& others);
 
   ExplorationContext context_;
   std::unique_ptr<explorer::GuestPool> pool_;
-  std::string image_key_;        ///< image of the current guest
-  std::uint64_t log_bytes_ = 0;  ///< size of the guest's second disk
+  std::string image_key_;                    ///< image of the current guest
+  std::vector<adapters::OtherDisk> others_;  ///< the guest's disks after the first one
   /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;
 };

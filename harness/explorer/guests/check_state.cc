@@ -89,6 +89,7 @@ class StateCheck : private run::RecoveryGuest {
  private:
   Result<void> go();
   Result<void> load(bool fresh_guest);
+  Result<void> assemble_stack();
   Result<void> mount_first();
   Result<base::Descriptor> copy_of(model::DeviceId device,
                                    Unwritten unwritten = Unwritten::zeroes) const;
@@ -137,6 +138,7 @@ class StateCheck : private run::RecoveryGuest {
   // The tree after the first mount, if that mount recovers the file system.
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;
   std::string first_refusal_;       // error of the first mount
+  std::string stack_damage_;        // output of the stack's check if it failed
   base::Descriptor replayed_copy_;  // the host's copy after replay and check
   // The stage still holds the original state, even if a copy was replayed.
   bool stage_as_cut_ = false;
@@ -180,7 +182,27 @@ Result<void> StateCheck::load(bool fresh_guest) {
   ms(StepKind::load) += watch.ms();
   if (!loaded) return tl::unexpected(loaded.error());
   outcome_.digest = loaded->digest;
+  TRY(assemble_stack());
   return mount_first();
+}
+
+/// Assembles the file system's stack and runs its own check: the thorough one in states that are
+/// checked wholly in the guest.
+Result<void> StateCheck::assemble_stack() {
+  if (!filesystem_.stack) return {};
+  const base::Stopwatch watch;
+  TRY(guest_.assemble_stack(filesystem_));
+  const adapters::Stack& stack = *filesystem_.stack;
+  const bool thorough = options_.wholly_in_guest && !stack.scrub.argv.empty();
+  const adapters::GuestCommand& check = thorough ? stack.scrub : stack.check;
+  if (!check.argv.empty()) {
+    TRY(const auto checked,
+        exec(adapters::fill_in_stack(stack, check.argv, {}, /*after_cut=*/true)));
+    if (!check.good(checked.exit_code))
+      stack_damage_ = fmt::format("exit code {}: {}", checked.exit_code, checked.output);
+  }
+  ms(StepKind::load) += watch.ms();
+  return {};
 }
 
 /// Mounts with the adapter's first_mount_options, before any other recovery. If this mount does not
@@ -367,6 +389,15 @@ void StateCheck::judge() {
                                  .path = ".",
                                  .expected = "the first mount, " + filesystem_.first_mount_options,
                                  .found = first_refusal_});
+  }
+  if (!stack_damage_.empty()) {
+    outcome_.findings.push_back(
+        {.kind = oracle::Verdict::wrong_data,
+         .tier = oracle::Tier::integrity,
+         .path = ".",
+         .expected =
+             fmt::format("the check of the stack {} finds no damage", filesystem_.stack->name),
+         .found = stack_damage_});
   }
   const auto message = guest_.damage_message();
   if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {

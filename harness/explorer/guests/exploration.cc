@@ -170,7 +170,7 @@ Result<ExplorationResult> Exploration::run() {
   states::ExploreOptions explore = options_.explore;
   if (explore.from_event == 0) explore.from_event = workload_.from_event;
   if (!explore.to_event && workload_.to_event > 0) explore.to_event = workload_.to_event;
-  explore.all_disks = filesystem_.log_size_bytes != 0;
+  explore.all_disks = filesystem_.has_several_disks();
   const std::size_t asked = explore.strategies.size();
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
@@ -252,7 +252,9 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  if (outcome.in_guest_only || !drawn(found.digest)) return;
+  // Everything on a stack is checked in the guest, but the stack's thorough check runs in a sample.
+  const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
+  if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
   if (interrupted() || given_up(second)) return;
   const std::string differs = disagreement(outcome, second);
@@ -335,6 +337,8 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
                                   .record = fs::absolute(recording),
                                   .faults = guest.machine().faults_in_recovery()});
   if (!loaded) return failed(loaded.error());
+  if (const auto assembled = guest.assemble_stack(filesystem_); !assembled)
+    return failed(assembled.error());
   const auto seen = guest.inspect(filesystem_, {});
   if (!seen) return failed(seen.error());
   const auto sealed = guest.server().seal(guest.stage());
@@ -356,7 +360,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
       guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
   states::ExploreOptions explore{.strategies = {strategies.begin(), strategies.end()},
                                  .device = options_.explore.device,
-                                 .all_disks = filesystem_.log_size_bytes != 0,
+                                 .all_disks = filesystem_.has_several_disks(),
                                  .seed = options_.explore.seed,
                                  .budget = budget};
   for (const states::RecordedMark& mark : (*history)->marks())

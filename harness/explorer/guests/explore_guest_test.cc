@@ -43,12 +43,13 @@ class PooledGuest : public testing::Test {
   static void start(std::uint64_t log_bytes) {
     const auto image = vm::guest_image(cache_folder());
     ASSERT_TRUE(image) << image.error().message();
-    auto pool =
-        GuestPool::start(1, {.image = *image,
-                             .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
-                             .disk_bytes = kDiskBytes,
-                             .log_bytes = log_bytes,
-                             .cache = cache_folder()});
+    auto pool = GuestPool::start(
+        1, {.image = *image,
+            .accelerator = vm::probe_accelerator(cache_folder()).accelerator,
+            .disk_bytes = kDiskBytes,
+            .others = log_bytes == 0 ? std::vector<adapters::OtherDisk>{}
+                                     : std::vector<adapters::OtherDisk>{{"log", log_bytes}},
+            .cache = cache_folder()});
     ASSERT_TRUE(pool) << pool.error().message();
     pool_ = std::move(*pool);
   }

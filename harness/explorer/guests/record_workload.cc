@@ -218,12 +218,14 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
   empty.used_disk = options.used && !guest.machine().is_array();
   empty.record = fs::absolute(recording);
   TRY(guest.load(empty));
+  TRY(guest.create_stack(filesystem, uuid));
   TRY(const auto made,
       run::with_tool_remedy(guest.exec(run::in_guest(filesystem.mkfs.argv, uuid)), filesystem));
   if (!filesystem.mkfs.good(made.exit_code)) {
     return run::stop(ErrorKind::other,
                      fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
   }
+  TRY(guest.stop_stack());
   TRY(const auto events, guest.server().seal(guest.stage()));
   return formatted_disk(recording, events, guest.machine(), options);
 }
@@ -292,6 +294,7 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
                   .slow = start.slow,
                   .slow_us = disk.options.slow_us,
                   .faults = guest.machine().faults}));
+  TRY(guest.assemble_stack(filesystem));
   TRY(mount_start(guest, filesystem, start.crashed));
   TRY(prepare());
 
@@ -374,9 +377,8 @@ Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter&
                                 const RecordedWorkload& leg, const std::string& how,
                                 std::optional<oracle::Judgement>* at_crash) {
   TRY(auto run, states::RunHistory::load(leg.recording));
-  const bool log_apart = filesystem.log_size_bytes != 0;
-  const std::string state =
-      fmt::format("{}{}{}", log_apart ? 'a' : 'w', leg.to_event, how == kPowerCrash ? "-" : "");
+  const std::string state = fmt::format("{}{}{}", filesystem.has_several_disks() ? 'a' : 'w',
+                                        leg.to_event, how == kPowerCrash ? "-" : "");
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto checker, StateChecker::create(filesystem, leg, run));
   const StateOutcome outcome =

@@ -17,6 +17,16 @@ namespace {
 // cannot be switched until then.
 constexpr int kSwitchTries = 40;
 constexpr std::chrono::milliseconds kSwitchPause{25};
+constexpr int kNotFoundExit = 127;  ///< of a shell that does not find a program
+
+std::string stack_failure(const adapters::Stack& stack, const char* done,
+                          const run::GuestOutcome& outcome) {
+  return fmt::format("the stack {} was not {}: exit code {}: {}{}", stack.name, done,
+                     outcome.exit_code, outcome.output,
+                     outcome.exit_code == kNotFoundExit
+                         ? "add the program's package to `packages` of the stack"
+                         : "");
+}
 
 }  // namespace
 
@@ -30,9 +40,10 @@ struct StageGuest::State {
   std::optional<base::Deadline> give_up_at;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
-  bool write_through = false;               // set by set_write_through()
-  bool log_writes_back = false;             // only the data disk is write-through
-  bool recorded = false;                    // requests to the stage are recorded
+  bool write_through = false;                    // set by set_write_through()
+  bool others_write_back = false;                // only the first disk is write-through
+  std::shared_ptr<const adapters::Stack> stack;  // the stack that holds the disks; may be null
+  bool recorded = false;                         // requests to the stage are recorded
   std::optional<run::DiskIdentity> unseen;  // a loaded disk that the guest has not verified yet
   std::size_t restores = 0;
   std::string log;  // kernel log since load()
@@ -45,6 +56,7 @@ struct StageGuest::State {
     session.reset();
     guest.reset();
     trusted = mounted = write_through = false;
+    stack.reset();
   }
   /// Sends a request to the guest. Returns an error if a request has failed since the last load(),
   /// or if there is no guest.
@@ -89,10 +101,10 @@ std::vector<vm::GuestDisk> StageGuest::State::nbd_disks() const {
                                  {.socket = server.socket(),
                                   .export_name = device::StateServer::mark_export(stage),
                                   .size_bytes = vm::kMarkDiskBytes}};
-  if (options.log_bytes != 0)
+  for (const adapters::OtherDisk& other : options.others)
     all.push_back({.socket = server.socket(),
-                   .export_name = device::StateServer::log_export(stage),
-                   .size_bytes = options.log_bytes});
+                   .export_name = device::StateServer::disk_export(stage, other.name),
+                   .size_bytes = other.bytes});
   return all;
 }
 
@@ -103,7 +115,7 @@ Result<void> StageGuest::State::restore() {
                      .memory_mib = options.memory_mib,
                      .disks = nbd_disks()};
   if (options.accelerator == vm::Accelerator::user_mode) {
-    vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.log_bytes);
+    vm::attach_user_mode(spec, server.virtual_socket(stage), options.disk_bytes, options.others);
     spec.late_kicks = true;
   }
   TRY(auto started, vm::Guest::start(spec, options.cache, scratch));
@@ -148,6 +160,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
 Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool fresh_guest) {
   State& state = *state_;
   state.log.clear();
+  if (state.trusted && !state.mounted && !stop_stack()) state.trusted = false;
   state.unseen.reset();
   if (fresh_guest || state.mounted || !state.guest || !state.guest->alive()) state.trusted = false;
   if (!state.trusted) state.drop();
@@ -165,8 +178,8 @@ Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool
   if (!state.trusted) {
     TRY(state.restore());
   }
-  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes,
-                  state.write_through, state.write_through && !state.log_writes_back};
+  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.others,
+                  state.write_through, state.write_through && !state.others_write_back};
   return loaded;
 }
 
@@ -184,20 +197,55 @@ const StageMachine& StageGuest::machine() const {
 
 /// After a failure the guest's mode is unknown, so the guest is discarded.
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
-  const bool has_log = state_->options.log_bytes != 0;
+  std::string names = "vda";
+  for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)
+    names += run::other_disk_path(i).replace(0, std::string_view("/dev/").size(), " ");
   const auto done = exec(
       {"sh", "-c",
        fmt::format(
-           "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
-           has_log && disks == SetDisks::all ? "vdc" : "", write_through ? "through" : "back")});
+           "for disk in {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
+           names, write_through ? "through" : "back")});
   if (done && done->exit_code == 0) {
     state_->write_through = write_through;
-    state_->log_writes_back = disks == SetDisks::data;
+    state_->others_write_back = disks == SetDisks::data;
     return {};
   }
   state_->trusted = false;
   if (!done) return tl::unexpected(done.error());
   return run::stop(ErrorKind::other, "cannot set the guest's write cache: " + done->output);
+}
+
+Result<void> StageGuest::create_stack(const adapters::LinuxAdapter& filesystem,
+                                      const std::string& uuid) {
+  if (!filesystem.stack) return {};
+  const adapters::Stack& stack = *filesystem.stack;
+  state_->stack = filesystem.stack;
+  TRY(const auto made,
+      exec(adapters::fill_in_stack(stack, stack.create.argv, uuid, /*after_cut=*/false)));
+  if (stack.create.good(made.exit_code)) return {};
+  return run::stop(ErrorKind::other, stack_failure(stack, "created", made));
+}
+
+Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem) {
+  if (!filesystem.stack) return {};
+  const adapters::Stack& stack = *filesystem.stack;
+  state_->stack = filesystem.stack;
+  // Disks are absent after a cut; a recording is made with all of them.
+  TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {},
+                                                    /*after_cut=*/!state_->recorded)));
+  if (stack.assemble.good(made.exit_code)) return {};
+  return run::stop(made.exit_code == kNotFoundExit ? ErrorKind::other : ErrorKind::unmountable,
+                   stack_failure(stack, "assembled", made));
+}
+
+Result<void> StageGuest::stop_stack() {
+  const auto stack = std::exchange(state_->stack, nullptr);
+  if (!stack) return {};
+  TRY(const auto stopped,
+      exec(adapters::fill_in_stack(*stack, stack->stop.argv, {}, /*after_cut=*/false)));
+  if (stack->stop.good(stopped.exit_code)) return {};
+  state_->trusted = false;
+  return run::stop(ErrorKind::other, stack_failure(*stack, "stopped", stopped));
 }
 
 Result<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
@@ -287,9 +335,11 @@ std::size_t StageGuest::stage() const {
   return state_->stage;
 }
 device::StageLoad StageGuest::empty_disks() const {
-  return {.stage = state_->stage,
-          .sectors = state_->options.disk_bytes / model::kSectorBytes,
-          .log_sectors = state_->options.log_bytes / model::kSectorBytes};
+  device::StageLoad load{.stage = state_->stage,
+                         .sectors = state_->options.disk_bytes / model::kSectorBytes};
+  for (const adapters::OtherDisk& other : state_->options.others)
+    load.other_disks.emplace_back(other.name, other.bytes / model::kSectorBytes);
+  return load;
 }
 std::optional<std::string> StageGuest::damage_message() const {
   return vm::find_damage_message(state_->log);

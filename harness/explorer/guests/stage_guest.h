@@ -3,7 +3,8 @@
 //
 //   StateServer stage/N     --NBD--> /dev/vda    load(state): switched while nothing is mounted
 //               mark/N      --NBD--> /dev/vdb    nonce read through O_DIRECT, marks written
-//               stage/N/log --NBD--> /dev/vdc    if the log has a separate disk: switched with vda
+//               stage/N/NAME --NBD--> /dev/vdc   other disks (a log, members of a stack): switched
+//                                                with vda
 //
 // After a hang, an oops, a refused unmount or any doubt, the guest is discarded and a fresh one is
 // restored from the saved state (0.15 to 0.7 s), transparently to the caller.
@@ -25,8 +26,8 @@ struct StageGuestOptions {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
-  std::uint64_t log_bytes = 0;  ///< size of a separate disk for the log; 0 if absent
-  std::filesystem::path cache;  ///< saved guest states
+  std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
+  std::filesystem::path cache;                   ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
   /// Set to true to abort pending requests to the guest at once. Must outlive the guest.
   const std::atomic<bool>* interrupted = nullptr;
@@ -56,11 +57,19 @@ class StageGuest {
   void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 
-  /// The disks to which set_write_through() applies. `data` excludes a separate disk of the log.
+  /// The disks to which set_write_through() applies. `data` excludes the other disks.
   enum class SetDisks { all, data };
   /// Sets the cache mode that the guest's kernel assumes. The kernel sends flushes only to
   /// write-back disks. A fresh guest assumes write-back.
   Result<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
+
+  /// Creates the file system's stack on empty disks. Does nothing if it has none.
+  Result<void> create_stack(const adapters::LinuxAdapter& filesystem, const std::string& uuid);
+  /// Assembles the file system's stack on the loaded disks. Does nothing if it has none. If the
+  /// command fails, the error is `unmountable` and contains its output.
+  Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem);
+  /// Stops the assembled stack, if any. load() does this, too, and discards the guest on failure.
+  Result<void> stop_stack();
 
   // The following functions are those of GuestSession. After one has failed, the next load()
   // restores a fresh guest.

@@ -163,7 +163,7 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
     failing.checker = std::move(*checker);
     auto explorer =
         states::StateEnumerator::create(failing.run, {.strategies = {failure_.outcome.strategy},
-                                                      .all_disks = filesystem_.log_size_bytes != 0,
+                                                      .all_disks = filesystem_.has_several_disks(),
                                                       .budget = options_.states_per_workload,
                                                       .from_event = failing.workload.from_event,
                                                       .to_event = failing.workload.to_event});

@@ -82,6 +82,9 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "keeps its log on a second disk",
                 "a stand-alone script supports one disk only; use `headcrash replay` instead");
+  if (filesystem.stack)
+    return fail(filesystem.name, "is on a stack of disks",
+                "a stand-alone script supports one disk only; use `headcrash replay` instead");
   for (const auto* command : {&filesystem.replay, &filesystem.check, &filesystem.repair}) {
     for (const std::string& word : command->argv) {
       std::string left = word;

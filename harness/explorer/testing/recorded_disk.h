@@ -22,10 +22,15 @@ class RecordedDisk {
 
   explicit RecordedDisk(std::filesystem::path path, std::uint64_t sectors = 4096, bool media = true,
                         std::uint64_t log_sectors = 0)
+      : RecordedDisk(std::move(path), media,
+                     log_sectors == 0 ? Sizes{{"hd0", sectors}}
+                                      : Sizes{{"hd0", sectors}, {"log", log_sectors}}) {}
+  /// Records several disks: their names and sizes in sectors.
+  using Sizes = std::vector<std::pair<std::string, std::uint64_t>>;
+  RecordedDisk(std::filesystem::path path, bool media, const Sizes& disks)
       : path_(std::move(path)) {
-    record::RecordingHeader header{
-        .seed = 1, .devices = {{"hd0", "test", sectors, 1}}, .media = media};
-    if (log_sectors != 0) header.devices.push_back({"log", "test", log_sectors, 1});
+    record::RecordingHeader header{.seed = 1, .devices = {}, .media = media};
+    for (const auto& [name, sectors] : disks) header.devices.push_back({name, "test", sectors, 1});
     auto writer = record::RecordingWriter::create(path_, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);

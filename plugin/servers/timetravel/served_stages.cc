@@ -4,12 +4,21 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace headcrash::timetravel {
 namespace {
 
 // Name of the first disk, which its socket's name does not contain.
 constexpr const char* kDisk = "disk";
+
+/// Returns `first`, and the names of the other disks.
+template <typename Name>
+std::vector<Name> disks_after(Name first) {
+  std::vector<Name> names{std::move(first)};
+  for (const char* other : virtual_guest::kOtherDisks) names.emplace_back(other);
+  return names;
+}
 
 }  // namespace
 
@@ -18,7 +27,7 @@ Result<std::unique_ptr<ServedStages>> ServedStages::listen(const std::filesystem
   auto self = std::make_unique<ServedStages>();
   for (std::size_t i = 0; i < stages; ++i) {
     TRY(auto calendar, Calendar::listen(base::socket_beside(socket, std::to_string(i)),
-                                        {kDisk, virtual_guest::kLogSuffix}));
+                                        disks_after<std::string>(kDisk)));
     self->stages_.push_back({nullptr, std::move(calendar)});
   }
   return self;
@@ -29,7 +38,7 @@ Result<void> ServedStages::start(stages::StageServer& server, const Calendar::Lo
     TRY(const auto stage, server.stage(i));
     Served& served = stages_[i];
     served.hardware = std::make_unique<StageHardware>(
-        *stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
+        *stage, disks_after<std::optional<std::string>>(std::nullopt));
     const auto reported = [log, i](const std::string& line) {
       log(fmt::format("stage {}: {}", i, line));
     };

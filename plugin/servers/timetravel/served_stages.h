@@ -1,7 +1,8 @@
 #pragma once
 // The stages of a server of crash states, for guests in virtual time. Each stage has its own
 // calendar, because each guest has its own time. The sockets of stage N are those of calendar.h,
-// with SOCKET.N in place of SOCKET. The socket of a log disk is SOCKET.N.log.
+// with SOCKET.N in place of SOCKET. Other disks of the stage, such as a log, have sockets
+// SOCKET.N.log, SOCKET.N.hd1 and so on (virtual_guest::kOtherDisks).
 
 #include <filesystem>
 #include <memory>

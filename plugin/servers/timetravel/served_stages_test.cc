@@ -64,7 +64,9 @@ TEST(ServedStages, RejectsAClientOfAnEmptyStage) {
 TEST(ServedStages, EachStageHasSeparateDisks) {
   Served served;
   stages::load(*served.server,
-               {.stage = 0, .sectors = kStageSectors, .log_sectors = kStageSectors / 2});
+               {.stage = 0,
+                .sectors = kStageSectors,
+                .other_disks = {{"log", kStageSectors / 2}, {"hd1", kStageSectors / 4}}});
   stages::load(*served.server, {.stage = 1, .sectors = 2 * kStageSectors});
   const auto sectors = [&](const std::string& name) {
     vhost::TestClient client(served.socket(name));
@@ -78,6 +80,7 @@ TEST(ServedStages, EachStageHasSeparateDisks) {
   };
   EXPECT_EQ(sectors("0"), kStageSectors);
   EXPECT_EQ(sectors("0.log"), kStageSectors / 2);
+  EXPECT_EQ(sectors("0.hd1"), kStageSectors / 4);
   EXPECT_EQ(sectors("1"), 2 * kStageSectors);
 }
 

@@ -88,7 +88,7 @@ TEST(StageHardware, ADiskExistsOnceAStateIsLoaded) {
   EXPECT_FALSE((*fixture.hardware.disk(0)()).shape.trim_zeroes)
       << "a trim of a used disk must keep its contents";
   EXPECT_FALSE(fixture.hardware.disk(1)()) << "there is no log disk";
-  load(*fixture.server, {.sectors = kSectors, .log_sectors = kLogSectors});
+  load(*fixture.server, {.sectors = kSectors, .other_disks = {{"log", kLogSectors}}});
   EXPECT_EQ((*fixture.hardware.disk(1)()).shape.sectors, kLogSectors);
   EXPECT_EQ((*fixture.hardware.marks()()).shape.sectors, 8U);
 }

@@ -1,0 +1,60 @@
+#pragma once
+// Commands that run in a guest, and the files that they need there.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "plugin/base/result.h"
+
+namespace headcrash::base {
+class StrictTable;
+}
+
+namespace headcrash::adapters {
+
+/// A command in the guest and its successful exit codes.
+struct GuestCommand {
+  std::vector<std::string> argv;  ///< empty if there is no command
+  std::vector<int> good_exits;    ///< at least one
+  /// May also run outside the guest, without privileges, on an image file.
+  bool host = false;
+  bool good(int exit_code) const {
+    return std::find(good_exits.begin(), good_exits.end(), exit_code) != good_exits.end();
+  }
+};
+
+/// Reads the table `section` into a command: command = [...], good = [0, 1], host = true.
+Result<void> read_command(const base::StrictTable& root, const std::string& section,
+                          GuestCommand& command);
+/// Fails if a word has a placeholder {name} that is not in `places`. `key` is the word's key.
+Result<void> check_placeholders(const base::StrictTable& root, const std::string& key,
+                                const std::string& word, const std::vector<std::string>& places);
+
+/// The expected outcome of trials: `clean` if synced data must survive, `loss` for a control that
+/// must lose some, `any` if unknown.
+enum class Expectation : std::uint8_t { clean, loss, any };
+std::string_view name(Expectation expectation);
+/// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
+Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
+
+/// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
+/// are absolute, and were checked when the adapter was read.
+struct GuestParts {
+  /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
+  /// of the host's release.
+  std::string kernel;
+  std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
+  /// Modules of the kernel's package by name; dependencies are added.
+  std::vector<std::string> loads;
+  /// Modules of the kernel's package that a stack needs; built into a user-mode kernel.
+  std::vector<std::string> stack_loads;
+  std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
+  std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
+  std::vector<std::string> application_tools;  ///< like `tools`, but for an application
+  std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
+  bool any() const { return !(*this == GuestParts{}); }
+  bool operator==(const GuestParts&) const = default;
+};
+
+}  // namespace headcrash::adapters

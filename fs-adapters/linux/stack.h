@@ -1,0 +1,83 @@
+#pragma once
+// A stack of block devices in a guest, between a file system and the machine's disks: md, device
+// mapper, LVM, LUKS.
+//
+//   hd0 /dev/vda  hd1 /dev/vdc  hd2 /dev/vdd ..   one power cord, one recording
+//        \             |            /
+//         create once; assemble after each cut --> {device} --> mkfs, mount, check of the adapter
+//
+// Each stack is a TOML file in fs-adapters/stacks, or the user's. `base = "NAME"` inherits
+// everything from another stack. Commands are lists of words that run in the guest; {device},
+// {disks}, {disk0} to {disk7} and {uuid} are replaced. md-raid1.toml explains the keys. Identifiers
+// must follow from {uuid}, so that two runs write the same bytes.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/linux/guest_command.h"
+#include "plugin/base/result.h"
+
+namespace headcrash::adapters {
+
+inline constexpr std::size_t kStackDisksMost = 8;
+
+/// Promises of a stack that are checked on the recorded requests of its disks, without the file
+/// system (harness/explorer/guests/stack_rules.h).
+struct StackRules {
+  /// When a write to the stack has completed, no write to a disk is in flight.
+  bool answered_after_all = false;
+  /// When a flush of the stack has completed, every earlier write to a disk is durable.
+  bool flushed_on_all = false;
+  /// Groups of disks with equal data, in sets of `mirror_width`; 0: no mirrors.
+  std::size_t mirror_width = 0;
+  bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
+  /// Metadata of the stack, before this offset on each disk, is not data.
+  std::uint64_t data_offset_bytes = 0;
+  bool any() const {
+    return answered_after_all || flushed_on_all || mirror_width != 0 || xor_is_zero;
+  }
+};
+
+struct Stack {
+  std::string name, title;
+  std::string file;       ///< absolute path of the user's file; empty for a built-in stack
+  std::size_t disks = 1;  ///< number of disks, 1 to kStackDisksMost
+  /// Number of disks whose space holds data; the rest holds copies or parity.
+  std::size_t data_disks = 1;
+  std::uint64_t overhead_bytes = 0;  ///< space on each disk for the stack's metadata
+  std::string device;                ///< path in the guest, for the file system
+  std::vector<std::string> packages, modules;
+  GuestCommand create;    ///< leaves the device ready for mkfs
+  GuestCommand assemble;  ///< after a cut, and before a workload
+  GuestCommand stop;      ///< releases the disks
+  GuestCommand check;     ///< after assemble, in each state; may be empty
+  GuestCommand scrub;     ///< like `check`, but thorough: in a sample of the states; may be empty
+  /// Disks that are missing when the power returns, as hd1: {disks} omits them.
+  std::vector<std::string> absent;
+  Expectation expected = Expectation::clean;
+  std::string reason, source;  ///< why, and where that is documented
+  StackRules rules;
+
+  /// Size of each disk for a file system of `data_bytes`.
+  std::uint64_t disk_bytes(std::uint64_t data_bytes) const;
+};
+
+/// Returns a command of the stack with paths in place of placeholders. {disks} as a word becomes
+/// several words. With `after_cut`, absent disks are omitted.
+std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std::string>& argv,
+                                       std::string_view uuid, bool after_cut);
+
+/// Returns the path of a stack's disk in the guest: /dev/vda, /dev/vdc, ... (/dev/vdb has marks).
+std::string stack_disk_path(std::size_t index);
+
+/// Loads a built-in stack by name, or a file by path.
+Result<Stack> load_stack_of_devices(const std::string& name_or_path);
+/// Parses a stack. `file_name` appears in messages.
+Result<Stack> parse_stack_of_devices(std::string_view text, const std::string& file_name);
+std::vector<std::string> built_in_stacks();
+
+}  // namespace headcrash::adapters

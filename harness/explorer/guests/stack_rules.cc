@@ -1,0 +1,263 @@
+// Walks over the requests of a stack's disks (stack_rules.h).
+#include "harness/explorer/guests/stack_rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "plugin/model/core/sector_range.h"
+#include "plugin/states/crash_state.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using adapters::StackRules;
+using model::DeviceId;
+using states::RecordedMark;
+using states::RecordedWrite;
+using states::RunHistory;
+
+constexpr std::uint64_t kComparedSectors = 256;  ///< read at once
+
+class RuleCheck {
+ public:
+  RuleCheck(const RunHistory& run, const StackRules& rules)
+      : run_(run), data_from_(rules.data_offset_bytes / model::kSectorBytes), rules_(rules) {
+    for (std::size_t i = 0; i < run.header().devices.size(); ++i)
+      if (run.header().devices[i].medium) disks_.push_back(static_cast<DeviceId>(i));
+  }
+
+  Result<std::vector<BrokenRule>> check() {
+    for (const RecordedMark& mark : run_.marks()) {
+      if (rules_.answered_after_all && mark.text.starts_with(kStackAnswered)) check_answered(mark);
+      if (rules_.flushed_on_all && mark.text.starts_with(kStackFlushed)) check_flushed(mark);
+    }
+    if (rules_.mirror_width != 0 || rules_.xor_is_zero) TRY(check_equality());
+    return std::move(broken_);
+  }
+
+ private:
+  using Ranges = std::vector<model::SectorRange>;
+  /// Disks whose data is compared with each other.
+  struct Group {
+    const char* rule;
+    std::vector<DeviceId> disks;
+    bool exclusive_or;
+  };
+  struct Difference {
+    std::size_t group = 0;
+    std::uint64_t lba = 0, event = 0;
+    std::size_t moments = 1;  ///< number of quiet moments at which it was seen
+  };
+
+  const std::string& name(DeviceId disk) const { return run_.header().devices[disk].name; }
+  bool is_data(const RecordedWrite& write) const { return write.lba + write.sectors > data_from_; }
+  void report(BrokenRule broken) {
+    const auto same = std::ranges::count(broken_, broken.rule, &BrokenRule::rule);
+    if (static_cast<std::size_t>(same) < kBrokenRulesMost) broken_.push_back(std::move(broken));
+  }
+
+  void check_answered(const RecordedMark& mark);
+  void check_flushed(const RecordedMark& mark);
+  std::vector<Group> groups() const;
+  std::vector<std::uint64_t> quiet_moments() const;
+  Ranges written_between(std::uint64_t from, std::uint64_t to) const;
+  Result<std::optional<std::uint64_t>> first_difference(const Group& group,
+                                                        const model::SectorRange& range,
+                                                        std::uint64_t event) const;
+  Result<void> check_equality();
+  void report(const Group& group, const Difference& difference);
+
+  const RunHistory& run_;
+  const std::uint64_t data_from_;
+  const StackRules& rules_;
+  std::vector<DeviceId> disks_;
+  std::vector<BrokenRule> broken_;
+};
+
+void RuleCheck::check_answered(const RecordedMark& mark) {
+  for (const DeviceId disk : disks_) {
+    std::vector<model::RequestId> pending;
+    for (const RecordedWrite& write : run_.writes(disk)) {
+      if (write.submitted_event >= mark.event) break;
+      const bool in_flight = !write.acked_event || *write.acked_event > mark.event;
+      if (in_flight && is_data(write)) pending.push_back(write.request);
+    }
+    if (pending.empty()) continue;
+    report({"answered-after-all", name(disk), mark.event, pending,
+            fmt::format("at event {} (\"{}\") a write to the stack has completed, but {} has not "
+                        "completed request{} {}",
+                        mark.event, mark.text, name(disk), pending.size() == 1 ? "" : "s",
+                        fmt::join(pending, ", "))});
+  }
+}
+
+void RuleCheck::check_flushed(const RecordedMark& mark) {
+  for (const DeviceId disk : disks_) {
+    const auto& writes = run_.writes(disk);
+    std::vector<model::RequestId> unflushed;
+    for (const std::size_t i : run_.unflushed_at(disk, mark.event))
+      if (is_data(writes[i])) unflushed.push_back(writes[i].request);
+    if (unflushed.empty()) continue;
+    report({"flushed-on-all", name(disk), mark.event, unflushed,
+            fmt::format("at event {} (\"{}\") a flush of the stack has completed, but no flush of "
+                        "{} covers request{} {}",
+                        mark.event, mark.text, name(disk), unflushed.size() == 1 ? "" : "s",
+                        fmt::join(unflushed, ", "))});
+  }
+}
+
+std::vector<RuleCheck::Group> RuleCheck::groups() const {
+  std::vector<Group> all;
+  if (rules_.xor_is_zero) all.push_back({"xor-is-zero", disks_, true});
+  if (rules_.mirror_width == 0) return all;
+  for (std::size_t first = 0; first + rules_.mirror_width <= disks_.size();
+       first += rules_.mirror_width) {
+    const auto from = disks_.begin() + static_cast<std::ptrdiff_t>(first);
+    all.push_back(
+        {"mirror-width", {from, from + static_cast<std::ptrdiff_t>(rules_.mirror_width)}, false});
+  }
+  return all;
+}
+
+/// Returns the events at which no write is in flight on any disk, directly before a write, and the
+/// end of the recording if all writes have completed by then.
+std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
+  std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
+  for (const DeviceId disk : disks_)
+    for (const RecordedWrite& write : run_.writes(disk)) {
+      changes.emplace_back(write.submitted_event, 1);
+      if (write.acked_event) changes.emplace_back(*write.acked_event, -1);
+    }
+  std::ranges::sort(changes);
+  std::vector<std::uint64_t> moments;
+  std::int64_t in_flight = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (in_flight == 0 && i > 0) moments.push_back(changes[i].first);
+    in_flight += changes[i].second;
+  }
+  if (in_flight == 0) moments.push_back(run_.events());
+  return moments;
+}
+
+/// Returns the data sectors that any disk was sent in [from, to), merged.
+RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t to) const {
+  Ranges ranges;
+  for (const DeviceId disk : disks_) {
+    const auto& writes = run_.writes(disk);
+    for (auto write = std::ranges::lower_bound(writes, from, {}, &RecordedWrite::submitted_event);
+         write != writes.end() && write->submitted_event < to; ++write) {
+      const std::uint64_t first = std::max(write->lba, data_from_);
+      if (is_data(*write)) ranges.push_back({first, write->lba + write->sectors - first});
+    }
+  }
+  std::ranges::sort(ranges, {}, &model::SectorRange::lba);
+  Ranges merged;
+  for (const model::SectorRange& range : ranges) {
+    if (!merged.empty() && range.lba <= merged.back().end()) {
+      const std::uint64_t end = std::max(merged.back().end(), range.end());
+      merged.back().sectors = end - merged.back().lba;
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+/// Returns the first sector of the range that breaks the group's rule at an event.
+Result<std::optional<std::uint64_t>> RuleCheck::first_difference(const Group& group,
+                                                                 const model::SectorRange& range,
+                                                                 std::uint64_t event) const {
+  std::vector<states::StateImage> images;
+  for (const DeviceId disk : group.disks) {
+    TRY(auto image, run_.image({.device = disk, .event = event}, disk));
+    images.push_back(std::move(image));
+  }
+  std::vector<std::byte> sum, one;
+  for (std::uint64_t at = range.lba; at < range.end(); at += kComparedSectors) {
+    const std::uint64_t sectors = std::min(kComparedSectors, range.end() - at);
+    sum.assign(sectors * model::kSectorBytes, std::byte{0});
+    one.resize(sum.size());
+    bool differs = false;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      TRY(images[i].read(at, one));
+      if (group.exclusive_or || i == 0) {
+        std::ranges::transform(sum, one, sum.begin(), std::bit_xor<std::byte>());
+      } else {
+        differs |= one != sum;
+      }
+      if (!group.exclusive_or && differs) {
+        const auto [ours, theirs] = std::ranges::mismatch(sum, one);
+        return at + static_cast<std::uint64_t>(ours - sum.begin()) / model::kSectorBytes;
+      }
+    }
+    const auto nonzero =
+        std::ranges::find_if(sum, [](std::byte each) { return each != std::byte{0}; });
+    if (group.exclusive_or && nonzero != sum.end())
+      return at + static_cast<std::uint64_t>(nonzero - sum.begin()) / model::kSectorBytes;
+  }
+  return std::nullopt;
+}
+
+void RuleCheck::report(const Group& group, const Difference& difference) {
+  BrokenRule broken{group.rule, name(group.disks.back()), difference.event, {}, {}};
+  std::string last;
+  for (const DeviceId disk : group.disks) {
+    const RecordedWrite* newest = nullptr;
+    for (const RecordedWrite& write : run_.writes(disk))
+      if (write.submitted_event < difference.event && write.lba <= difference.lba &&
+          difference.lba < write.lba + write.sectors)
+        newest = &write;
+    last += fmt::format("{}{} {}", last.empty() ? "" : ", ", name(disk),
+                        newest == nullptr ? "none" : fmt::format("request {}", newest->request));
+    if (newest == nullptr) broken.disk = name(disk);
+    if (newest != nullptr) broken.requests.push_back(newest->request);
+  }
+  broken.text =
+      fmt::format("at event {} no write is in flight, but sector {} {}; last writes there: {}",
+                  difference.event, difference.lba,
+                  group.exclusive_or ? "has wrong parity: the exclusive or of all disks is not zero"
+                                     : "differs between the copies",
+                  last);
+  report(std::move(broken));
+}
+
+Result<void> RuleCheck::check_equality() {
+  const std::vector<Group> all = groups();
+  std::vector<Difference> before;
+  std::uint64_t from = 0;
+  for (const std::uint64_t moment : quiet_moments()) {
+    for (Difference known : std::exchange(before, {})) {
+      TRY(const auto still, first_difference(all[known.group], {known.lba, 1}, moment));
+      if (!still) continue;
+      known.event = moment;
+      if (++known.moments > all[known.group].disks.size()) {
+        report(all[known.group], known);
+      } else {
+        before.push_back(known);
+      }
+    }
+    for (const model::SectorRange& range : written_between(from, moment))
+      for (std::size_t group = 0; group < all.size(); ++group) {
+        TRY(const auto differs, first_difference(all[group], range, moment));
+        if (differs) before.push_back({group, *differs, moment});
+      }
+    from = moment;
+  }
+  // The recording ends while the guest is idle, so all writes of a group have been submitted.
+  for (const Difference& last : before)
+    if (last.event == run_.events()) report(all[last.group], last);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<BrokenRule>> check_stack_rules(const RunHistory& run, const StackRules& rules) {
+  return RuleCheck(run, rules).check();
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# File systems on stacks of disks in a user-mode guest: sound stacks keep everything, controls are caught, and rules below the file
+# system name the disk.
+#
+#   stacks.sh BUILD-FOLDER
+#
+# Skipped (77) where the kernel of user-mode Linux is not built, or mdadm is not installed.
+tests=$(cd "$(dirname "$0")" && pwd)
+. "$tests/lib.sh"
+"$tests/../build-uml" --check >/dev/null 2>&1 || { echo "the kernel of user-mode Linux is not built (scripts/build-guest --uml)"; exit 77; }
+command -v mdadm >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v mdadm >/dev/null || { echo "mdadm is not installed"; exit 77; }
+cd "$scratch"
+
+# In-place writes that only a flush makes durable.
+cat >overwrite.txt <<'END'
+create f0
+write f0 0 65536 1 1
+create f1
+write f1 0 65536 2 2
+sync
+write f0 0 4096 1 3
+fdatasync f0
+write f1 4096 8192 2 4
+fdatasync f1
+write f0 8192 4096 1 5
+fdatasync f0
+write f1 16384 16384 2 6
+fdatasync f1
+END
+
+# explores CODE STACK OPTION...: the exploration of the list on ext4 on the stack exits with CODE; its output is in out.
+explores() {
+  local code=$1 stack=$2
+  shift 2
+  exits "$code" "$headcrash" explore --fs ext4 --stack "$stack" --workload overwrite.txt --guest virtual --record here "$@"
+}
+has() { says -F -- "$1" <out || failed "the output lacks \"$1\": $(cat out)"; }
+
+# A sound stack keeps everything: also with all writes present, which is a run without a cut.
+explores 0 md-raid1 --budget 40
+has 'ext4:md-raid1: passed'
+has 'rules of the stack md-raid1: kept by the requests of 2 recordings'
+explores 0 md-raid5 --budget 30
+has 'ext4:md-raid5: passed'
+
+# The recording of three disks is one file, whose states replay by name.
+exits 0 "$headcrash" recording info here/workload.hcrec
+for disk in hd0 hd1 hd2; do has "$disk"; done
+refuses 2 'has 3 disks, but the stack md-raid1 has 2' -- \
+  "$headcrash" explore here/workload.hcrec --fs ext4 --stack md-raid1 --guest virtual
+
+# Disks that ignore flushes must lose, and the loss is the stack's disks', so the bare disk loses, too.
+explores 1 md-raid1 --strategy lying-flush --budget 20 --stop-at-first
+has 'lost-synced-data'
+has 'attributed to the file system: the same list on the bare disk fails, too,'
+
+# A disk that gets no flush: no file system is needed to see it.
+explores 1 md-raid1-no-flush --budget 4
+has 'RULE BROKEN by the stack md-raid1-no-flush: flushed-on-all, hd1: '
+# A write that completes before both disks have it.
+explores 1 md-raid1-write-behind --budget 4
+has 'RULE BROKEN by the stack md-raid1-write-behind: answered-after-all, hd0: '
+
+# A disk that is written behind the stack's back differs.
+cat >behind.toml <<'END'
+base = "md-raid1"
+[assemble]
+command = ["sh", "-c", "mdadm --assemble --quiet --run {device} {disks} && dd if=/dev/urandom of={disk1} bs=4096 seek=512 count=1 conv=notrunc,fsync 2>/dev/null"]
+END
+explores 1 ./behind.toml --budget 2
+has 'mirror-width, hd0: '
+has 'sector 4096 differs between the copies; last writes there: hd0 none, hd1 request'
+
+# The write hole is documented, and the stack's.
+explores 1 md-raid5-degraded --strategy lose-all,prefix --budget 60 --stop-at-first
+has '(documented: write hole:'
+has 'attributed to the stack md-raid5-degraded: the same list on the bare disk does not fail'
+
+# A program that a stack needs is not in the guest.
+printf 'base = "md-raid1"\n[create]\ncommand = ["sh", "-c", "no-such-program {disks}"]\n' >lacking.toml
+refuses 2 'was not created: exit code 127' 'packages' -- \
+  "$headcrash" explore --fs ext4 --stack ./lacking.toml --workload overwrite.txt --guest virtual --budget 1
+
+echo "stacks: sound ones keep, controls are caught"
