@@ -37,7 +37,6 @@ using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
 constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for workloads that campaigns store
-constexpr const char* kRecordingName = "workload.hcrec";
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14
 /// and 15 of /proc/PID/stat).
@@ -100,7 +99,7 @@ Result<void> make_folder(const ExploreArguments& arguments) {
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
-  for (const char* name : {kFormattedName, kRecordingName}) fs::remove(folder / name, error);
+  for (const char* name : {kFormattedName, kWorkloadName}) fs::remove(folder / name, error);
 }
 
 /// Records mkfs and the workload on the first guest, both in the same folder.
@@ -116,18 +115,21 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
     explored.kept = folder;
   }
   explorer::StageGuest& guest = explored.pool->guest(0);
-  const auto disk =
-      explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
-                            explorer::uuid_from(arguments.seed), disk_options(arguments));
-  if (!disk)
-    return tl::unexpected(
-        on_one_line(oracle::judgement_of(disk.error()), "mkfs of " + explored.filesystem.name));
-  const fs::path recording = folder / kRecordingName;
+  if (!explored.formatted) {
+    auto disk = explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
+                                      explorer::uuid_from(arguments.seed), disk_options(arguments));
+    if (!disk)
+      return tl::unexpected(
+          on_one_line(oracle::judgement_of(disk.error()), "mkfs of " + explored.filesystem.name));
+    explored.formatted = std::move(*disk);
+  }
+  const explorer::FormattedDisk& disk = *explored.formatted;
+  const fs::path recording = folder / arguments.recording_name;
   std::optional<oracle::Judgement> at_crash;
   auto recorded = explored.application
-                      ? explorer::record_application(guest, explored.filesystem, *disk,
+                      ? explorer::record_application(guest, explored.filesystem, disk,
                                                      *explored.application, recording)
-                      : explorer::record_workload(guest, explored.filesystem, *disk,
+                      : explorer::record_workload(guest, explored.filesystem, disk,
                                                   explored.operations, recording, &at_crash);
   if (!recorded) {
     const oracle::Judgement judgement = at_crash.value_or(oracle::judgement_of(recorded.error()));
@@ -428,27 +430,32 @@ explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
   return options;
 }
 
-Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
+Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   TRY(apply_kernel(arguments.kernel, filesystem));
   explored.filesystem = std::move(filesystem);
   explored.virtual_time = arguments.kernel.virtual_time();
   TRY(choose_workload(arguments, explored));
   TRY(const auto bytes, choose_disk(arguments, explored));
-  TRY(auto options, options_of(arguments, explored.machine));
+  TRY(options_of(arguments, explored.machine));
   TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
-  TRY(auto pool, start_guests(explored.filesystem, explored.machine, bytes, arguments.jobs,
-                              explored.virtual_time));
-  explored.pool = std::move(pool);
-  if (arguments.recording.empty()) {
-    auto workload = record(arguments, explored);
-    if (!workload) {
-      if (interrupted()) remove_recordings(explored.kept);
-      return forward_error(workload);
-    }
-    explored.workload = std::move(*workload);
+  if (!explored.pool) {
+    TRY(auto pool, start_guests(explored.filesystem, explored.machine, bytes, arguments.jobs,
+                                explored.virtual_time));
+    explored.pool = std::move(pool);
   }
+  if (!arguments.recording.empty()) return {};
+  auto workload = record(arguments, explored);
+  if (!workload) {
+    if (interrupted()) remove_recordings(explored.kept);
+    return forward_error(workload);
+  }
+  explored.workload = std::move(*workload);
+  return {};
+}
 
+Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explored) {
+  TRY(auto options, options_of(arguments, explored.machine));
   std::uint64_t checked = 0;
   options.on_state = [&](const explorer::StateOutcome& outcome) {
     ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
@@ -466,6 +473,11 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
   if (!result) return forward_error(result);
   explored.result = std::move(*result);
   return {};
+}
+
+Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
+  TRY(record_exploration(arguments, explored));
+  return explore_recorded(arguments, explored);
 }
 
 std::string replay_command(const Explored& explored) {

@@ -51,9 +51,16 @@ mount -o bind /sys $root/sys
 [ -n "$(ls -A "$image/$2" 2> /dev/null)" ] || mount -o bind "$2" "$root/$2"
 mkdir -p $root/.headcrash/disk
 mount -o bind "$2" $root/.headcrash/disk
-touch $root/.headcrash/busybox
-for busybox in /usr/bin/busybox /bin/busybox; do [ ! -f $busybox ] || break; done
-mount -o bind $busybox $root/.headcrash/busybox
+mkdir -p $root/.headcrash/files
+mount -o bind "${0%/*}" $root/.headcrash/files
+for tool in busybox headcrash-tracer; do
+  for file in /usr/bin/$tool /bin/$tool; do
+    [ -f $file ] || continue
+    touch $root/.headcrash/$tool
+    mount -o bind $file $root/.headcrash/$tool
+    break
+  done
+done
 exec chroot $root /.headcrash/busybox sh -c "$3"
 )sh";
 
@@ -229,7 +236,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
                               int depth) {
   TRY(root.only({"base", "title", "promise", "packages", "tools", "rootfs", "files", "prepare",
                  "run", "verify", "each-command-persists", "every-line-persists",
-                 "verify-by-exit-code", "expected", "setting", "settings"}));
+                 "verify-by-exit-code", "report", "expected", "setting", "settings"}));
   Application application;
   std::string base;
   TRY(root.take("base", base));
@@ -248,7 +255,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         root.take("each-command-persists", application.each_command_persists),
         root.take("every-line-persists", application.every_line_persists),
         root.take("verify-by-exit-code", application.verify_by_exit_code),
-        read_files(root, application), read_rootfs(root, folder, application),
+        root.take("report", application.report), read_files(root, application),
+        read_rootfs(root, folder, application),
         adapters::parse_expected(root, application.expected), read_settings(root, application),
         check_packages(root, application), check_complete(root, application)}) {
     if (!read) return forward_error(read);
