@@ -54,7 +54,7 @@ mount -o bind "$2" $root/.headcrash/disk
 mkdir -p $root/.headcrash/files
 mount -o bind "${0%/*}" $root/.headcrash/files
 for tool in busybox headcrash-tracer; do
-  for file in /usr/bin/$tool /bin/$tool; do
+  for file in /usr/sbin/$tool /usr/bin/$tool /bin/$tool; do
     [ -f $file ] || continue
     touch $root/.headcrash/$tool
     mount -o bind $file $root/.headcrash/$tool

@@ -53,7 +53,7 @@ Result<std::string> read_report(StageGuest& guest, const workload::Application& 
   std::string report;
   for (;;) {
     TRY(const auto part, guest.exec({"sh", "-c",
-                                     fmt::format("tail -c +{} {} | head -c {}", report.size() + 1,
+                                     fmt::format("busybox tail -c +{} {} | busybox head -c {}", report.size() + 1,
                                                  path, kReportPartBytes)}));
     if (part.exit_code != 0)
       return run::stop(ErrorKind::other, fmt::format("{} cannot be read: {}", path, part.output));
