@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "plugin/base/delta_debugging.h"
 
 namespace headcrash::audit {
@@ -40,18 +43,30 @@ class Search {
                                 const std::function<Experiment(const base::Chosen&)>& experiment);
   bool stopped() const { return options_.interrupted && options_.interrupted(); }
 
+  /// Returns the outcome of an earlier experiment with the same changes, or runs the experiment.
+  Result<ExperimentOutcome> run_once(const Experiment& experiment);
+
   const Runner& run_;
   const SearchOptions& options_;
+  std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
   std::set<std::string> flush_;  // that mend the baseline
 };
+
+Result<ExperimentOutcome> Search::run_once(const Experiment& experiment) {
+  const std::pair changes{experiment.skip, experiment.flush};
+  const auto found = known_.find(changes);
+  if (found != known_.end()) return found->second;
+  TRY(auto outcome, run_(experiment));
+  return known_.emplace(changes, std::move(outcome)).first->second;
+}
 
 Result<base::Chosen> Search::smallest(
     std::size_t items, const std::function<Experiment(const base::Chosen&)>& experiment) {
   std::optional<Error> error;
   const auto still_passes = [&](const base::Chosen& chosen) {
     if (error) return false;
-    const auto outcome = run_(experiment(chosen));
+    const auto outcome = run_once(experiment(chosen));
     if (!outcome) error = outcome.error();
     return outcome && passes(*outcome);
   };
@@ -83,7 +98,7 @@ Result<void> Search::find_missing() {
   };
   base::Chosen all(candidates.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  TRY(const auto mended, run_(flushing(all)));
+  TRY(const auto mended, run_once(flushing(all)));
   if (!passes(mended)) return {};
   TRY(const auto chosen, smallest(candidates.size(), flushing));
   audit_.mended = true;
@@ -91,16 +106,18 @@ Result<void> Search::find_missing() {
     flush_.insert(candidates[i].site.stack);
     audit_.missing.push_back(candidates[i]);
   }
+  TRY(const auto complete, run_once(flushing(chosen)));
+  audit_.ns = complete.trace.ns;
   return {};
 }
 
 Result<Need> Search::judge(const Site& site, SiteVerdict& verdict, std::size_t number) {
   if (!site.can_skip) return Need::unskippable;
   if (audit_.baseline.verdict == Verdict::lost && !audit_.mended) return Need::unclear;
-  TRY(auto outcome, run_({.name = fmt::format("without-{}", number),
-                          .skip = {site.word()},
-                          .flush = flush_,
-                          .describe = true}));
+  TRY(auto outcome, run_once({.name = fmt::format("without-{}", number),
+                              .skip = {site.word()},
+                              .flush = flush_,
+                              .describe = true}));
   verdict.states = outcome.states;
   verdict.loss = std::move(outcome.loss);
   verdict.evidence = std::move(outcome.evidence);
@@ -142,21 +159,16 @@ Result<void> Search::drop_together() {
     for (const std::size_t i : kept) experiment.skip.erase(redundant[i]->site.word());
     return experiment;
   };
-  TRY(auto outcome, run_(dropping({})));
+  TRY(auto outcome, run_once(dropping({})));
   if (!passes(outcome)) {
-    base::Chosen kept;
-    if (redundant.size() > 1) {
-      TRY(kept, smallest(redundant.size(), dropping));
-    } else {
-      kept = {0};
-    }
+    TRY(const auto kept, smallest(redundant.size(), dropping));
     for (const std::size_t i : kept) {
       redundant[i]->need = Need::together;
       redundant[i]->loss = outcome.loss;
       redundant[i]->evidence = outcome.evidence;
     }
     if (kept.size() == redundant.size()) return {};
-    TRY(outcome, run_(dropping(kept)));
+    TRY(outcome, run_once(dropping(kept)));
   }
   audit_.ns_without = outcome.trace.ns;
   return {};

@@ -74,7 +74,7 @@ struct Audit {
   std::vector<MissingFlush> missing;
   bool mended = false;  ///< the baseline lost data, and does not with the missing flushes
   std::vector<SiteVerdict> sites;
-  std::int64_t ns = 0;          ///< duration of the program
+  std::int64_t ns = 0;          ///< duration of the program, with the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if there are none
 };
 

@@ -31,8 +31,7 @@ class Program {
     outcome.trace.ns = static_cast<std::int64_t>(10 - experiment.skip.size());
     for (std::size_t i = 0; i < sites.size(); ++i) {
       const std::string& name = sites[i];
-      const bool skipped =
-          experiment.skip.contains(name + ":log") && !never_skipped.contains(name);
+      const bool skipped = experiment.skip.contains(name + ":log") && !never_skipped.contains(name);
       outcome.trace.flushes[{.kind = "fsync", .stack = name, .target = "log"}] = {
           .calls = 1, .skipped = skipped ? 1U : 0U, .first = i};
     }
@@ -78,6 +77,17 @@ TEST(AuditProgram, FindsTheSitesThatMustStayWhenTheOthersAreDropped) {
   EXPECT_EQ(std::ranges::count(needs(*audit), Need::redundant), 2);
   EXPECT_EQ(audit->sites[2].need, Need::redundant);
   EXPECT_EQ(audit->ns_without, 8);
+}
+
+TEST(AuditProgram, RunsNoExperimentTwice) {
+  Program program;
+  program.loses = [](const Experiment& each) {
+    return each.skip.contains("a:log") && each.skip.contains("b:log");
+  };
+  program.audit().value();
+  std::set<std::set<std::string>> skipped;
+  for (const Experiment& each : program.experiments)
+    EXPECT_TRUE(skipped.insert(each.skip).second) << each.name;
 }
 
 TEST(AuditProgram, FindsTheFewestMissingFlushes) {

@@ -183,7 +183,7 @@ std::string_view need_text(Need need) {
   constexpr std::array<std::string_view, 6> kWords{"needed",
                                                    "redundant",
                                                    "redundant, proven,",
-                                                   "needed once the redundant ones are dropped",
+                                                   "needed if the redundant are dropped",
                                                    "unclear",
                                                    "seen, cannot be skipped"};
   return kWords.at(static_cast<std::size_t>(need));

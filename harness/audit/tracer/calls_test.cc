@@ -59,10 +59,8 @@ TEST(ChangeCalls, OfNamesHaveTheirPaths) {
 
 TEST(ChangeCalls, OfDataIncludeSharedMappings) {
   EXPECT_FALSE(change_call({.number = SYS_write})->names);
-  EXPECT_TRUE(
-      change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_SHARED, 3}}));
-  EXPECT_FALSE(
-      change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_PRIVATE, 3}}));
+  EXPECT_TRUE(change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_SHARED, 3}}));
+  EXPECT_FALSE(change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_PRIVATE, 3}}));
   EXPECT_FALSE(change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_READ, MAP_SHARED, 3}}));
 }
 

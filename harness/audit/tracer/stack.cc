@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <libunwind-ptrace.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +47,27 @@ Frame frame_at(const std::vector<Mapping>& mappings, std::uint64_t address) {
   return {};
 }
 
+/// The registers of the thread whose stack is being read.
+user_regs_struct current{};
+
+/// Reads a register. libunwind's own function reads registers that user-mode Linux does not have.
+int read_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void*) {
+  const std::array<unw_word_t, UNW_X86_64_RIP + 1> values{
+      current.rax, current.rdx, current.rcx, current.rbx, current.rsi, current.rdi,
+      current.rbp, current.rsp, current.r8,  current.r9,  current.r10, current.r11,
+      current.r12, current.r13, current.r14, current.r15, current.rip};
+  if (write != 0 || number < 0 || static_cast<std::size_t>(number) >= values.size())
+    return -UNW_EBADREG;
+  *value = values.at(static_cast<std::size_t>(number));
+  return 0;
+}
+
+unw_accessors_t accessors() {
+  unw_accessors_t functions = _UPT_accessors;
+  functions.access_reg = read_register;
+  return functions;
+}
+
 }  // namespace
 
 bool is_c_library(std::string_view object) {
@@ -55,7 +78,8 @@ bool is_c_library(std::string_view object) {
 }
 
 struct StackReader::Impl {
-  unw_addr_space_t space = ::unw_create_addr_space(&_UPT_accessors, 0);
+  unw_accessors_t functions = accessors();
+  unw_addr_space_t space = ::unw_create_addr_space(&functions, 0);
 };
 
 StackReader::StackReader() : impl_(new Impl) {
@@ -74,7 +98,8 @@ std::string StackReader::key_of(pid_t thread, std::string_view kind) {
   std::vector<Frame> frames;
   unw_cursor_t cursor;
   bool outside = false;
-  if (::unw_init_remote(&cursor, impl_->space, process) == 0) {
+  if (::ptrace(PTRACE_GETREGS, thread, nullptr, &current) == 0 &&
+      ::unw_init_remote(&cursor, impl_->space, process) == 0) {
     for (std::size_t depth = 0; depth < kFramesMost && frames.size() < kFramesInKey; ++depth) {
       unw_word_t address = 0;
       if (::unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0) break;

@@ -74,6 +74,9 @@ class Tracer {
   bool is_inside(const std::string& path) const {
     return path == folder_ || path.starts_with(folder_ + "/");
   }
+  std::string name_in_folder(const std::string& path) const {
+    return is_inside(path) ? fs::path(path).lexically_relative(folder_).string() : path;
+  }
 
   const TracerOptions& options_;
   const std::string folder_ = fs::current_path().string();
@@ -134,6 +137,7 @@ std::optional<Trace> Tracer::run() {
   }
   trace_.ns = now_ns() - begun;
   trace_.unflushed = unflushed_.at_lines();
+  for (auto& [site, change] : trace_.unflushed) change.target = name_in_folder(change.target);
   trace_.stacks = stacks_.stacks();
   return std::move(trace_);
 }
@@ -195,7 +199,7 @@ void Tracer::begin_flush(pid_t thread, Thread& state, const SystemCall& call,
                        .target = target_of(path, folder_)};
   FlushCounts& counts = trace_.flushes[site];
   if (counts.calls++ == 0) {
-    counts.example = is_inside(path) ? fs::path(path).lexically_relative(folder_).string() : path;
+    counts.example = name_in_folder(path);
     counts.first = calls_;
   }
   ++calls_;

@@ -39,7 +39,7 @@ struct FlushSite {
 struct FlushCounts {
   std::uint64_t calls = 0, skipped = 0;
   std::int64_t ns = 0;      ///< sum of the durations of the executed calls
-  std::string example;      ///< target of the first call
+  std::string example;      ///< path of the first call's target, in the program's folder
   std::uint64_t first = 0;  ///< position of the first call among all flush calls
   bool can_skip = true;
 };

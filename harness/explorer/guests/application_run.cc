@@ -53,8 +53,8 @@ Result<std::string> read_report(StageGuest& guest, const workload::Application& 
   std::string report;
   for (;;) {
     TRY(const auto part, guest.exec({"sh", "-c",
-                                     fmt::format("busybox tail -c +{} {} | busybox head -c {}", report.size() + 1,
-                                                 path, kReportPartBytes)}));
+                                     fmt::format("busybox tail -c +{} {} | busybox head -c {}",
+                                                 report.size() + 1, path, kReportPartBytes)}));
     if (part.exit_code != 0)
       return run::stop(ErrorKind::other, fmt::format("{} cannot be read: {}", path, part.output));
     if (part.standard == 0) break;
