@@ -158,9 +158,20 @@ std::string folder_in_guest() {
   return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
+/// Returns the words that start the tracer in front of a program. Its place in the guest is that of
+/// kInsideScript (application.cc).
+std::string tracer_words(const std::optional<Tracing>& tracing) {
+  if (!tracing) return {};
+  std::string words = fmt::format("/.headcrash/{} --report /.headcrash/files/{}",
+                                  tracing->tracer.filename().string(), kTraceName);
+  for (const std::string& option : tracing->options) words += " " + base::shell_quoted(option);
+  return words + " -- ";
+}
+
 /// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
 /// Searches PATH for the program, because busybox would prefer its own applet of that name.
-std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
+std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv,
+                       const std::optional<Tracing>& tracing = std::nullopt) {
   const Environment environment = environment_of(program);
   const std::string& name = argv.front();
   std::string line = "cd " + folder_in_guest();
@@ -171,7 +182,7 @@ std::string guest_line(const TestProgram& program, const std::vector<std::string
         "for d in $p ''; do [ -z \"$d\" ] || [ ! -x \"$d/$n\" ] || break; done",
         base::shell_quoted(path->second), base::shell_quoted(name));
   }
-  line += " && exec /.headcrash/busybox env -i";
+  line += " && exec " + tracer_words(tracing) + "/.headcrash/busybox env -i";
   for (const auto& [variable, value] : environment)
     line += " " + base::shell_quoted(fmt::format("{}={}", variable, value));
   line += " HEADCRASH_FOLDER=" + folder_in_guest();
@@ -180,25 +191,30 @@ std::string guest_line(const TestProgram& program, const std::vector<std::string
   return line;
 }
 
-std::string application_text(const TestProgram& program) {
+std::string application_text(const TestProgram& program, const std::optional<Tracing>& tracing) {
   const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
   const std::vector<std::string> verify =
       program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
   std::string prepare = quoted("mkdir " + folder_in_guest());
   if (!program.init.empty())
     prepare += ", " + quoted(guest_line(program, {"sh", "-c", program.init}));
+  const std::string traced = tracing
+                                 ? fmt::format("tools = [{}]\nreport = {}\n",
+                                               quoted(tracing->tracer.string()), quoted(kTraceName))
+                                 : std::string();
   return fmt::format(
-      "# A program under test, made by headcrash check.\n"
+      "# A program under test, made by headcrash check or headcrash audit.\n"
       "title = {}\n"
       "promise = \"every line that it prints\"\n"
       "rootfs = {}\n"
       "every-line-persists = true\n"
       "verify-by-exit-code = true\n"
+      "{}"
       "prepare = [{}]\n"
       "run = [{}]\n"
       "verify = [{}]\n",
-      quoted(fmt::format("{}", fmt::join(program.argv, " "))), quoted(kImageName), prepare,
-      quoted(guest_line(program, program.argv)), quoted(guest_line(program, verify)));
+      quoted(fmt::format("{}", fmt::join(program.argv, " "))), quoted(kImageName), traced, prepare,
+      quoted(guest_line(program, program.argv, tracing)), quoted(guest_line(program, verify)));
 }
 
 }  // namespace
@@ -228,6 +244,11 @@ std::string with_absolute_files(const std::string& line) {
   return made;
 }
 
+Result<void> write_application(const TestProgram& program, const fs::path& file,
+                               const std::optional<Tracing>& tracing) {
+  return base::write_text_file(file.string(), application_text(program, tracing));
+}
+
 Result<PreparedProgram> prepare(const TestProgram& program, const fs::path& folder) {
   TRY(check_variables(program));
   PreparedProgram prepared;
@@ -241,7 +262,7 @@ Result<PreparedProgram> prepare(const TestProgram& program, const fs::path& fold
     TRY(pack_rootfs(program.rootfs, image));
   }
   prepared.application = folder / kApplicationName;
-  TRY(base::write_text_file(prepared.application.string(), application_text(program)));
+  TRY(write_application(program, prepared.application));
   return prepared;
 }
 

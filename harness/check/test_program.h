@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,18 @@ struct PreparedProgram {
 /// fails on this host, or if the program prints a line that cannot be a promise (at most 200
 /// printable ASCII characters).
 Result<PreparedProgram> prepare(const TestProgram& program, const std::filesystem::path& folder);
+
+/// Runs the program of an application under the tracer of harness/audit.
+struct Tracing {
+  std::filesystem::path tracer;      ///< the program on this host
+  std::vector<std::string> options;  ///< without --report
+};
+inline constexpr const char* kTraceName = "trace.json";
+
+/// Writes the file of an application. The image kImageName must be in the same folder. With
+/// `tracing`, the tracer's report becomes that of the application.
+Result<void> write_application(const TestProgram& program, const std::filesystem::path& file,
+                               const std::optional<Tracing>& tracing = std::nullopt);
 
 /// Returns `words`, with relative paths of existing files replaced by absolute paths, because the
 /// program runs in another folder.

@@ -67,7 +67,8 @@ using AddCommand = void (*)(CLI::App&, int&);
 /// The commands by task, in the order of help.
 const std::vector<std::pair<const char*, std::vector<AddCommand>>> kTasks{
     {"Crash tests",
-     {add_check, add_campaign, add_contract, add_explain, add_explore, add_replay, add_extract}},
+     {add_check, add_audit, add_campaign, add_contract, add_explain, add_explore, add_replay,
+      add_extract}},
     {"Emulated disks", {add_serve, add_simulate, add_recording}},
     {"Times", {add_bench, add_experiment, add_predict}},
     {"Results", {add_runs, add_trials, add_report, add_query, add_merge, add_gc}},

@@ -4,25 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
-#include "harness/campaign/campaign.h"
-#include "harness/check/test_program.h"
-#include "harness/cli/command.h"
 #include "harness/cli/explored.h"
-#include "harness/cli/terminal.h"
-#include "harness/explorer/explain/lost_writes.h"
-#include "harness/explorer/reproduce/failure_report.h"
-#include "harness/oracle/application_verdict.h"
-#include "harness/run/environment.h"
-#include "harness/run/guest_kind.h"
-#include "harness/vm/guest.h"
-#include "plugin/base/command_text.h"
-#include "plugin/base/printable.h"
-#include "plugin/base/size.h"
-#include "plugin/base/text_file.h"
+#include "harness/cli/program_arguments.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
@@ -31,26 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDefaultFolder = "headcrash-check";
-constexpr const char* kScriptName = "reproduce.sh";
-constexpr std::size_t kLostWritesShown = 2;
-constexpr std::uint64_t kControlStates = 200;
-// Size of the disk as a multiple of the bytes that the program writes.
-constexpr std::uint64_t kRoomFactor = 4;
-// The time left for minimising a failure, within these limits.
-constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
-struct CheckArguments {
-  check::TestProgram program;
-  std::vector<std::string> filesystems;
-  std::string stack;  ///< stack of devices below each file system; empty if none
-  std::string folder = kDefaultFolder;
-  std::string disk;  ///< size of the disk; empty for an estimate
-  std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
-  std::size_t jobs = 2;
-  bool keep = false, all = false, as_json = false;
-  Verbosity verbosity = Verbosity::normal;
-  KernelArguments kernel;
-  report::CiFiles ci;
+struct CheckArguments : ProgramArguments {
+  bool all = false;
 };
 
 /// The result for one file system.
@@ -73,158 +42,16 @@ std::string word(Verdict::Kind kind) {
   return kWords.at(static_cast<std::size_t>(kind));
 }
 
-std::string program_name(const CheckArguments& arguments) {
-  return fs::path(arguments.program.argv.front()).filename().string();
-}
-
-ExploreArguments exploration_of(const CheckArguments& arguments, const std::string& filesystem,
-                                const check::PreparedProgram& prepared) {
-  ExploreArguments explore;
-  explore.filesystem = filesystem;
-  explore.application = prepared.application.string();
-  explore.seed = arguments.seed;
-  explore.budget = arguments.states;
-  explore.jobs = arguments.jobs;
-  explore.limit_s = arguments.time_s;
-  explore.stop_at_first = !arguments.all;
-  explore.kernel = arguments.kernel;
-  explore.verbosity = arguments.verbosity;
-  return explore;
-}
-
-/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
-/// the bytes that the program writes and preallocates.
-Result<std::string> disk_size(const CheckArguments& arguments,
-                              const adapters::LinuxAdapter& filesystem,
-                              const check::PreparedProgram& prepared) {
-  ExploreArguments explore;
-  explore.size = arguments.disk;
-  auto size = size_of_new_disk(explore, filesystem);
-  if (!size) size.error().subject = "--disk";
-  if (!size) return forward_error(size);
-  if (!arguments.disk.empty()) return arguments.disk;
-  const std::uint64_t wanted = *size + kRoomFactor * prepared.bytes + prepared.preallocated;
-  return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
-}
-
-/// Checks the arguments that can be checked before the program runs.
-Result<void> validate(const CheckArguments& arguments) {
-  for (const std::string& filesystem : arguments.filesystems) {
-    TRY(const auto adapter, adapters::load_adapter(filesystem));
-    TRY(disk_size(arguments, adapter, {}));
-  }
-  return {};
-}
-
-/// Describes a failure of the program in the guest, without a power cut.
-tl::unexpected<Error> failed_in_guest(const CheckArguments& arguments,
-                                      const ExploreArguments& explore,
-                                      const explorer::RecordedWorkload& workload) {
-  const std::string subject = program_name(arguments) + " on " + explore.filesystem;
-  const std::string& failure = *workload.failure;
-  const std::string problem = failure.substr(0, failure.find_last_not_of('\n') + 1);
-  if (workload.disk_full)
-    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
-                "set a larger size with --disk");
-  return fail(subject, problem, "make it exit with 0 when the power does not fail");
-}
-
-/// Formats the last promise before the cut, for example: after line 17, "committed 17".
-std::string last_promise(const explorer::StateOutcome& outcome) {
-  const std::string lines = oracle::verifier_input(outcome.persisted_texts);
-  const auto count = std::ranges::count(lines, '\n');
-  if (count == 0) return "before its first line";
-  const std::string last = lines.substr(0, lines.size() - 1);
-  return fmt::format("after line {}, \"{}\"", count, last.substr(last.rfind('\n') + 1));
-}
-
-/// Writes a script that checks the state again. It exits with 1 if the program still loses data.
-Result<void> write_script(const CheckArguments& arguments, const Explored& explored,
-                          const std::string& state, const fs::path& path) {
-  return base::write_script(
-      path.string(),
-      fmt::format(
-          "#!/bin/sh\n"
-          "# Checks again, in a guest, a crash state in which {} lost data. Exit code 1: it "
-          "still does; 0: it does not.\n"
-          "cd {} || exit 2\n"
-          "exec {} --state {}\n",
-          base::printable(program_name(arguments)), base::shell_quoted(fs::current_path().string()),
-          replay_command(explored), base::shell_quoted(state)));
-}
-
-/// Returns the time limit for minimising a failure that was found after `verdict.seconds`.
-std::chrono::seconds minimise_limit(const CheckArguments& arguments, const Verdict& verdict) {
-  const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
-  return std::chrono::seconds(
-      std::lround(std::clamp(left, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
-}
-
-/// Minimises the first failure, describes it in `verdict`, and writes its page and its account.
-Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, Verdict& verdict) {
-  const auto failure = std::ranges::find_if(explored.result.failures,
-                                            [](const auto& each) { return each.confirmed; });
-  const fs::path folder = fs::path(arguments.folder) / verdict.filesystem;
-  const fs::path page = folder / "crash.html", account = folder / "failure.txt",
-                 script = folder / kScriptName;
-  const explorer::StateOutcome& outcome = failure->outcome;
-  verdict.headline = last_promise(outcome);
-  verdict.about.push_back(outcome.findings.empty()
-                              ? outcome.judgement.summary
-                              : fmt::format("the verifier: {}", outcome.findings.front().found));
-  TRY(const auto report, explorer::report_failure(explored.pool->guest(0), explored.filesystem,
-                                                  explored.workload, *failure,
-                                                  {.record = {},
-                                                   .recordings = folder,
-                                                   .replay = replay_command(explored),
-                                                   .limit = minimise_limit(arguments, verdict),
-                                                   .interrupted = &interrupted()}));
-  const std::string state = report.minimised_state.empty() ? outcome.state : report.minimised_state;
-  TRY(base::write_text_file(account.string(), report.account));
-  TRY(write_page(explored, *failure, state, page));
-  TRY(write_script(arguments, explored, state, script));
-  TRY(const auto run, states::RunHistory::load(outcome.recording));
-  TRY(const auto parsed, states::parse_crash_state(state));
-  TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
-  const std::size_t count = lost.writes.size();
-  std::string writes =
-      count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
-      : count == 1 ? "1 lost write is enough"
-                   : fmt::format("{} lost writes are enough", count);
-  for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
-    writes += fmt::format("{} {}", i == 0 ? ":" : ";", lost.writes[i].what);
-  if (count > kLostWritesShown) writes += "; ...";
-  verdict.about.push_back(writes);
-  verdict.about.push_back("page      " + page.string());
-  verdict.about.push_back("account   " + account.string());
-  verdict.about.push_back("again     " + script.string());
-  return {};
-}
-
-/// Returns true if no guest can run on this host.
-bool no_guest_can_run(const CheckArguments& arguments) {
-  const fs::path cache = campaign::default_cache();
-  const bool virtual_time = arguments.kernel.guest == "virtual";
-  return (!virtual_time && !run::is_in_path("qemu-system-x86_64")) ||
-         !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
-}
-
-/// Explores. If that fails because no guest can run, the error has the kind `cannot_run`.
-Result<void> explore_here(const CheckArguments& arguments, const ExploreArguments& explore,
-                          Explored& explored) {
-  auto done = run_exploration(explore, explored);
-  if (!done && no_guest_can_run(arguments)) done.error().kind = ErrorKind::cannot_run;
-  return done;
-}
-
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
                           const check::PreparedProgram& prepared) {
   TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
+  explore.stop_at_first = !arguments.all;
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
   TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
-  TRY(explore_here(arguments, explore, explored));
+  if (const auto done = run_exploration(explore, explored); !done)
+    return explained(arguments, done.error());
   if (explored.workload.failure) return failed_in_guest(arguments, explore, explored.workload);
   const explorer::ExplorationResult& result = explored.result;
   Verdict verdict{.option = filesystem,
@@ -239,9 +66,13 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
     verdict.space += part.space;
     if (static_cast<double>(part.generated) < part.space) verdict.whole = false;
   }
-  if (std::ranges::any_of(result.failures, [](const auto& each) { return each.confirmed; })) {
+  if (first_loss(result) != nullptr) {
     verdict.kind = Verdict::Kind::lost;
-    TRY(describe_loss(arguments, explored, verdict));
+    const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
+    TRY(auto loss, describe_loss(arguments, explored,
+                                 (fs::path(arguments.folder) / adapter.name).string() + "/", left));
+    verdict.headline = std::move(loss.headline);
+    verdict.about = std::move(loss.about);
     TRY(attribute_failures(explore, explored));
     if (!explored.attribution.empty())
       verdict.about.push_back("attributed to " + explored.attribution);
@@ -257,23 +88,6 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
     verdict.about.push_back(
         fmt::format("rule broken: {}, {}: {}", broken.rule, broken.disk, broken.text));
   return verdict;
-}
-
-/// Returns whether the verifier reports a loss when the disk ignores flushes; nullopt if the time
-/// limit ended the search.
-Result<std::optional<bool>> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
-                                        const check::PreparedProgram& prepared) {
-  ExploreArguments explore = exploration_of(arguments, verdict.option, prepared);
-  explore.recording = verdict.recording;
-  explore.strategies = {"lying-flush"};
-  explore.budget = kControlStates;
-  explore.stop_at_first = true;
-  Explored explored;
-  TRY(run_exploration(explore, explored));
-  const bool sees = std::ranges::any_of(explored.result.failures,
-                                        [](const auto& each) { return each.confirmed; });
-  if (!sees && explored.result.out_of_time) return std::nullopt;
-  return sees;
 }
 
 void print_verdict(const Verdict& verdict) {
@@ -337,38 +151,9 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
   return cases;
 }
 
-/// Returns true if every entry of the folder is one that a check creates.
-bool is_of_a_check(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const fs::path name = entry->path().filename();
-    if (name == check::kApplicationName || name == check::kImageName) continue;
-    // A check that ended before it formatted the disk leaves an empty folder.
-    const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
-    if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
-  }
-  return !error;
-}
-
-/// Creates the result folder. Removes files of an earlier check, and refuses to remove any others.
-Result<void> make_folder(const CheckArguments& arguments) {
-  const fs::path folder = arguments.folder;
-  std::error_code error;
-  if (fs::exists(folder, error) && !is_of_a_check(folder))
-    return fail(folder.string(), "contains files that are not from a check",
-                "choose another folder with --folder");
-  fs::remove_all(folder, error);
-  fs::create_directories(folder, error);
-  if (error)
-    return fail(folder.string(), "cannot be made: " + error.message(),
-                "choose a writable folder with --folder");
-  return {};
-}
-
 Result<int> check_all(const CheckArguments& arguments) {
   TRY(validate(arguments));
-  TRY(make_folder(arguments));
+  TRY(make_result_folder(arguments));
   TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
   const std::string name = program_name(arguments);
   std::vector<Verdict> verdicts;
@@ -388,7 +173,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   }
   for (const Verdict& verdict : verdicts) {
     if (can_see.value_or(false) || verdict.kind != Verdict::Kind::kept) continue;
-    TRY(can_see, sees_a_loss(arguments, verdict, prepared));
+    TRY(can_see, sees_a_loss(arguments, verdict.option, verdict.recording, prepared));
     if (!can_see) break;
   }
   if (arguments.as_json) print(as_json(verdicts, can_see));
@@ -411,28 +196,7 @@ Result<int> check_all(const CheckArguments& arguments) {
 }
 
 int run(CheckArguments arguments) {
-  if (arguments.program.argv.empty())
-    return report_error(Error{.subject = "check",
-                              .problem = "no program is given",
-                              .hint = "headcrash check --fs ext4 -- ./mytest"},
-                        arguments.as_json);
-  if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
-  for (std::string& filesystem : arguments.filesystems)
-    filesystem = adapters::name_on_stack(filesystem, arguments.stack);
-  arguments.program.argv = check::with_absolute_files(std::move(arguments.program.argv));
-  arguments.program.verify = check::with_absolute_files(arguments.program.verify);
-  arguments.program.init = check::with_absolute_files(arguments.program.init);
-  arguments.program.limit = std::chrono::seconds(arguments.limit_s);
-  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
-  catch_interrupts();
-  const auto done = check_all(arguments);
-  if (interrupted()) {
-    fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
-    return kInterrupted;
-  }
-  if (done) return *done;
-  const int code = report_error(done.error(), arguments.as_json);
-  return done.error().kind == ErrorKind::cannot_run ? kSkipped : code;
+  return run_on_program(arguments, "check", [&] { return check_all(arguments); });
 }
 
 }  // namespace
@@ -442,63 +206,9 @@ void add_check(CLI::App& app, int& exit_code) {
       "check",
       "Runs a program on file systems, cuts the power, and verifies that no promised data is lost");
   const auto arguments = std::make_shared<CheckArguments>();
-  command->add_option("PROGRAM", arguments->program.argv,
-                      "The program and its arguments, after --. Each line that it prints is a "
-                      "promise: the effects of all earlier actions must survive");
-  command
-      ->add_option("--fs", arguments->filesystems,
-                   "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
-                   "btrfs and f2fs")
-      ->allow_extra_args(false);
-  add_stack_option(*command, arguments->stack);
-  command->add_option(
-      "--verify", arguments->program.verify,
-      "Command that runs in the recovered folder, with the lines printed before the cut "
-      "on standard input; exit code 0 is good. Default: the program itself");
-  command->add_option("--init", arguments->program.init,
-                      "Command that is run before the program; its files are synced");
-  command
-      ->add_option("--env", arguments->program.environment,
-                   "NAME=VALUE for the environment of all commands; may be repeated")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--files", arguments->program.files,
-                   "Further file or folder that the program needs; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--rootfs", arguments->program.rootfs,
-                      "Folder or tar archive with the program's root file system, in place of the "
-                      "files that it uses on this host");
-  add_kernel_options(*command, arguments->kernel, kFastestGuest);
-  command
-      ->add_option("--time", arguments->time_s,
-                   "Time limit in seconds for the states of each file system")
-      ->check(between(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--disk", arguments->disk,
-                      "Size of the test disk; default: the smallest for the file system, with room "
-                      "for what the program writes and preallocates on this host");
-  command
-      ->add_option("--run-limit", arguments->limit_s,
-                   "Time limit in seconds for each command on this host")
-      ->check(between(1, 100'000))
-      ->capture_default_str();
-  command->add_option("--states", arguments->states, "Maximum number of states of each file system")
-      ->check(between(1, 100'000'000))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Seed of all random choices")
-      ->capture_default_str();
-  command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
-      ->check(between(1, 64))
-      ->capture_default_str();
-  command
-      ->add_option("--folder", arguments->folder,
-                   "Folder for recordings, pages and accounts; removed if nothing was lost")
-      ->capture_default_str();
-  command->add_flag("--keep", arguments->keep, "Keep the folder even if nothing was lost");
+  arguments->folder = kDefaultFolder;
+  add_program_options(*command, *arguments);
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
-  add_ci_options(*command, arguments->ci);
-  add_verbosity_options(*command, arguments->verbosity);
-  command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
       "  headcrash check --verify './verify.sh' -- ./mytest 100\n"

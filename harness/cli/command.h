@@ -39,6 +39,7 @@ void add_merge(CLI::App& app, int& exit_code);
 void add_gc(CLI::App& app, int& exit_code);
 void add_recording(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_audit(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_contract(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

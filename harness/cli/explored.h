@@ -25,9 +25,12 @@ namespace headcrash::cli {
 
 /// Name of the recording of mkfs in the folder of --record.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
+/// Default name of the recording of the workload in that folder.
+inline constexpr const char* kWorkloadName = "workload.hcrec";
 
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
+  std::string recording_name = kWorkloadName;  ///< name of a new recording
   std::string from;      ///< first event to explore in a recording: an event number or a mark
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
@@ -52,7 +55,8 @@ struct Explored {
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< from --workload
   std::optional<workload::Application> application;  ///< from --application
-  std::unique_ptr<explorer::GuestPool> pool;
+  std::unique_ptr<explorer::GuestPool> pool;         ///< if set before a recording, it is used
+  std::optional<explorer::FormattedDisk> formatted;  ///< like `pool`
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
@@ -80,8 +84,12 @@ nlohmann::json describe(const Explored& explored);
 /// Prints the headline, the coverage, one failure of each kind, and the duration of each step.
 void print_text(const Explored& explored);
 
-/// Records the workload that `arguments` name, unless they name a recording, and checks the crash
-/// states. With --record, sets `explored.kept`.
+/// Records the workload that `arguments` name, unless they name a recording. With --record, sets
+/// `explored.kept`.
+Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored);
+/// Checks the crash states of `explored.workload`.
+Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explored);
+/// Calls both functions.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
 
 /// Explores the same workload on the bare disk if states on a stack failed, and sets

@@ -87,7 +87,7 @@ void mount_image() {
 
 /// Makes a program of the guest available below /.headcrash, if the guest has it.
 void bind_program(const std::string& name) {
-  for (const std::string folder : {"/usr/bin/", "/bin/"}) {
+  for (const std::string folder : {"/usr/sbin/", "/usr/bin/", "/bin/"}) {
     if (!fs::is_regular_file(folder + name)) continue;
     const std::string target = kTop + "/.headcrash/" + name;
     const base::Descriptor file(::open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0755));
@@ -116,6 +116,7 @@ void mount_overlay(const InsideCommand& command) {
   bind_mount(command.root, kTop + command.disk);
   if (fs::exists(command.files)) bind_mount(command.files, kTop + "/.headcrash/files");
   bind_program("busybox");
+  bind_program("headcrash-tracer");
 }
 
 [[noreturn]] void become_shell(const InsideCommand& command) {

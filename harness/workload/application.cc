@@ -194,7 +194,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
                               int depth) {
   TRY(root.only({"base", "title", "promise", "packages", "tools", "rootfs", "files", "prepare",
                  "run", "verify", "each-command-persists", "every-line-persists",
-                 "verify-by-exit-code", "expected", "setting", "settings"}));
+                 "verify-by-exit-code", "report", "expected", "setting", "settings"}));
   Application application;
   std::string base;
   TRY(root.take("base", base));
@@ -213,7 +213,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         root.take("each-command-persists", application.each_command_persists),
         root.take("every-line-persists", application.every_line_persists),
         root.take("verify-by-exit-code", application.verify_by_exit_code),
-        read_files(root, application), read_rootfs(root, folder, application),
+        root.take("report", application.report), read_files(root, application),
+        read_rootfs(root, folder, application),
         adapters::parse_expected(root, application.expected), read_settings(root, application),
         check_packages(root, application), check_complete(root, application)}) {
     if (!read) return forward_error(read);

@@ -8,6 +8,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPlugin = "nbdkit-headcrash-plugin.so";
+constexpr const char* kTracer = "headcrash-tracer";
 
 }  // namespace
 
@@ -19,11 +20,13 @@ Installation installation_of(const fs::path& program_folder) {
   if (fs::exists(private_programs, error)) {
     found = {.plugin = prefix / "lib" / "headcrash" / kPlugin,
              .agent = private_programs / "headcrash-agent",
+             .tracer = private_programs / kTracer,
              .command = prefix / "bin" / "headcrash",
              .build_guest = private_programs / "build-guest"};
   } else {
     found = {.plugin = fs::path(HEADCRASH_BUILD_LIB) / kPlugin,
              .agent = fs::path(HEADCRASH_BUILD_BIN) / "headcrash-agent",
+             .tracer = fs::path(HEADCRASH_BUILD_BIN) / kTracer,
              .command = fs::path(HEADCRASH_BUILD_BIN) / "headcrash",
              .build_guest = fs::path(HEADCRASH_SOURCE_DIR) / "scripts" / "build-guest"};
   }

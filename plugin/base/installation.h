@@ -10,6 +10,7 @@ namespace headcrash::base {
 struct Installation {
   std::filesystem::path plugin;       ///< the nbdkit plugin; overridden by $HEADCRASH_PLUGIN
   std::filesystem::path agent;        ///< the program that runs in the guest
+  std::filesystem::path tracer;       ///< the program that lists flush calls (harness/audit)
   std::filesystem::path command;      ///< the `headcrash` program
   std::filesystem::path build_guest;  ///< the script that builds the guest image
 };

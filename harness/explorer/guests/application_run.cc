@@ -9,6 +9,9 @@
 namespace headcrash::explorer {
 namespace {
 
+constexpr std::size_t kReportPartBytes = 48
+                                         << 10;  // the agent returns the last 64 KiB of an output
+
 Result<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {
     const auto put = guest.put(fmt::format("{}/{}", workload::kApplicationFolder, name), text);
@@ -42,6 +45,23 @@ Result<void> prepare_application(StageGuest& guest, const workload::Application&
     }
   }
   return {};
+}
+
+Result<std::string> read_report(StageGuest& guest, const workload::Application& application) {
+  if (application.report.empty()) return std::string();
+  const std::string path = fmt::format("{}/{}", workload::kApplicationFolder, application.report);
+  std::string report;
+  for (;;) {
+    TRY(const auto part, guest.exec({"sh", "-c",
+                                     fmt::format("busybox tail -c +{} {} | busybox head -c {}",
+                                                 report.size() + 1, path, kReportPartBytes)}));
+    if (part.exit_code != 0)
+      return run::stop(ErrorKind::other, fmt::format("{} cannot be read: {}", path, part.output));
+    if (part.standard == 0) break;
+    report += part.out();
+  }
+  if (report.empty()) return run::stop(ErrorKind::other, path + " was not written");
+  return report;
 }
 
 Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,

@@ -23,6 +23,10 @@ namespace headcrash::explorer {
 /// lacks is a harness error with a hint.
 Result<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
+/// Reads the report that `run` wrote. Returns an empty text if the application has none, and fails
+/// if the file is missing.
+Result<std::string> read_report(StageGuest& guest, const workload::Application& application);
+
 struct VerifierResult {
   std::vector<oracle::Finding> findings;
   std::string permitted;  ///< result of oracle::permitted_losses()

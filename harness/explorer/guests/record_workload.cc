@@ -451,6 +451,9 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                   .failure = ran.outcome.failure,
                                   .disk_full = ran.disk_full};
         TRY(write_application_name(recording, application));
+        if (!workload.failure) {
+          TRY(workload.report, read_report(guest, application));
+        }
         return workload;
       });
 }

@@ -65,6 +65,7 @@ struct RecordedWorkload {
   std::vector<workload::Operation> operations;  ///< empty if unknown; then there is no oracle
   /// If set, replaces the operations, and its verifier judges the states.
   std::optional<workload::Application> application;
+  std::string report;       ///< content of the application's report (Application::report)
   oracle::TreeJudge judge;  ///< if set, judges the trees in place of the oracle
   std::vector<workload::FailedOperation> failed_operations;
   /// Event of the mark "phase workload"; earlier cuts are not explored.

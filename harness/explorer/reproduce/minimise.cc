@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "harness/explorer/explain/lost_writes.h"
 #include "harness/workload/draft.h"
@@ -13,91 +12,8 @@
 namespace headcrash::explorer {
 namespace {
 
-/// Indices of the kept elements, ascending.
-using Chosen = std::vector<std::size_t>;
-
-/// The functions that define a search. `usable` removes elements that require omitted elements.
-struct Predicates {
-  std::function<Chosen(const Chosen&)> usable;
-  std::function<bool(const Chosen&)> still_fails;
-};
-
-class DeltaDebugging {
- public:
-  DeltaDebugging(Predicates predicates, const MinimiseLimits& limits)
-      : predicates_(std::move(predicates)), limits_(limits) {}
-
-  Chosen run(std::size_t items) {
-    for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
-    asked_.insert(current_);  // known to fail
-    if (fails({})) return {};
-    std::size_t parts = 2;
-    while (current_.size() > 1 && !stopped_) {
-      parts = std::min(parts, current_.size());
-      if (keep_one_part(parts)) {
-        parts = 2;
-      } else if (leave_out_one_part(parts)) {
-        parts = std::max<std::size_t>(parts - 1, 2);
-      } else if (parts < current_.size()) {
-        parts *= 2;
-      } else {
-        break;
-      }
-    }
-    return current_;
-  }
-
-  std::size_t checks() const { return checks_; }
-  bool stopped() const { return stopped_; }
-
- private:
-  /// Returns the half-open range of part `index` of `parts`.
-  std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
-    return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
-  }
-
-  bool keep_one_part(std::size_t parts) {
-    for (std::size_t i = 0; i < parts; ++i) {
-      const auto [first, end] = part(i, parts);
-      if (fails(Chosen(current_.begin() + static_cast<std::ptrdiff_t>(first),
-                       current_.begin() + static_cast<std::ptrdiff_t>(end))))
-        return true;
-    }
-    return false;
-  }
-
-  bool leave_out_one_part(std::size_t parts) {
-    if (parts == 2) return false;  // the other half has already been checked
-    for (std::size_t i = 0; i < parts; ++i) {
-      const auto [first, end] = part(i, parts);
-      Chosen rest(current_.begin(), current_.begin() + static_cast<std::ptrdiff_t>(first));
-      rest.insert(rest.end(), current_.begin() + static_cast<std::ptrdiff_t>(end), current_.end());
-      if (fails(rest)) return true;
-    }
-    return false;
-  }
-
-  bool fails(const Chosen& chosen) {
-    if (stopped_) return false;
-    Chosen used = predicates_.usable(chosen);
-    if (!asked_.insert(used).second) return false;
-    if (checks_ >= limits_.checks || (limits_.out_of_time && limits_.out_of_time())) {
-      stopped_ = true;
-      return false;
-    }
-    ++checks_;
-    if (!predicates_.still_fails(used)) return false;
-    current_ = std::move(used);
-    return true;
-  }
-
-  Predicates predicates_;
-  const MinimiseLimits& limits_;
-  Chosen current_;
-  std::set<Chosen> asked_;  // sets that were already checked
-  std::size_t checks_ = 0;
-  bool stopped_ = false;
-};
+using base::Chosen;
+using base::DeltaDebugging;
 
 std::vector<MissingWrite> missing_in(const states::CrashState& state,
                                      std::span<const model::RequestId> unflushed) {

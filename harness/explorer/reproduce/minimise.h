@@ -2,9 +2,7 @@
 // Minimises a failure: finds the fewest lost writes, then the fewest operations, that still fail in
 // the same way.
 //
-// Both use delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
-// input", 2002): omit halves, then quarters, ... of the remaining elements and keep any set that
-// still fails, until no single element can be omitted.
+// Both use delta debugging (plugin/base/delta_debugging.h).
 //
 //   lost  17 21 23 24 30 31 40 41      fails
 //         17 21 23 24                  does not
@@ -23,6 +21,7 @@
 
 #include "harness/oracle/verdict.h"
 #include "harness/workload/operation.h"
+#include "plugin/base/delta_debugging.h"
 #include "plugin/states/crash_state.h"
 
 namespace headcrash::explorer {
@@ -46,10 +45,7 @@ std::string format(const FailureKind& kind);
 /// POSIX, documented, de-facto.
 bool stronger(oracle::Tier one, oracle::Tier other);
 
-struct MinimiseLimits {
-  std::size_t checks = 200;           ///< maximum calls of the examiner
-  std::function<bool()> out_of_time;  ///< called before each check; may be empty
-};
+using MinimiseLimits = base::DeltaDebugging::Limits;
 
 using StateExaminer = std::function<bool(const states::CrashState&)>;
 struct MinimisedState {

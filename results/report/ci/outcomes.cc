@@ -18,9 +18,10 @@ using Verdict = CiCase::Verdict;
 
 constexpr const char* kLostRule = "lost-promise";
 constexpr const char* kErrorRule = "laboratory-error";
+constexpr const char* kNoteRule = "redundant-flush";
 
 std::string word(Verdict verdict) {
-  constexpr std::array<const char*, 4> kWords{"passed", "failed", "error", "skipped"};
+  constexpr std::array<const char*, 5> kWords{"passed", "failed", "error", "skipped", "note"};
   return kWords.at(static_cast<std::size_t>(verdict));
 }
 
@@ -67,7 +68,7 @@ std::size_t count(const std::vector<CiCase>& cases, Verdict verdict) {
 std::string junit_case(const CiCase& each) {
   const std::string head = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
                                        xml(each.group), xml(each.name), each.seconds);
-  if (each.verdict == Verdict::passed) return head + "/>\n";
+  if (each.verdict == Verdict::passed || each.verdict == Verdict::note) return head + "/>\n";
   constexpr std::array<const char*, 4> kElements{"", "failure", "error", "skipped"};
   const std::string element = kElements.at(static_cast<std::size_t>(each.verdict));
   const std::string text = each.verdict == Verdict::skipped ? "" : body(each);
@@ -102,18 +103,22 @@ std::string as_junit(const std::string& title, const std::vector<CiCase>& cases)
 std::string as_sarif(const std::vector<CiCase>& cases, const std::string& version) {
   nlohmann::json results = nlohmann::json::array();
   for (const CiCase& each : cases) {
-    if (each.verdict != Verdict::failed && each.verdict != Verdict::error) continue;
-    const bool failed = each.verdict == Verdict::failed;
+    if (each.verdict == Verdict::passed || each.verdict == Verdict::skipped) continue;
+    const bool failed = each.verdict == Verdict::failed, note = each.verdict == Verdict::note;
     nlohmann::json result = {
-        {"ruleId", failed ? kLostRule : kErrorRule},
-        {"level", failed ? "error" : "warning"},
+        {"ruleId", failed ? kLostRule
+                   : note ? kNoteRule
+                          : kErrorRule},
+        {"level", failed ? "error"
+                  : note ? "note"
+                         : "warning"},
         {"message",
          {{"text", fmt::format("{} {}: {}{}{}", each.group, each.name, each.message,
                                body(each).empty() ? "" : "\n", body(each))}}}};
     if (!each.source.empty())
-      result["locations"] = nlohmann::json::array(
-          {{{"physicalLocation",
-             {{"artifactLocation", {{"uri", each.source}}}, {"region", {{"startLine", 1}}}}}}});
+      result["locations"] = nlohmann::json::array({{{"physicalLocation",
+                                                     {{"artifactLocation", {{"uri", each.source}}},
+                                                      {"region", {{"startLine", each.line}}}}}}});
     results.push_back(std::move(result));
   }
   const auto rule = [](const char* id, const char* words) {
@@ -122,17 +127,20 @@ std::string as_sarif(const std::vector<CiCase>& cases, const std::string& versio
   const nlohmann::json sarif = {
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
-      {"runs", nlohmann::json::array(
-                   {{{"tool",
-                      {{"driver",
-                        {{"name", "headcrash"},
-                         {"version", version},
-                         {"rules",
-                          nlohmann::json::array({rule(kLostRule,
-                                                      "Data that was promised to be "
-                                                      "durable is lost after a power cut"),
-                                                 rule(kErrorRule, "The test has no verdict")})}}}}},
-                     {"results", results}}})}};
+      {"runs",
+       nlohmann::json::array(
+           {{{"tool",
+              {{"driver",
+                {{"name", "headcrash"},
+                 {"version", version},
+                 {"rules", nlohmann::json::array({rule(kLostRule,
+                                                       "Data that was promised to be "
+                                                       "durable is lost after a power cut"),
+                                                  rule(kErrorRule, "The test has no verdict"),
+                                                  rule(kNoteRule,
+                                                       "No crash state fails without this "
+                                                       "flush")})}}}}},
+             {"results", results}}})}};
   return sarif.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -140,11 +148,13 @@ std::string as_annotations(const std::vector<CiCase>& cases) {
   std::string text;
   for (const CiCase& each : cases) {
     if (each.verdict != Verdict::failed && each.verdict != Verdict::error) continue;
-    text += fmt::format(
-        "::error {}title={}::{}\n",
-        each.source.empty() ? "" : fmt::format("file={},line=1,", workflow(each.source, true)),
-        workflow(each.group + " " + each.name, true),
-        workflow(each.message + (body(each).empty() ? "" : "\n" + body(each)), false));
+    text +=
+        fmt::format("::error {}title={}::{}\n",
+                    each.source.empty()
+                        ? ""
+                        : fmt::format("file={},line={},", workflow(each.source, true), each.line),
+                    workflow(each.group + " " + each.name, true),
+                    workflow(each.message + (body(each).empty() ? "" : "\n" + body(each)), false));
   }
   return text;
 }
@@ -153,8 +163,8 @@ std::string as_markdown(const std::string& title, const std::vector<CiCase>& cas
   std::string text = fmt::format(
       "### {}\n\n{} passed, {} failed, {} without a verdict, {} skipped\n\n"
       "| test | verdict | seconds | |\n|---|---|---|---|\n",
-      title, count(cases, Verdict::passed), count(cases, Verdict::failed),
-      count(cases, Verdict::error), count(cases, Verdict::skipped));
+      title, count(cases, Verdict::passed) + count(cases, Verdict::note),
+      count(cases, Verdict::failed), count(cases, Verdict::error), count(cases, Verdict::skipped));
   for (const CiCase& each : cases)
     text += fmt::format("| {} {} | {} | {:.1f} | {} |\n", cell(each.group), cell(each.name),
                         word(each.verdict), each.seconds, cell(each.message));

@@ -19,6 +19,7 @@ struct CiCase {
     failed,   ///< a promise was lost
     error,    ///< no result: an error of the laboratory or of the test
     skipped,  ///< not run, or a control that has no verdict
+    note,     ///< passed, with a remark, such as a redundant flush
   };
   std::string group, name;  ///< "check", "ext4"
   Verdict verdict = Verdict::passed;
@@ -27,6 +28,7 @@ struct CiCase {
   double seconds = 0;
   std::vector<std::string> files;  ///< paths of artefacts: page, recording, account
   std::string source;              ///< file in which a finding is shown; empty: unknown
+  int line = 1;                    ///< in that file
 };
 
 /// Files to write, named by the command's options; an empty path means that the file is not

@@ -1,0 +1,41 @@
+#pragma once
+// Call sites of flushes, as the audit names and skips them.
+
+#include <string>
+#include <vector>
+
+#include "harness/audit/tracer/tracer.h"
+
+namespace headcrash::audit {
+
+/// The calls of one kind from one stack. A stack in an interpreter or a utility serves many callers,
+/// so its calls are separate sites for each target, up to kTargetsMost targets.
+struct Site {
+  std::string kind, stack;
+  std::string target;   ///< target of the calls, or kAnyTarget
+  std::string example;  ///< path of the first call's target
+  std::uint64_t calls = 0, skipped = 0;
+  std::int64_t ns = 0;  ///< sum of the durations of the executed calls
+  std::uint64_t first = 0;
+  bool can_skip = true;
+  std::vector<Frame> frames;
+
+  /// The word that makes the tracer skip this site. It identifies the site in all runs.
+  std::string word() const { return stack + ":" + target; }
+};
+
+inline constexpr std::size_t kTargetsMost = 4;
+
+/// Returns the sites of a run, in the order of their first calls.
+std::vector<Site> sites_of(const Trace& trace);
+
+/// Returns the number of calls of the site that another run executed and skipped.
+struct SiteCounts {
+  std::uint64_t calls = 0, skipped = 0;
+};
+SiteCounts counts_of(const Trace& trace, const Site& site);
+
+/// Returns, for example, "fdatasync(log)".
+std::string call_text(const Site& site);
+
+}  // namespace headcrash::audit

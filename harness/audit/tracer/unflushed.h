@@ -1,0 +1,49 @@
+#pragma once
+// The files and folders that changed since they were last flushed, and the calls that changed them.
+//
+// A flush of a file covers its content; a flush of a folder covers its names. File systems may make
+// more durable than that. The result is therefore only a list of candidates for a missing flush.
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace headcrash::audit {
+
+/// A call site that changes files (content) or folders (names).
+struct ChangeSite {
+  std::string stack;  ///< key of the call's stack
+  bool names = false;
+  std::string call;  ///< "write", "rename"
+  auto operator<=>(const ChangeSite&) const = default;
+};
+
+struct UnflushedChange {
+  std::uint64_t lines = 0;  ///< number of lines that were printed while it was unflushed
+  std::string target;       ///< path of the first file or folder
+};
+
+class Unflushed {
+ public:
+  /// Records a change of the file or folder `path`.
+  void changed(const std::string& path, const ChangeSite& site);
+  /// The object moved, with its unflushed content.
+  void moved(const std::string& from, const std::string& to);
+  /// The object no longer exists.
+  void removed(const std::string& path);
+  void flushed(const std::string& path) { open_.erase(path); }
+  void flushed_all() { open_.clear(); }
+  /// The program printed a line, which promises all earlier changes.
+  void promised();
+
+  /// The changes that were unflushed at a line.
+  const std::map<ChangeSite, UnflushedChange>& at_lines() const { return at_lines_; }
+
+ private:
+  std::map<std::string, std::set<ChangeSite>> open_;
+  std::map<ChangeSite, UnflushedChange> at_lines_;
+};
+
+}  // namespace headcrash::audit

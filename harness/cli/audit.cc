@@ -1,0 +1,492 @@
+// Implements `headcrash audit`, which finds the missing and the redundant flush calls of a user's
+// program.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "harness/audit/search.h"
+#include "harness/audit/source_place.h"
+#include "harness/audit/tracer/report.h"
+#include "harness/cli/explored.h"
+#include "harness/cli/program_arguments.h"
+#include "harness/cli/terminal.h"
+#include "plugin/base/installation.h"
+#include "plugin/record/same_requests.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using audit::Experiment;
+using audit::ExperimentOutcome;
+using audit::SiteVerdict;
+using Need = SiteVerdict::Need;
+
+constexpr const char* kAuditFolder = "headcrash-audit";
+constexpr std::uint64_t kAuditSeconds = 20;
+constexpr const char* kBaselineName = "baseline";
+
+/// Runs the experiments of one file system. All use the same guests and the same formatted disk.
+class Laboratory {
+ public:
+  Laboratory(const ProgramArguments& arguments, const check::PreparedProgram& prepared,
+             ExploreArguments explore, std::string filesystem)
+      : arguments_(arguments),
+        prepared_(prepared),
+        explore_(std::move(explore)),
+        filesystem_(std::move(filesystem)) {}
+
+  Result<ExperimentOutcome> run(const Experiment& experiment);
+  fs::path recording(const std::string& name) const {
+    return fs::path(explore_.keep) / (name + ".hcrec");
+  }
+
+ private:
+  Result<ExperimentOutcome> run(const Experiment& experiment, Explored& explored);
+  Result<void> judge(const Experiment& experiment, const ExploreArguments& explore,
+                     Explored& explored, ExperimentOutcome& outcome);
+  void show_progress(const Experiment& experiment) const;
+
+  const ProgramArguments& arguments_;
+  const check::PreparedProgram& prepared_;
+  const ExploreArguments explore_;
+  const std::string filesystem_;
+  std::unique_ptr<explorer::GuestPool> pool_;
+  std::optional<explorer::FormattedDisk> formatted_;
+};
+
+check::Tracing tracing_of(const Experiment& experiment) {
+  check::Tracing tracing{.tracer = base::installation().tracer, .options = {}};
+  if (experiment.list_changes) tracing.options.emplace_back("--changes");
+  for (const std::string& word : experiment.skip)
+    tracing.options.insert(tracing.options.end(), {"--skip", word});
+  for (const std::string& word : experiment.flush)
+    tracing.options.insert(tracing.options.end(), {"--flush", word});
+  return tracing;
+}
+
+void Laboratory::show_progress(const Experiment& experiment) const {
+  const bool verbose = arguments_.verbosity == Verbosity::verbose, terminal = can_overwrite();
+  if (arguments_.verbosity == Verbosity::quiet || !(terminal || verbose)) return;
+  fmt::print(stderr, "{}{}: {}{}", terminal ? "\r\033[K" : "", filesystem_, experiment.name,
+             verbose ? "\n" : "");
+}
+
+Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment) {
+  Explored explored;
+  explored.pool = std::move(pool_);
+  explored.formatted = formatted_;
+  auto outcome = run(experiment, explored);
+  pool_ = std::move(explored.pool);
+  formatted_ = std::move(explored.formatted);
+  return outcome;
+}
+
+Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment, Explored& explored) {
+  show_progress(experiment);
+  ExploreArguments explore = explore_;
+  const fs::path application =
+      fs::path(arguments_.folder) / fmt::format("{}-{}.toml", filesystem_, experiment.name);
+  TRY(check::write_application(arguments_.program, application, tracing_of(experiment)));
+  explore.application = application.string();
+  explore.recording_name = experiment.name + ".hcrec";
+  if (const auto done = record_exploration(explore, explored); !done)
+    return explained(arguments_, done.error());
+  const bool changed = !experiment.skip.empty() || !experiment.flush.empty();
+  if (explored.workload.failure && !changed)
+    return failed_in_guest(arguments_, explore, explored.workload);
+  ExperimentOutcome outcome;
+  if (explored.workload.failure) return outcome;
+  TRY(outcome.trace, audit::parse_report(explored.workload.report, "the tracer's report"));
+  if (!experiment.list_changes) {
+    TRY(judge(experiment, explore, explored, outcome));
+  }
+  const bool shown =
+      experiment.name == kBaselineName || outcome.verdict == ExperimentOutcome::Verdict::lost;
+  if (!shown && !arguments_.keep) {
+    std::error_code error;
+    fs::remove(recording(experiment.name), error);
+  }
+  return outcome;
+}
+
+Result<void> Laboratory::judge(const Experiment& experiment, const ExploreArguments& explore,
+                               Explored& explored, ExperimentOutcome& outcome) {
+  if (experiment.name != kBaselineName) {
+    TRY(const auto same,
+        record::same_requests(recording(kBaselineName), recording(experiment.name)));
+    if (same) outcome.verdict = ExperimentOutcome::Verdict::equal;
+    if (same) return {};
+  }
+  TRY(explore_recorded(explore, explored));
+  const explorer::ExplorationResult& result = explored.result;
+  outcome.states = result.checked;
+  if (first_loss(result) == nullptr) {
+    const bool kept = result.checked > 0 && result.checked == result.clean;
+    outcome.verdict = kept ? ExperimentOutcome::Verdict::kept : ExperimentOutcome::Verdict::unclear;
+    return {};
+  }
+  outcome.verdict = ExperimentOutcome::Verdict::lost;
+  if (!experiment.describe) return {};
+  const std::string prefix = (fs::path(explore.keep) / (experiment.name + ".")).string();
+  TRY(auto loss, describe_loss(arguments_, explored, prefix, 0));
+  outcome.loss = std::move(loss.headline);
+  outcome.evidence = std::move(loss.about);
+  return {};
+}
+
+/// The audit of one file system.
+struct Audited {
+  std::string option;      ///< value of --fs
+  std::string filesystem;  ///< name of its adapter
+  audit::Audit audit;
+  std::string recording;  ///< of the baseline
+};
+
+Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& filesystem,
+                          const check::PreparedProgram& prepared) {
+  TRY(const auto adapter, adapters::load_adapter(filesystem));
+  ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
+  explore.keep = (fs::path(arguments.folder) / adapter.name).string();
+  explore.verbosity = Verbosity::quiet;
+  TRY(explore.size, disk_size(arguments, adapter, prepared));
+  Laboratory laboratory(arguments, prepared, std::move(explore), adapter.name);
+  Audited audited{.option = filesystem,
+                  .filesystem = adapter.name,
+                  .audit = {},
+                  .recording = laboratory.recording(kBaselineName).string()};
+  TRY(audited.audit,
+      audit::audit_program([&](const Experiment& each) { return laboratory.run(each); },
+                           {.interrupted = [] { return interrupted().load(); }}));
+  clear_line();
+  return audited;
+}
+
+/// The verdicts on one site, or one missing flush, on all file systems.
+struct AuditRow {
+  audit::SourcePlace place;
+  std::string call;
+  std::uint64_t calls = 0;
+  std::string verdict;
+  std::optional<double> cost_ms;  ///< of one call, on the first file system
+  bool droppable = false, missing = false;
+  std::string loss;                   ///< of the first file system that loses data
+  std::vector<std::string> evidence;  ///< for the loss
+};
+
+std::string_view need_text(Need need) {
+  constexpr std::array<std::string_view, 6> kWords{"needed",
+                                                   "redundant",
+                                                   "redundant, proven,",
+                                                   "needed if the redundant are dropped",
+                                                   "unclear",
+                                                   "seen, cannot be skipped"};
+  return kWords.at(static_cast<std::size_t>(need));
+}
+
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 states)".
+std::string verdict_text(const std::vector<std::pair<std::string, const SiteVerdict*>>& all) {
+  std::map<Need, std::vector<std::string>> filesystems;
+  std::map<Need, std::uint64_t> states;
+  for (const auto& [filesystem, each] : all) {
+    filesystems[each->need].push_back(filesystem);
+    const auto [least, first] = states.try_emplace(each->need, each->states);
+    least->second = std::min(least->second, each->states);
+  }
+  std::string text;
+  for (const auto& [need, names] : filesystems) {
+    text += fmt::format("{}{} on {}", text.empty() ? "" : "; ", need_text(need),
+                        fmt::join(names, ", "));
+    if (need == Need::redundant) text += fmt::format(" ({} states)", states[need]);
+  }
+  return text;
+}
+
+std::optional<double> cost_ms(const audit::Site& site) {
+  const std::uint64_t executed = site.calls - site.skipped;
+  // An open with O_SYNC only announces the flushes of later writes.
+  if (executed == 0 || site.kind.starts_with("O_")) return std::nullopt;
+  return static_cast<double>(site.ns) / 1e6 / static_cast<double>(executed);
+}
+
+AuditRow row_of(const std::vector<std::pair<std::string, const SiteVerdict*>>& all,
+                const std::string& root) {
+  const audit::Site& site = all.front().second->site;
+  AuditRow row{.call = audit::call_text(site), .cost_ms = cost_ms(site), .droppable = true};
+  if (!site.frames.empty()) row.place = audit::source_place(site.frames.front(), root);
+  row.verdict = verdict_text(all);
+  for (const auto& [filesystem, each] : all) {
+    row.calls = std::max(row.calls, each->site.calls);
+    row.droppable = row.droppable && audit::is_droppable(each->need);
+    if (!row.loss.empty() || each->loss.empty()) continue;
+    row.loss = fmt::format("{} loses data {}", filesystem, each->loss);
+    row.evidence = each->evidence;
+  }
+  return row;
+}
+
+AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::string>& filesystems,
+                const std::string& root) {
+  AuditRow row{.call = fmt::format("{}, no flush", missing.site.call),
+               .verdict = fmt::format("missing: flush {} {} after it, on {}",
+                                      missing.site.names ? "folder" : "file", missing.target,
+                                      fmt::join(filesystems, ", ")),
+               .missing = true};
+  if (!missing.frames.empty()) row.place = audit::source_place(missing.frames.front(), root);
+  return row;
+}
+
+/// Returns a row for each site and each missing flush, in the order of the program's calls.
+std::vector<AuditRow> rows_of(const ProgramArguments& arguments, const std::vector<Audited>& all) {
+  const std::string root =
+      fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
+  std::vector<std::string> words;
+  std::map<std::string, std::vector<std::pair<std::string, const SiteVerdict*>>> sites;
+  std::map<audit::ChangeSite, std::pair<const audit::MissingFlush*, std::vector<std::string>>>
+      missing;
+  for (const Audited& each : all) {
+    for (const SiteVerdict& verdict : each.audit.sites) {
+      const std::string word = verdict.site.word();
+      if (!sites.contains(word)) words.push_back(word);
+      sites[word].emplace_back(each.filesystem, &verdict);
+    }
+    for (const audit::MissingFlush& flush : each.audit.missing) {
+      auto& [first, filesystems] = missing[flush.site];
+      if (first == nullptr) first = &flush;
+      filesystems.push_back(each.filesystem);
+    }
+  }
+  std::vector<AuditRow> rows;
+  for (const std::string& word : words) rows.push_back(row_of(sites[word], root));
+  for (const auto& [site, found] : missing)
+    rows.push_back(row_of(*found.first, found.second, root));
+  return rows;
+}
+
+void print_rows(const std::vector<AuditRow>& rows) {
+  std::vector<std::string> names;
+  std::size_t width = std::string_view("call site").size(), verdict_width = 0;
+  for (const AuditRow& row : rows) {
+    names.push_back(row.place.text() + "  " + row.call);
+    width = std::max(width, names.back().size());
+    verdict_width = std::max(verdict_width, row.verdict.size());
+  }
+  fmt::print("{:<{}}  calls  {:<{}}  cost of one\n", "call site", width, "verdict", verdict_width);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const AuditRow& row = rows[i];
+    fmt::print("{:<{}}  {:>5}  {:<{}}  {:>11}\n", names[i], width,
+               row.missing ? "-" : fmt::format("{}", row.calls), row.verdict, verdict_width,
+               row.cost_ms ? fmt::format("{:.1f} ms", *row.cost_ms) : "-");
+  }
+}
+
+void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>& all) {
+  for (const Audited& each : all) {
+    const ExperimentOutcome& baseline = each.audit.baseline;
+    if (baseline.verdict != ExperimentOutcome::Verdict::lost) continue;
+    fmt::print("{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
+               each.audit.mended ? "" : "; no flush after a change mends it");
+    for (const std::string& line : baseline.evidence) fmt::print("{:<8}{}\n", "", line);
+  }
+  for (const AuditRow& row : rows) {
+    if (row.loss.empty()) continue;
+    fmt::print("Without {} {}: {}\n", row.place.text(), row.call, row.loss);
+    for (const std::string& line : row.evidence)
+      if (line.starts_with("the verifier") || line.starts_with("again"))
+        fmt::print("{:<8}{}\n", "", line);
+  }
+}
+
+void print_savings(const std::vector<Audited>& all) {
+  for (const Audited& each : all)
+    if (each.audit.ns_without > 0)
+      fmt::print(
+          "Without the redundant calls the test takes {:.3f} s in place of {:.3f} s on {}.\n",
+          static_cast<double>(each.audit.ns_without) / 1e9,
+          static_cast<double>(each.audit.ns) / 1e9, each.filesystem);
+}
+
+/// Prints the changes to make, one per line.
+void print_patch(const std::vector<AuditRow>& rows) {
+  for (const AuditRow& row : rows) {
+    if (row.droppable) fmt::print("remove  {}  {}\n", row.place.text(), row.call);
+    if (row.missing) fmt::print("add     {}  {}\n", row.place.text(), row.verdict);
+  }
+}
+
+void print_text(const ProgramArguments& arguments, const std::vector<AuditRow>& rows,
+                const std::vector<Audited>& all) {
+  if (rows.empty()) fmt::print("{} calls no flush\n", program_name(arguments));
+  if (!rows.empty()) print_rows(rows);
+  print_losses(rows, all);
+  print_savings(all);
+  print_patch(rows);
+  if (std::ranges::any_of(rows, &AuditRow::droppable))
+    fmt::print(
+        "\"Redundant\" means: on these file systems and kernels, in the states that were tried.\n");
+}
+
+nlohmann::json as_json(const audit::SourcePlace& place) {
+  return {{"file", place.file},
+          {"line", place.line},
+          {"function", place.function},
+          {"object", place.object}};
+}
+
+nlohmann::json stack_as_json(const std::vector<audit::Frame>& frames, const std::string& root) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const audit::Frame& frame : frames)
+    list.push_back(as_json(audit::source_place(frame, root)));
+  return list;
+}
+
+nlohmann::json as_json(const Audited& audited, const std::string& root) {
+  nlohmann::json sites = nlohmann::json::array(), missing = nlohmann::json::array();
+  for (const SiteVerdict& each : audited.audit.sites) {
+    const auto cost = cost_ms(each.site);
+    sites.push_back({{"kind", each.site.kind},
+                     {"target", each.site.example},
+                     {"word", each.site.word()},
+                     {"calls", each.site.calls},
+                     {"verdict", need_text(each.need)},
+                     {"droppable", audit::is_droppable(each.need)},
+                     {"states", each.states},
+                     {"cost_ms", cost ? nlohmann::json(*cost) : nlohmann::json()},
+                     {"loss", each.loss},
+                     {"evidence", each.evidence},
+                     {"stack", stack_as_json(each.site.frames, root)}});
+  }
+  for (const audit::MissingFlush& each : audited.audit.missing)
+    missing.push_back({{"call", each.site.call},
+                       {"flush", each.site.names ? "folder" : "file"},
+                       {"target", each.target},
+                       {"stack", stack_as_json(each.frames, root)}});
+  const ExperimentOutcome& baseline = audited.audit.baseline;
+  return {{"filesystem", audited.filesystem},
+          {"lost", baseline.verdict == ExperimentOutcome::Verdict::lost},
+          {"mended", audited.audit.mended},
+          {"loss", baseline.loss},
+          {"evidence", baseline.evidence},
+          {"states", baseline.states},
+          {"sites", sites},
+          {"missing", missing},
+          {"seconds", static_cast<double>(audited.audit.ns) / 1e9},
+          {"seconds_without", static_cast<double>(audited.audit.ns_without) / 1e9}};
+}
+
+std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
+                                     const std::vector<AuditRow>& rows,
+                                     const std::vector<Audited>& all) {
+  using enum report::CiCase::Verdict;
+  const std::string group = "audit " + program_name(arguments);
+  std::vector<report::CiCase> cases;
+  for (const AuditRow& row : rows) {
+    std::error_code error;
+    const fs::path file = row.place.file;
+    const fs::path relative = fs::relative(file, fs::current_path(), error);
+    const bool below = !error && !relative.empty() && *relative.begin() != "..";
+    cases.push_back({.group = group,
+                     .name = row.place.text() + " " + row.call,
+                     .verdict = row.missing     ? failed
+                                : row.droppable ? note
+                                                : passed,
+                     .message = row.verdict,
+                     .details = row.loss,
+                     .source = file.empty() ? ""
+                               : below      ? relative.string()
+                                            : file.string(),
+                     .line = std::max(row.place.line, 1)});
+  }
+  for (const Audited& each : all)
+    if (each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost && !each.audit.mended)
+      cases.push_back({.group = group,
+                       .name = each.filesystem,
+                       .verdict = failed,
+                       .message = each.audit.baseline.loss});
+  return cases;
+}
+
+/// Returns whether the verifier can see a loss; nullopt if the time limit ended the search for one.
+Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
+                                    const std::vector<Audited>& all,
+                                    const check::PreparedProgram& prepared) {
+  const auto lost = [](const SiteVerdict& each) {
+    return each.need == Need::needed || each.need == Need::together;
+  };
+  for (const Audited& each : all)
+    if (each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost ||
+        std::ranges::any_of(each.audit.sites, lost))
+      return true;
+  std::optional<bool> sees = false;
+  for (const Audited& each : all) {
+    TRY(sees, sees_a_loss(arguments, each.option, each.recording, prepared));
+    if (!sees || *sees) break;
+  }
+  return sees;
+}
+
+Result<int> audit_all(const ProgramArguments& arguments) {
+  TRY(validate(arguments));
+  TRY(make_result_folder(arguments));
+  TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
+  std::vector<Audited> all;
+  for (const std::string& filesystem : arguments.filesystems) {
+    TRY(auto audited, audit_one(arguments, filesystem, prepared));
+    all.push_back(std::move(audited));
+  }
+  TRY(const auto sees, can_see(arguments, all, prepared));
+  const std::vector<AuditRow> rows = rows_of(arguments, all);
+  if (sees && !*sees)
+    return fail(program_name(arguments),
+                "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
+                "make the verifier compare the lines on its standard input with the files in the "
+                "folder");
+  if (arguments.as_json) {
+    const std::string root =
+        fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
+    nlohmann::json list = nlohmann::json::array();
+    for (const Audited& each : all) list.push_back(as_json(each, root));
+    print({{"filesystems", list}, {"can_see", sees ? nlohmann::json(*sees) : nlohmann::json()}});
+  } else {
+    print_text(arguments, rows, all);
+    if (!sees)
+      fmt::print(
+          "In {} s no loss was found without any flush; a larger --time shows whether the "
+          "verifier can see one.\n",
+          arguments.time_s);
+  }
+  const bool lost = std::ranges::any_of(all, [](const Audited& each) {
+    return each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost;
+  });
+  return finish_ci(arguments.ci, "headcrash audit", ci_cases(arguments, rows, all),
+                   lost ? kFound : kFine);
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "audit", "Finds the flush calls of a program that are missing or redundant");
+  const auto arguments = std::make_shared<ProgramArguments>();
+  arguments->folder = kAuditFolder;
+  arguments->time_s = kAuditSeconds;
+  add_program_options(*command, *arguments);
+  command->footer(
+      "Examples:\n  headcrash audit --fs ext4 -- ./mytest\n"
+      "  headcrash audit --verify './verify.sh' --fs ext4 --fs xfs -- ./mytest 100\n\n"
+      "Each call site of fsync, fdatasync, sync_file_range, syncfs, sync, msync, O_SYNC, O_DSYNC "
+      "and RWF_DSYNC is\nskipped in turn, and the crash states of that run are verified as by "
+      "`headcrash check`. --time limits the states of\neach such run.\n\n"
+      "Exit code 0: no flush is missing; 1: data can be lost; 2: usage, or a verifier that cannot "
+      "notice a loss; 77: no\nguest can run here.");
+  command->callback([arguments, &exit_code] {
+    exit_code = run_on_program(*arguments, "audit", [&] { return audit_all(*arguments); });
+  });
+}
+
+}  // namespace headcrash::cli

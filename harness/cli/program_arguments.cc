@@ -1,0 +1,298 @@
+// Options and explorations of the commands that test a user's program (program_arguments.h).
+#include "harness/cli/program_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/campaign/campaign.h"
+#include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/reproduce/failure_report.h"
+#include "harness/oracle/application_verdict.h"
+#include "harness/run/environment.h"
+#include "harness/run/guest_kind.h"
+#include "harness/vm/guest.h"
+#include "plugin/base/command_text.h"
+#include "plugin/base/printable.h"
+#include "plugin/base/size.h"
+#include "plugin/base/text_file.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLostWritesShown = 2;
+constexpr std::uint64_t kControlStates = 200;
+// Size of the disk as a multiple of the bytes that the program writes.
+constexpr std::uint64_t kRoomFactor = 4;
+// The time for minimising a failure, within these limits.
+constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
+
+/// Writes a script that checks the state again. It exits with 1 if the program still loses data.
+Result<void> write_script(const ProgramArguments& arguments, const Explored& explored,
+                          const std::string& state, const fs::path& path) {
+  return base::write_script(
+      path.string(),
+      fmt::format(
+          "#!/bin/sh\n"
+          "# Checks again, in a guest, a crash state in which {} lost data. Exit code 1: it "
+          "still does; 0: it does not.\n"
+          "cd {} || exit 2\n"
+          "exec {} --state {}\n",
+          base::printable(program_name(arguments)), base::shell_quoted(fs::current_path().string()),
+          replay_command(explored), base::shell_quoted(state)));
+}
+
+/// Returns true if no guest can run on this host.
+bool no_guest_can_run(const ProgramArguments& arguments) {
+  const fs::path cache = campaign::default_cache();
+  const bool virtual_time = arguments.kernel.guest == "virtual";
+  return (!virtual_time && !run::is_in_path("qemu-system-x86_64")) ||
+         !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
+}
+
+/// Returns true if every entry of the folder is one that check or audit creates.
+bool has_only_results(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (name == check::kImageName || name.extension() == ".toml") continue;
+    // A run that ended before it formatted the disk leaves an empty folder.
+    const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
+    if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
+  }
+  return !error;
+}
+
+}  // namespace
+
+std::string program_name(const ProgramArguments& arguments) {
+  return fs::path(arguments.program.argv.front()).filename().string();
+}
+
+ExploreArguments exploration_of(const ProgramArguments& arguments, const std::string& filesystem,
+                                const check::PreparedProgram& prepared) {
+  ExploreArguments explore;
+  explore.filesystem = filesystem;
+  explore.application = prepared.application.string();
+  explore.seed = arguments.seed;
+  explore.budget = arguments.states;
+  explore.jobs = arguments.jobs;
+  explore.limit_s = arguments.time_s;
+  explore.stop_at_first = true;
+  explore.kernel = arguments.kernel;
+  explore.verbosity = arguments.verbosity;
+  return explore;
+}
+
+Result<std::string> disk_size(const ProgramArguments& arguments,
+                              const adapters::LinuxAdapter& filesystem,
+                              const check::PreparedProgram& prepared) {
+  ExploreArguments explore;
+  explore.size = arguments.disk;
+  auto size = size_of_new_disk(explore, filesystem);
+  if (!size) size.error().subject = "--disk";
+  if (!size) return forward_error(size);
+  if (!arguments.disk.empty()) return arguments.disk;
+  const std::uint64_t wanted = *size + kRoomFactor * prepared.bytes + prepared.preallocated;
+  return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
+}
+
+Result<void> validate(const ProgramArguments& arguments) {
+  for (const std::string& filesystem : arguments.filesystems) {
+    TRY(const auto adapter, adapters::load_adapter(filesystem));
+    TRY(disk_size(arguments, adapter, {}));
+  }
+  return {};
+}
+
+tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
+                                      const ExploreArguments& explore,
+                                      const explorer::RecordedWorkload& workload) {
+  const std::string subject = program_name(arguments) + " on " + explore.filesystem;
+  const std::string& failure = *workload.failure;
+  const std::string problem = failure.substr(0, failure.find_last_not_of('\n') + 1);
+  if (workload.disk_full)
+    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
+                "set a larger size with --disk");
+  return fail(subject, problem, "make it exit with 0 when the power does not fail");
+}
+
+std::string last_promise(const explorer::StateOutcome& outcome) {
+  const std::string lines = oracle::verifier_input(outcome.persisted_texts);
+  const auto count = std::ranges::count(lines, '\n');
+  if (count == 0) return "before its first line";
+  const std::string last = lines.substr(0, lines.size() - 1);
+  return fmt::format("after line {}, \"{}\"", count, last.substr(last.rfind('\n') + 1));
+}
+
+tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error) {
+  if (no_guest_can_run(arguments)) error.kind = ErrorKind::cannot_run;
+  return tl::unexpected(std::move(error));
+}
+
+const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result) {
+  const auto found =
+      std::ranges::find_if(result.failures, [](const auto& each) { return each.confirmed; });
+  return found == result.failures.end() ? nullptr : &*found;
+}
+
+Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
+                               const std::string& prefix, double seconds) {
+  const explorer::ConfirmedFailure* const failure = first_loss(explored.result);
+  const fs::path page = prefix + "crash.html", account = prefix + "failure.txt",
+                 script = prefix + "reproduce.sh";
+  const std::chrono::seconds limit(
+      std::lround(std::clamp(seconds, kMinimiseSecondsLeast, kMinimiseSecondsMost)));
+  LossText text;
+  const explorer::StateOutcome& outcome = failure->outcome;
+  text.headline = last_promise(outcome);
+  text.about.push_back(outcome.findings.empty()
+                           ? outcome.judgement.summary
+                           : fmt::format("the verifier: {}", outcome.findings.front().found));
+  TRY(const auto report, explorer::report_failure(explored.pool->guest(0), explored.filesystem,
+                                                  explored.workload, *failure,
+                                                  {.record = {},
+                                                   .recordings = account.parent_path(),
+                                                   .replay = replay_command(explored),
+                                                   .limit = limit,
+                                                   .interrupted = &interrupted()}));
+  const std::string state = report.minimised_state.empty() ? outcome.state : report.minimised_state;
+  TRY(base::write_text_file(account.string(), report.account));
+  TRY(write_page(explored, *failure, state, page));
+  TRY(write_script(arguments, explored, state, script));
+  TRY(const auto run, states::RunHistory::load(outcome.recording));
+  TRY(const auto parsed, states::parse_crash_state(state));
+  TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
+  const std::size_t count = lost.writes.size();
+  std::string writes =
+      count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
+      : count == 1 ? "1 lost write is enough"
+                   : fmt::format("{} lost writes are enough", count);
+  for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
+    writes += fmt::format("{} {}", i == 0 ? ":" : ";", lost.writes[i].what);
+  if (count > kLostWritesShown) writes += "; ...";
+  text.about.push_back(writes);
+  text.about.push_back("page      " + page.string());
+  text.about.push_back("account   " + account.string());
+  text.about.push_back("again     " + script.string());
+  return text;
+}
+
+Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
+                                        const std::string& filesystem, const std::string& recording,
+                                        const check::PreparedProgram& prepared) {
+  ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
+  explore.recording = recording;
+  explore.strategies = {"lying-flush"};
+  explore.budget = kControlStates;
+  Explored explored;
+  TRY(run_exploration(explore, explored));
+  const bool sees = first_loss(explored.result) != nullptr;
+  if (!sees && explored.result.out_of_time) return std::nullopt;
+  return sees;
+}
+
+Result<void> make_result_folder(const ProgramArguments& arguments) {
+  const fs::path folder = arguments.folder;
+  std::error_code error;
+  if (fs::exists(folder, error) && !has_only_results(folder))
+    return fail(folder.string(), "contains files that are not from a check",
+                "choose another folder with --folder");
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error)
+    return fail(folder.string(), "cannot be made: " + error.message(),
+                "choose a writable folder with --folder");
+  return {};
+}
+
+int run_on_program(ProgramArguments& arguments, const std::string& command,
+                   const std::function<Result<int>()>& work) {
+  if (arguments.program.argv.empty())
+    return report_error(Error{.subject = command,
+                              .problem = "no program is given",
+                              .hint = fmt::format("headcrash {} --fs ext4 -- ./mytest", command)},
+                        arguments.as_json);
+  if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
+  for (std::string& filesystem : arguments.filesystems)
+    filesystem = adapters::name_on_stack(filesystem, arguments.stack);
+  arguments.program.argv = check::with_absolute_files(std::move(arguments.program.argv));
+  arguments.program.verify = check::with_absolute_files(arguments.program.verify);
+  arguments.program.init = check::with_absolute_files(arguments.program.init);
+  arguments.program.limit = std::chrono::seconds(arguments.limit_s);
+  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
+  catch_interrupts();
+  const auto done = work();
+  if (interrupted()) {
+    fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
+    return kInterrupted;
+  }
+  if (done) return *done;
+  const int code = report_error(done.error(), arguments.as_json);
+  return done.error().kind == ErrorKind::cannot_run ? kSkipped : code;
+}
+
+void add_program_options(CLI::App& command, ProgramArguments& arguments) {
+  command.add_option("PROGRAM", arguments.program.argv,
+                     "The program and its arguments, after --. Each line that it prints is a "
+                     "promise: the effects of all earlier actions must survive");
+  command
+      .add_option("--fs", arguments.filesystems,
+                  "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
+                  "btrfs and f2fs")
+      ->allow_extra_args(false);
+  add_stack_option(command, arguments.stack);
+  command.add_option(
+      "--verify", arguments.program.verify,
+      "Command that runs in the recovered folder, with the lines printed before the cut "
+      "on standard input; exit code 0 is good. Default: the program itself");
+  command.add_option("--init", arguments.program.init,
+                     "Command that is run before the program; its files are synced");
+  command
+      .add_option("--env", arguments.program.environment,
+                  "NAME=VALUE for the environment of all commands; may be repeated")
+      ->allow_extra_args(false);
+  command
+      .add_option("--files", arguments.program.files,
+                  "Further file or folder that the program needs; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--rootfs", arguments.program.rootfs,
+                     "Folder or tar archive with the program's root file system, in place of the "
+                     "files that it uses on this host");
+  add_kernel_options(command, arguments.kernel, kFastestGuest);
+  command
+      .add_option("--time", arguments.time_s,
+                  "Time limit in seconds for the states of each file system")
+      ->check(between(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--disk", arguments.disk,
+                     "Size of the test disk; default: the smallest for the file system, with room "
+                     "for what the program writes and preallocates on this host");
+  command
+      .add_option("--run-limit", arguments.limit_s,
+                  "Time limit in seconds for each command on this host")
+      ->check(between(1, 100'000))
+      ->capture_default_str();
+  command.add_option("--states", arguments.states, "Maximum number of states of each file system")
+      ->check(between(1, 100'000'000))
+      ->capture_default_str();
+  command.add_option("--seed", arguments.seed, "Seed of all random choices")->capture_default_str();
+  command.add_option("--jobs", arguments.jobs, "Number of concurrent guests")
+      ->check(between(1, 64))
+      ->capture_default_str();
+  command
+      .add_option("--folder", arguments.folder,
+                  "Folder for recordings, pages and accounts; removed if nothing was lost")
+      ->capture_default_str();
+  command.add_flag("--keep", arguments.keep, "Keep the folder even if nothing was lost");
+  add_ci_options(command, arguments.ci);
+  add_verbosity_options(command, arguments.verbosity);
+  command.add_flag("--json", arguments.as_json, "Print the outcome as JSON");
+}
+
+}  // namespace headcrash::cli

@@ -1,0 +1,85 @@
+#pragma once
+// Functions for the commands that test a user's program (check, audit): their common options, and
+// explorations of the program's crash states.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/check/test_program.h"
+#include "harness/cli/explored.h"
+
+namespace headcrash::cli {
+
+struct ProgramArguments {
+  check::TestProgram program;
+  std::vector<std::string> filesystems;
+  std::string stack;  ///< stack of devices below each file system; empty if none
+  std::string folder;
+  std::string disk;  ///< size of the disk; empty for an estimate
+  std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
+  std::size_t jobs = 2;
+  bool keep = false, as_json = false;
+  Verbosity verbosity = Verbosity::normal;
+  KernelArguments kernel;
+  report::CiFiles ci;
+};
+
+/// Adds the program and all options of `arguments`.
+void add_program_options(CLI::App& command, ProgramArguments& arguments);
+
+/// Completes the arguments, calls `work`, and reports its error. `command` is the name of the
+/// command. Returns the exit code.
+int run_on_program(ProgramArguments& arguments, const std::string& command,
+                   const std::function<Result<int>()>& work);
+
+std::string program_name(const ProgramArguments& arguments);
+
+/// Checks the arguments that can be checked before the program runs.
+Result<void> validate(const ProgramArguments& arguments);
+
+/// Creates the result folder. Removes files of an earlier run, and refuses to remove any others.
+Result<void> make_result_folder(const ProgramArguments& arguments);
+
+/// Returns the arguments of an exploration that stops at the first loss.
+ExploreArguments exploration_of(const ProgramArguments& arguments, const std::string& filesystem,
+                                const check::PreparedProgram& prepared);
+
+/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
+/// the bytes that the program writes and preallocates.
+Result<std::string> disk_size(const ProgramArguments& arguments,
+                              const adapters::LinuxAdapter& filesystem,
+                              const check::PreparedProgram& prepared);
+
+/// Describes a failure of the program in the guest, without a power cut.
+tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
+                                      const ExploreArguments& explore,
+                                      const explorer::RecordedWorkload& workload);
+
+/// Returns `error`, with the kind `cannot_run` if no guest can run on this host.
+tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
+
+/// Formats the last promise before the cut, for example: after line 17, "committed 17".
+std::string last_promise(const explorer::StateOutcome& outcome);
+
+/// Returns the first failure that was reproduced on a fresh guest; null if there is none.
+const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result);
+
+struct LossText {
+  std::string headline;            ///< the last promise
+  std::vector<std::string> about;  ///< the verifier's words, the lost writes, and files
+};
+/// Minimises the first loss and describes it. Writes its page, its account and its script to files
+/// whose paths begin with `prefix`. Minimising takes about `seconds`, within limits.
+Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
+                               const std::string& prefix, double seconds);
+
+/// Returns whether the verifier reports a loss when the disk ignores flushes; nullopt if the time
+/// limit ended the search.
+Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
+                                        const std::string& filesystem, const std::string& recording,
+                                        const check::PreparedProgram& prepared);
+
+}  // namespace headcrash::cli

@@ -1,0 +1,57 @@
+#pragma once
+// Delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input",
+// 2002): searches for a small subset of elements that still has a property, such as "fails".
+//
+// It omits halves, then quarters, ... of the remaining elements and keeps any subset that still has
+// the property, until no single element can be omitted.
+
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace headcrash::base {
+
+/// Indices of the kept elements, ascending.
+using Chosen = std::vector<std::size_t>;
+
+class DeltaDebugging {
+ public:
+  struct Predicates {
+    /// Removes elements that require omitted elements; may be empty.
+    std::function<Chosen(const Chosen&)> usable;
+    std::function<bool(const Chosen&)> still_fails;
+  };
+  struct Limits {
+    std::size_t checks = 200;           ///< maximum calls of still_fails()
+    std::function<bool()> out_of_time;  ///< called before each check; may be empty
+  };
+
+  DeltaDebugging(Predicates predicates, Limits limits)
+      : predicates_(std::move(predicates)), limits_(std::move(limits)) {}
+
+  /// Searches from all `items` elements, which are known to have the property.
+  Chosen run(std::size_t items);
+
+  std::size_t checks() const { return checks_; }
+  bool stopped() const { return stopped_; }  ///< a limit ended the search
+
+ private:
+  bool keep_one_part(std::size_t parts);
+  bool leave_out_one_part(std::size_t parts);
+  bool fails(const Chosen& chosen);
+  /// Returns the half-open range of part `index` of `parts`.
+  std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
+    return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
+  }
+
+  Predicates predicates_;
+  Limits limits_;
+  Chosen current_;
+  std::set<Chosen> asked_;  // sets that were already checked
+  std::size_t checks_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace headcrash::base
