@@ -30,11 +30,12 @@ struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
   std::string id;                                  ///< a state of the recording
-  std::uint64_t sectors = 0;      ///< without a recording: the size of the empty disk
-  std::uint64_t log_sectors = 0;  ///< size of an additional disk "log"; 0: none
+  std::uint64_t sectors = 0;      ///< size of the empty disk, if there is no recording
+  std::uint64_t log_sectors = 0;  ///< size of an additional disk "log"; 0 if absent
   bool used_disk = false;         ///< the empty disk is a used one (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
-  AnswerDelay delay;                            ///< delay of answers while the stage is recorded
+  /// how long answers are delayed while the stage is recorded
+  AnswerDelay delay;
   std::optional<std::string> machine;
   std::vector<model::FaultSpec> faults;  ///< faults of the machine, active at power-on
 };
