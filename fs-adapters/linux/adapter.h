@@ -1,6 +1,6 @@
 #pragma once
-// One kernel file system in one mount mode: commands that format, recover, check and mount it, and
-// its promises.
+// One kernel file system in one mount mode: the commands that format, recover, check and mount it,
+// and its promises.
 //
 // Each adapter is a TOML file in this folder, or in fs-adapters/fuse for headcrash's own file
 // systems. `base = "NAME"` inherits everything from another adapter. Commands are lists of words
@@ -26,36 +26,37 @@ namespace headcrash::adapters {
 struct GuestCommand {
   std::vector<std::string> argv;  ///< empty if there is no command
   std::vector<int> good_exits;    ///< at least one
-  /// May also run outside the guest, without privileges, on an image file.
+  /// The command may also run outside the guest, without privileges, on an image file.
   bool host = false;
   bool good(int exit_code) const;
 };
 
 /// The expected outcome of trials: `clean` if synced data must survive, `loss` for a control that
-/// must lose some, `any` if unknown.
+/// must lose some of it, `any` if unknown.
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 /// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
 Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
 
 /// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
-/// are absolute, and were checked when the adapter was read.
+/// are absolute and were checked when the adapter was read.
 struct GuestParts {
-  /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
-  /// of the host's release.
+  /// A bzImage, or a prefix of the version of a Debian kernel (is_kernel_version). If empty, the
+  /// kernel of the host's release.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
-  /// Modules of the kernel's package by name; dependencies are added.
+  /// modules from the kernel's package, by name; dependencies are added
   std::vector<std::string> loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages of an application, copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
-  std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
+  /// squashfs image of an application's root file system; empty if it has none
+  std::string rootfs;
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };
 
-/// Changes made by a variant, as in "ext4+NAME".
+/// Changes that a variant makes, as in "ext4+NAME".
 struct Variant {
   std::vector<std::string> mkfs_extra;  ///< inserted in the format command, before the device
   std::string mount_options;            ///< appended to the adapter's options
@@ -72,13 +73,13 @@ struct LinuxAdapter {
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;
-  /// Debian package of its commands; empty if scripts/setup installs it anyway.
+  /// The Debian package that has its commands; empty if scripts/setup installs it anyway.
   std::string package;
   GuestParts guest;
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; not used with replay_by_mount
-  /// Text in the output or the kernel log. `replay_sign`: the log was not empty.
+  /// Text that appears in the output or the kernel log. `replay_sign`: the log was not empty.
   /// `replay_damage_sign`: the log was discarded instead, which is damage whatever the exit code
   /// is.
   std::string replay_sign, replay_damage_sign;
@@ -91,9 +92,9 @@ struct LinuxAdapter {
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
-  /// Options of an extra mount in each crash state, before the mount whose tree is judged; empty if
-  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
-  /// judged; otherwise nothing is read during the extra mount.
+  /// Options for an extra mount in each crash state, before the mount whose tree is judged; empty
+  /// if there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
+  /// judged; otherwise, nothing is read during the extra mount.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
@@ -114,16 +115,15 @@ std::string fill_in(const std::string& text, const Places& places, std::string_v
 /// Returns the path of a program in the folder of the headcrash binary.
 std::string beside_headcrash(const std::string& program);
 
-/// Returns a hint for a command of this adapter that is missing in the guest.
+/// Returns a hint for one of this adapter's commands that is missing in the guest.
 std::string missing_tool_hint(const LinuxAdapter& adapter);
 
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
 /// "ext4+tiny-journal" and "mine.toml+tiny-journal" select a variant. "xfs@6.12" and
-/// "ext4+tiny-journal@7.3" select a kernel of Debian's, and "xfs@./linux" a kernel of the user's
-/// (set_kernel).
+/// "ext4+tiny-journal@7.3" select a Debian kernel, and "xfs@./linux" the user's own (set_kernel).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
-/// Returns true for prefixes of versions as in scripts/build-guest --kernel: "6.12", "7.3.4",
+/// Returns true for a prefix of a version, as in scripts/build-guest --kernel: "6.12", "7.3.4",
 /// "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
@@ -141,8 +141,8 @@ std::string name_to_load(const LinuxAdapter& adapter);
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);
 
-/// Like set_kernel(), but replaces a kernel selected before, accepts a path without '/', and leaves
-/// the adapter's name unchanged.
+/// Like set_kernel(), but replaces a previously selected kernel, accepts a path without '/', and
+/// leaves the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
 /// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if
