@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// Additional time that the host waits after the command's time limit. The agent enforces the limit,
-// so a late answer means that the agent hangs, not only the command.
+// How much longer than the command's time limit the host waits. The agent enforces the limit, so a
+// late answer means that the agent itself hangs, not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
@@ -194,7 +194,7 @@ Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type is a failure of the request, because it says nothing about the
+  // An unknown file system type is a failure of the request, because it is not evidence about the
   // disk.
   if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().problem;
@@ -210,8 +210,8 @@ Result<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesy
       *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A mount command may exit before its daemon has completed the mount, or the daemon may have
-  // died. On a busy host, this may take an emulated processor several seconds.
+  // A mount command may exit before its daemon has completed the mount, or although the daemon has
+  // died. On a busy host, an emulated processor may take several seconds for this.
   TRY(const auto is_there,
       exec({"sh", "-c",
             fmt::format(
@@ -345,7 +345,7 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // A request can verify only one disk. Since the cached pages of the log device are stale, too,
+  // A request can verify only one disk. The cached pages of the log device are also stale, so
   // verify both disks first.
   const bool in_request = meant && meant->log_bytes == 0;
   if (meant && !in_request) {
