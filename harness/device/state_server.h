@@ -1,6 +1,6 @@
 #pragma once
-// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states") as a child
-// process. Guests of the explorer attach its stages.
+// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states"), running as
+// a child process. The explorer's guests attach its stages.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,14 +19,14 @@ struct StageLoad {
   std::filesystem::path recording;  ///< empty for an empty disk of `sectors`
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
-  std::uint64_t log_sectors = 0;    ///< size of an additional empty disk for a log; 0 if none
-  /// Fill an empty disk with recognisable bytes before mkfs. Trims do not change these bytes.
+  std::uint64_t log_sectors = 0;    ///< size of an additional empty disk for a log; 0 if absent
+  /// Fills an empty disk with recognisable bytes before mkfs. Trims do not change these bytes.
   bool used_disk = false;
   /// File for a new recording of the requests to the stage.
   std::optional<std::filesystem::path> record;
   std::uint32_t delay_us = 0;    ///< maximum delay of writes and flushes while recording
-  std::uint64_t delay_seed = 0;  ///< seed of the delays
-  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch a range take
+  std::uint64_t delay_seed = 0;  ///< seed for the delays
+  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch one of them take
   /// `slow_us` longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
@@ -54,7 +54,7 @@ class StateServer {
   /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for the log
   /// are in the same folder.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  /// "stage/0/log": the disk for the log, if any.
+  /// "stage/0/log": the disk for the log, if there is one.
   static std::string log_export(std::size_t stage);
 
   // The following functions may be called from any thread.
