@@ -34,16 +34,16 @@ constexpr const char* kDefaultFolder = "headcrash-check";
 constexpr const char* kScriptName = "reproduce.sh";
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// Size of the disk as a multiple of the bytes that the program writes.
+// Size of the disk as a multiple of the number of bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
-// The time left for minimising a failure, within these limits.
+// The time left for minimising a failure is kept within these limits.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
 struct CheckArguments {
   check::TestProgram program;
   std::vector<std::string> filesystems;
   std::string folder = kDefaultFolder;
-  std::string disk;  ///< size of the disk; empty for an estimate
+  std::string disk;  ///< size of the disk; empty to estimate it
   std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
   std::size_t jobs = 2;
   bool keep = false, all = false, as_json = false;
@@ -55,14 +55,14 @@ struct CheckArguments {
 /// The result for one file system.
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
-  std::string option;      ///< value of --fs
-  std::string filesystem;  ///< name of its adapter
+  std::string option;      ///< the value of --fs
+  std::string filesystem;  ///< its adapter's name
   Kind kind = Kind::unclear;
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;              ///< all states of the strategies were checked
-  std::string recording;           ///< recording in which the control looks for a loss
+  std::string recording;           ///< the recording in which the control looks for a loss
   std::string headline;            ///< for a loss: text that follows "lost"
   std::vector<std::string> about;  ///< for a loss: further lines
 };
@@ -91,8 +91,8 @@ ExploreArguments exploration_of(const CheckArguments& arguments, const std::stri
   return explore;
 }
 
-/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
-/// the bytes that the program writes and preallocates.
+/// Returns the size of the disk: the value of --disk or, without it, the file system's minimum size
+/// plus space for the bytes that the program writes and preallocates.
 Result<std::string> disk_size(const CheckArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
                               const check::PreparedProgram& prepared) {
@@ -115,7 +115,7 @@ Result<void> validate(const CheckArguments& arguments) {
   return {};
 }
 
-/// Describes a failure of the program in the guest, without a power cut.
+/// Describes how the program failed in the guest without a power cut.
 tl::unexpected<Error> failed_in_guest(const CheckArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload) {
@@ -278,7 +278,7 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can see a loss, unless it cannot, which is an error.
+/// Prints whether the verifier can see a loss; if it cannot, that is an error.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
@@ -327,21 +327,22 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
   return cases;
 }
 
-/// Returns true if every entry of the folder is one that a check creates.
+/// Returns true if every entry in the folder is one that a check creates.
 bool is_of_a_check(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
        entry.increment(error)) {
     const fs::path name = entry->path().filename();
     if (name == check::kApplicationName || name == check::kImageName) continue;
-    // A check that ended before it formatted the disk leaves an empty folder.
+    // If a check ends before it formats the disk, it leaves an empty folder.
     const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
     if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
   }
   return !error;
 }
 
-/// Creates the result folder. Removes files of an earlier check, and refuses to remove any others.
+/// Creates the result folder. Removes files from an earlier check, and refuses to remove any
+/// others.
 Result<void> make_folder(const CheckArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
