@@ -24,7 +24,7 @@ namespace headcrash::adapters::damaged {
 namespace {
 
 constexpr std::uint64_t kCrafted = 300, kRandom = 300;
-constexpr int kSecondsMost = 10;       ///< CPU time for one image
+constexpr int kSecondsMost = 10;       ///< CPU time for one image, in seconds
 constexpr long kMebibytesMost = 1024;  ///< memory of the child
 constexpr std::size_t kFailuresMost = 20;
 
@@ -41,7 +41,7 @@ std::string bytes_of_hex(std::string_view text) {
   return bytes;
 }
 
-/// A damaged image and the index of the system that mounts it in ImageTarget::systems().
+/// A damaged image, and the index in ImageTarget::systems() of the system that mounts it.
 struct Trial {
   std::string program;
   std::uint64_t system = 0;
@@ -59,7 +59,7 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
          (at == std::string::npos ? "" : target.name().substr(at)) + ":" + hex_of(trial.program);
 }
 
-/// Runs trials from `first` on and stores the number of the current one in `*at`. Does not return.
+/// Runs trials from `first` on and stores the current one's number in `*at`. Does not return.
 [[noreturn]] void run_as_child(const ImageTarget& target, const Trials& trials, std::uint64_t first,
                                std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {
@@ -148,7 +148,7 @@ TEST_P(EveryType, SurvivesRandomDamage) {
       });
 }
 
-/// Returns the index of a system by its name and disk, as in "ufs-journal" or
+/// Returns the index of the system with this name and disk, as in "ufs-journal" or
 /// "ufs-soft-updates@plain".
 std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::string_view name) {
   const std::size_t at = std::min(format.name.find('@'), format.name.size());
@@ -187,7 +187,7 @@ TEST(DamagedImage, EarlierFailuresAreFixed) {
   }
 }
 
-/// Tests only the image of HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700, in this process.
+/// Tests only the image given by HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700, in this process.
 TEST(DamagedImage, ImageFromTheEnvironmentIsHandled) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
   if (wanted == nullptr) GTEST_SKIP() << "HEADCRASH_DAMAGED_IMAGE is not set";

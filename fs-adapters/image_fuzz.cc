@@ -1,4 +1,4 @@
-// Fuzzer for images of every registered format. Each input is a list of edits to a small image.
+// Fuzzes images of every registered format. Each input is a list of edits to a small image.
 // Checking, repairing, reading and mounting must terminate, and an unmount must not crash.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Path lookup and tree walk, shared by all image readers and by the interface above them
+// Path lookup and tree walk, which all image readers and the interface above them share
 // (system_under_test.h). The image is untrusted: damage is reported as an Error, including a
 // directory that is reached twice.
 
@@ -17,7 +17,7 @@
 
 namespace headcrash::adapters {
 
-/// Limit on the names visited by one walk.
+/// Limit on the number of names that one walk visits.
 inline constexpr std::size_t kImageNamesMax = 1U << 24U;
 
 /// Returns the inode of a path with components separated by '/'; "" is the root. Symbolic links are
@@ -42,10 +42,10 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
   return at;
 }
 
-/// Visits everything below the root, directories before their content. An inode with several names
-/// is visited once per name. `list` is as above, but without "." and "..". `visit(path, entry)`
-/// reads the inode of an entry and returns a Result: true for a directory. `damaged(inode,
-/// problem)` creates the reader's Error.
+/// Visits everything below the root, each directory before its contents. An inode with several
+/// names is visited once per name. `list` is as above, but without "." and "..". `visit(path,
+/// entry)` reads an entry's inode and returns a Result that is true for a directory.
+/// `damaged(inode, problem)` creates the reader's Error.
 template <typename List, typename Visit, typename Damaged>
 Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit,
                         const Damaged& damaged) {

@@ -1,5 +1,6 @@
-// Long lives of every registered system: a disk that is used, filled, emptied, unmounted and cut
-// many times. After each life, every count must be exact, and what was deleted must be free again.
+// Tests a long life of every registered system: a disk that is used, filled, emptied, unmounted and
+// cut many times. After each life, every count must be exact, and everything that was deleted must
+// be free again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +32,8 @@ class LongLives : public LabImage {
     EXPECT_EQ(report->space, counted_);
   }
 
-  /// Recovers an image after a cut: by the checker, or if `by_mount`, by the next mount where that
-  /// suffices.
+  /// Recovers an image after a cut, either by the checker or, if `by_mount` is true and it
+  /// suffices, by the next mount.
   void recover(bool by_mount) {
     const auto checker = type().checker();
     const auto report = checker->check(*image_, {});
@@ -65,8 +66,8 @@ class LongLives : public LabImage {
         End::unmount);
   }
 
-  /// Removes all files, and returns the free space that is reported then. A part of it is written
-  /// and removed.
+  /// Removes all files, and returns the free space that is then reported. Part of it is written and
+  /// removed.
   std::uint64_t empty_and_write() {
     std::uint64_t free = 0;
     with_mounted(
@@ -85,7 +86,7 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Bytes by which the free space may shrink: LFS keeps blocks of its inode map.
+  /// How many bytes the free space may shrink: LFS keeps blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has room for a user's files

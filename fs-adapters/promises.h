@@ -1,6 +1,6 @@
 #pragma once
-// Promises of a file system beyond POSIX, and permitted behaviour that looks like damage: the
-// `[promise]` table of an adapter. The oracle judges by it. Permissions are off unless an adapter
+// A file system's promises beyond POSIX, and permitted behaviour that looks like damage: an
+// adapter's `[promise]` table, by which the oracle judges. Permissions are off unless an adapter
 // grants them.
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace headcrash::adapters {
 
 /// The order in which name changes reach the disk. The values are sorted from weakest to strongest.
 enum class NameOrder : std::uint8_t {
-  /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a change of a name
-  /// was not synced, the name may be missing, show both versions, or refer to another file that
-  /// reuses the inode. A new symbolic link may be empty. A growing file may end anywhere in its new
+  /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a name change was
+  /// not synced, the name may be missing, show both versions, or refer to another file that reuses
+  /// the inode. A new symbolic link may be empty. A growing file may end anywhere in its new
   /// blocks, where fsck truncates it. fsync of a directory keeps only names of objects that were
-  /// synced themselves. Names and files that were synced and not changed since are safe.
+  /// synced themselves. Names and files that were synced and have not changed since are safe.
   unordered,
-  /// No operation is atomic, but each metadata write waits for those that it depends on, and fsck
+  /// No operation is atomic, but each metadata write waits for those on which it depends, and fsck
   /// repairs the rest (Ganger and Patt 1994; the ordering schemes of ufs). A name shows its old
   /// state or any later one, and always refers to the right object. A rename may show both names; a
   /// synced file always has at least one of them. Nothing is reused while something on the disk
@@ -28,8 +28,9 @@ enum class NameOrder : std::uint8_t {
 };
 
 /// The part of the tree that is consistent after a power cut: it shows all operations up to some
-/// point of the history and none after it. With several users, each has such a point. The point is
-/// neither before the last completed fsync or sync, nor within a transaction (transactions.h).
+/// point in the history and none after it. With several users, there is such a point for each. The
+/// point is neither before the last completed fsync or sync, nor within a transaction
+/// (transactions.h).
 enum class OnePoint : std::uint8_t {
   none,      ///< each name and each file may have its own point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
@@ -37,24 +38,25 @@ enum class OnePoint : std::uint8_t {
 };
 
 struct Promises {
-  /// fsync, fdatasync, O_SYNC and msync make data durable. Off: only sync() and syncfs() do, as in
-  /// a log that is mounted at its newest checkpoint, or in a file system whose mount ignores fsync.
+  /// fsync, fdatasync, O_SYNC and msync make data durable. If false, only sync() and syncfs() do,
+  /// as in a log that is mounted at its newest checkpoint, or in a file system whose mount ignores
+  /// fsync.
   bool fsync_persists = true;
-  // Documented promises. POSIX requires an fsync of the directory for these.
-  /// fsync of a file or directory keeps the path with which it was opened.
+  // A documented promise; POSIX requires an fsync of the directory for this. fsync of a file or
+  // directory keeps the path with which it was opened.
   bool fsync_keeps_name = false;
-  /// Fsync also keeps all other changes of the object's names: links, renames, removals.
+  /// fsync also keeps all other changes to the object's names: links, renames, removals.
   bool fsync_keeps_links = false;
-  /// Both keys above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged inodes,
-  /// so fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
+  /// inodes, so fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
-  /// The path is also kept if one of its directories was renamed before the object got its name,
-  /// because both are in the same log. btrfs logs the object and new directories; in f2fs, a node
-  /// stores the number of its parent.
+  /// The path is also kept if one of its directories was renamed before the object was given its
+  /// name, because both are in the same log. btrfs logs the object and new directories; in f2fs, a
+  /// node stores its parent's number.
   bool fsync_keeps_renamed_parents = true;
-  /// The path is also kept if one of its directories was renamed after the object got its name,
-  /// because fsync writes the new names of moved directories. headcrash's own file systems keep
-  /// this promise; no Linux file system documents it.
+  /// The path is also kept if one of its directories was renamed after the object was given its
+  /// name, because fsync writes the new names of moved directories. headcrash's own file systems
+  /// keep this promise; no Linux file system documents it.
   bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
   /// system does not receive them (fs-adapters/fuse/server.h).
@@ -64,18 +66,18 @@ struct Promises {
   bool fsync_keeps_new_name = false;
 
   /// Changes of at least this age, in seconds, are on the disk even without a sync, once the disk
-  /// has completed the requests made by then. This is the sum of the delay of writes, the syncer's
-  /// tick, and the ticks of writes that wait for others. 0: no promise.
+  /// has completed the requests made by then. The sum of the write delay, the syncer's tick, and
+  /// the ticks of writes that wait for others. 0 for no promise.
   std::int64_t keeps_after_s = 0;
   /// Returns true if a pause of this length makes all earlier changes durable.
   bool keeps_rested(std::int64_t seconds) const {
     return keeps_after_s > 0 && seconds >= keeps_after_s;
   }
 
-  // De-facto promises, which are undocumented, but applications rely on them.
-  /// After a power cut, a file that was renamed over another one has the content written before the
-  /// rename, even without fsync (auto_da_alloc of ext4). Otherwise the name may show an empty file,
-  /// neither the old nor the new version (xfs, btrfs).
+  // A de-facto promise: undocumented, but applications rely on it. After a power cut, a file that
+  // was renamed over another one has the contents written before the rename, even without fsync
+  // (auto_da_alloc in ext4). Otherwise, the name may show an empty file, neither the old nor the
+  // new version (xfs, btrfs).
   bool replace_keeps_content = false;
   /// A synced file appears under its old or its new name after a rename, even if another file took
   /// the old name and was synced (xfstests generic/342). f2fs may lose it in its posix mode.
@@ -93,18 +95,18 @@ struct Promises {
   // Inode attributes.
   /// The mode and the owner of each object are stored, and kept by fsync and sync.
   bool keeps_modes = true;
-  /// A time of modification that was set explicitly and synced is kept.
+  /// A modification time that was set explicitly and synced is kept.
   bool keeps_times = true;
-  /// Space that was allocated by fallocate and synced remains allocated, also beyond the end of the
+  /// Space that was allocated by fallocate and synced remains allocated, even beyond the end of the
   /// file (FALLOC_FL_KEEP_SIZE).
   bool keeps_allocation = false;
 
-  /// Patterns (fnmatch(3)) of names in the root that belong to the file system (NILFS2's .nilfs) or
-  /// that its repair creates (FAT's FSCK*.REC); they are not judged.
+  /// Patterns (fnmatch(3)) for names in the root that belong to the file system (NILFS2's .nilfs)
+  /// or that its repair creates (FAT's FSCK*.REC); they are not judged.
   std::vector<std::string> own_names = {};
-  /// Prefixes of temporary names that an operation uses, in any directory. A power cut may leave
-  /// them if names are not atomic; they are not judged. A synced file must still appear under one
-  /// of its real names.
+  /// Prefixes of temporary names that an operation uses, in any directory. If names are not atomic,
+  /// a power cut may leave them behind; they are not judged. A synced file must still appear under
+  /// one of its real names.
   std::vector<std::string> passing_names = {};
 
   bool names_are_atomic() const { return names == NameOrder::atomic; }

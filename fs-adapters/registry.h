@@ -10,11 +10,11 @@
 
 namespace headcrash::adapters {
 
-/// Returns all types, in the order of lists. They live as long as the process.
+/// Returns all types, in listing order. They live as long as the process.
 std::span<const FileSystemType* const> file_system_types();
 /// Fails if there is no such type. The error lists all types.
 Result<const FileSystemType*> find_file_system_type(std::string_view name);
-/// Returns the systems of all types, in the order of lists.
+/// Returns the systems of all types, in listing order.
 std::vector<const SystemUnderTest*> all_systems();
 /// Finds a system by its type and name. Fails if it does not exist. The error lists all names.
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system);

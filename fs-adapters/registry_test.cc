@@ -202,7 +202,8 @@ TEST_P(EverySystem, UnlimitedDelayWritesNothingByAge) {
   expect_something();
 }
 
-/// Returns the minimum size of dependencies and block copies for files that are not on the disk.
+/// Returns the minimum memory needed for dependencies and block copies of files that are not on the
+/// disk.
 std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
   constexpr std::size_t kBlockBytes = 8192;
   if (system == "ufs-soft-updates-init") return 4 * files * ufs::kDependencyBytes;

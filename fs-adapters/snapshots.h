@@ -20,7 +20,7 @@ namespace headcrash {
 struct SnapshotInfo {
   std::string name;
   std::uint64_t generation = 0;   ///< higher for later snapshots
-  std::int64_t made_seconds = 0;  ///< time of creation, since the epoch
+  std::int64_t made_seconds = 0;  ///< creation time, since the epoch
 };
 
 class Snapshots {
@@ -29,7 +29,7 @@ class Snapshots {
   /// Creates a snapshot. It contains all completed operations, and each running operation
   /// completely or not at all. It is on the disk on return.
   virtual VfsResult<void> make(std::string_view name) = 0;
-  /// Returns the snapshots in the order of creation.
+  /// Returns the snapshots in creation order.
   virtual VfsResult<std::vector<SnapshotInfo>> list() = 0;
   /// Drops a snapshot. On return, blocks that only it contained may be reused.
   virtual VfsResult<void> drop(std::string_view name) = 0;

@@ -61,8 +61,8 @@ struct FindingKind {
 struct CheckFinding {
   FindingKind kind;
   std::uint64_t inode = 0;  ///< 0: none
-  std::uint64_t block = 0;  ///< in units of FileSystemType::address_unit(); 0: none
-  std::uint32_t count = 0;  ///< meaning depends on the kind
+  std::uint64_t block = 0;  ///< in units of FileSystemType::address_unit(); 0 if there is no block
+  std::uint32_t count = 0;  ///< the meaning depends on the kind
   bool repaired = false;
   std::string text;  ///< one line for users
 };
@@ -83,9 +83,9 @@ struct CheckReport {
   bool log_in_use = false;
   bool unrepaired = false;   ///< a repair did not repair all findings
   std::size_t replayed = 0;  ///< log transactions that a repair replayed, or that it would replay
-  std::string log;  ///< name of the items that `replayed` counts; empty: transactions of a journal
+  std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
   std::uint32_t files = 0, directories = 0;
-  /// Free space, as MountedSystem::space_counts() reports it without pending changes.
+  /// Free space, as MountedSystem::space_counts() reports it when there are no pending changes.
   Counters space;
 
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
@@ -102,13 +102,13 @@ struct CheckOptions {
   /// For a file system with an external log: the log is lost for good, including the changes that
   /// only it had, which is a finding. A repair converts the image to one without an external log.
   bool without_log = false;
-  /// Digests of the current sectors, for callers that check many states of one store. Equal digests
-  /// of a sector mean equal bytes for the lifetime of the checker; 0 means zeroes. A repair writes
-  /// through the store, which updates the digests. Empty: unknown, so everything is read. Findings
-  /// must not depend on digests: the lab compares both.
+  /// Digests of the current sectors, for callers that check many states of one store. Sectors with
+  /// equal digests have equal bytes for the lifetime of the checker; 0 means zeroes. A repair
+  /// writes through the store, which updates the digests. If empty, the digests are unknown, so
+  /// everything is read. Findings must not depend on digests: the lab compares both.
   model::SectorDigests digests = {};
   /// Computes the digest of a sector that begins at `lba`, for checks of data that would be
-  /// written. Null: unknown.
+  /// written. Null if unknown.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -116,8 +116,8 @@ struct CheckOptions {
 class ImageChecker {
  public:
   virtual ~ImageChecker() = default;
-  /// Checks without writing. Checks the state that a mount would show, that is, the image after a
-  /// recovery of its log. Fails if there is no file system of this type, or if the store fails.
+  /// Checks without writing. Checks the state that a mount would show, that is, the image after its
+  /// log has been recovered. Fails if there is no file system of this type, or if the store fails.
   virtual Result<CheckReport> check(const model::SectorStore& store,
                                     const CheckOptions& options) = 0;
   /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
@@ -143,7 +143,7 @@ struct ImageName {
   std::uint64_t inode = 0;
 };
 
-/// Position of a part of a file's content. A hole has kHole for `lba`.
+/// Where a part of a file's contents is. For a hole, `lba` is kHole.
 struct ContentExtent {
   static constexpr std::uint64_t kHole = UINT64_MAX;
   std::uint64_t lba = 0;
@@ -157,21 +157,21 @@ class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual std::uint64_t root() const = 0;  ///< the inode of the root
-  /// Returns a number that differs for images created in different ways. Cached data about inode
-  /// numbers of one image is then not valid for the other.
+  /// Returns a number that differs for images created in different ways. Data cached for one
+  /// image's inode numbers is then invalid for the other.
   virtual std::uint64_t layout() const = 0;
   /// Returns a number that changes when an inode moves, for formats that find inodes through a map
-  /// which is read when the image is opened. Formats with fixed inode positions return 0. Cached
-  /// data of an inode stays valid while this number and the sectors from which the data was read
+  /// which is read when the image is opened. Formats with fixed inode positions return 0. An
+  /// inode's cached data stays valid while this number and the sectors from which the data was read
   /// are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;
-  /// Returns all names except "." and "..", in the order on the disk.
+  /// Returns all names except "." and "..", in on-disk order.
   virtual Result<std::vector<ImageName>> list(std::uint64_t directory) const = 0;
   virtual Result<std::string> readlink(std::uint64_t number) const = 0;
-  /// Returns the content of a regular file up to its size, in order. The last extent may extend
-  /// past the end of the file.
+  /// Returns a regular file's contents up to its size, in order. The last extent may extend past
+  /// the end of the file.
   virtual Result<std::vector<ContentExtent>> content(std::uint64_t number) const = 0;
   /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
   /// as zeroes.
@@ -181,7 +181,7 @@ class ImageReader {
   /// Finds an inode by path: components separated by '/'; "" is the root. Symbolic links are not
   /// followed.
   Result<std::uint64_t> lookup(std::string_view path) const;
-  /// Visits everything below the root, directories before their content. An inode with several
+  /// Visits everything below the root, each directory before its contents. An inode with several
   /// names is visited once per name. Fails if the image cannot be read, if a name refers to a free
   /// inode, or if a directory is reached twice.
   Result<void> walk(
@@ -193,12 +193,12 @@ class ImageReader {
 /// Options by name, as written by users: {"block-size", "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// An option of mkfs. Two names have the same meaning for all types: `uuid`, which receives
-/// `{uuid}` of an adapter, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets
-/// to the current time.
+/// An mkfs option. Two names have the same meaning for all types: `uuid`, which receives an
+/// adapter's `{uuid}`, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets to
+/// the current time.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
-  char letter = 0;           ///< short option of mkfs.headcrash-TYPE; 0 if none
+  char letter = 0;           ///< short option of mkfs.headcrash-TYPE; 0 if it has none
   std::string_view value;    ///< "BYTES"
   std::string_view meaning;  ///< one line, with the default in parentheses
 };
@@ -206,7 +206,7 @@ struct MkfsOption {
 /// Returns the first 16 hexadecimal digits of a UUID. Fails if it has fewer.
 Result<std::uint64_t> id_of_uuid(const std::string& uuid);
 
-/// Description of a new file system, as text and for --json.
+/// A description of a new file system, as text and for --json.
 struct MadeImage {
   std::string text;                                          ///< "2 groups, 64 inodes, ..."
   std::vector<std::pair<std::string, std::uint64_t>> facts;  ///< {"groups", 2}
@@ -214,33 +214,33 @@ struct MadeImage {
 
 struct MountSettings {
   bool force = false;  ///< mounts an image that was not unmounted and needs a check
-  /// False: a system that flushes by itself treats completed writes as durable instead.
+  /// If false, a system that flushes by itself treats completed writes as durable instead.
   bool flushes = true;
   /// If not empty, mounts this snapshot read-only (FileSystemType::has_snapshots).
   std::string snapshot = {};
 };
 
-/// A mounted file system. All functions except the destructor must be called from a fiber of its
+/// A mounted file system. All functions except the destructor must be called from a fiber on its
 /// machine.
 class MountedSystem {
  public:
   virtual ~MountedSystem() = default;
   virtual Vfs& vfs() = 0;
-  /// Closes open files, writes everything and marks the image clean. Afterwards only space_counts()
-  /// and the destructor may be called. If something cannot be written, it returns an error,
-  /// unmounts nevertheless, and leaves the image without the mark.
+  /// Closes open files, writes everything and marks the image clean. Afterwards, only
+  /// space_counts() and the destructor may be called. If something cannot be written, returns an
+  /// error, but still unmounts and does not mark the image clean.
   virtual VfsResult<void> unmount() = 0;
   /// Simulates a power cut: discards everything without writing. Afterwards only the destructor may
   /// be called. May be called after the executor has been halted.
   virtual void abandon() = 0;
-  /// Returns false while background work remains that sync() does not wait for and that would
+  /// Returns false while there is background work for which sync() does not wait and which would
   /// change the result of a check. A power cut may then leave residue.
   virtual bool has_no_pending_changes() const { return true; }
   /// Returns null if snapshots are not supported.
   virtual Snapshots* snapshots() { return nullptr; }
   virtual Transactions* transactions() { return nullptr; }
-  /// Returns the free space according to the mounted file system. Without pending changes, a check
-  /// must report the same counts.
+  /// Returns the free space according to the mounted file system. When there are no pending
+  /// changes, a check must report the same counts.
   virtual Counters space_counts() const = 0;
 };
 
@@ -248,18 +248,18 @@ class MountedSystem {
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
-  /// Runs the alternative recovery, also interrupted and repeated, and compares the results with
-  /// that of repair(). Returns a description of the difference, or an empty string. Does not change
-  /// the image; the outcome depends only on the image's bytes.
+  /// Runs the alternative recovery, including interrupted and repeated runs, and compares the
+  /// results with that of repair(). Returns a description of the difference, or an empty string.
+  /// Does not change the image; the outcome depends only on the image's bytes.
   virtual std::string difference(const model::SectorStore& image) = 0;
   virtual Counters counts() const = 0;  ///< totals of all trials so far
 };
 
-/// A disk of the in-process lab (harness/explorer/in_process/lab_disks.h).
+/// A disk for the in-process lab (harness/explorer/in_process/lab_disks.h).
 struct LabDisk {
   std::uint64_t bytes = 0;
   Settings mkfs = {};
-  /// Size of a second device, which follows the first one on the lab's disk; 0 if none.
+  /// Size of a second device, which follows the first one on the lab's disk; 0 if absent.
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
@@ -276,21 +276,21 @@ struct SystemDescription {
   std::string title;
   bool control = false;          ///< breaks promises on purpose and must be detected
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
-  /// For a control that few workloads reveal: a workload that reveals it, in the notation of
-  /// campaigns: "reuse/3@tiny~2".
+  /// For a control that few workloads reveal: one that does reveal it, in campaign notation:
+  /// "reuse/3@tiny~2".
   std::string shown_by = {};
   Promises promises = {};
   os::DiskQueueOptions queue = {};               ///< the driver order that the system requires
   bool block_copy = false;                       ///< os::BufferCacheOptions
-  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nullopt: any policy
-  /// The system flushes volatile caches by itself if needed. Otherwise the driver flushes after
-  /// every write that something waits for (os::DiskQueueOptions::flush_for_order).
+  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nullopt for any policy
+  /// The system flushes volatile caches by itself if needed. Otherwise, the driver flushes after
+  /// every write for which something waits (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
   /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
-  /// reads an image provides a store in which both have the addresses of a driver
+  /// reads an image provides a store in which both are at their driver addresses
   /// (os/device_stores.h).
   std::size_t devices = 1;
-  /// Required options of mkfs; settings of the user override them.
+  /// Required mkfs options; the user's settings override them.
   Settings mkfs = {};
   /// The lab creates and drops snapshots while the system runs, and checks that existing ones do
   /// not change.
@@ -311,12 +311,12 @@ class SystemUnderTest {
   bool control() const { return description_.control; }
   std::string full_name() const;  ///< "ufs-soft-updates-init"
 
-  /// Must be called from a fiber of `system`. Mounts the file system and first recovers its log.
-  /// The disk must have been formatted by mkfs of this type. Fails if there is no file system, or
-  /// if it must be checked before a mount.
+  /// Must be called from a fiber on `system`. Mounts the file system, after recovering its log. The
+  /// disk must have been formatted by this type's mkfs. Fails if there is no file system, or if it
+  /// must be checked before it is mounted.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
-  /// Returns true if a power cut may leave this finding although the promises are kept.
+  /// Returns true if a power cut may leave this finding even though the promises are kept.
   virtual bool may_leave(const FindingKind& kind) const = 0;
   /// Returns null if there is no alternative recovery.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
@@ -337,7 +337,7 @@ struct DamageCounts {
   std::uint64_t left = 0;     ///< damaged images without enough space for all recovered files
 };
 
-/// Damages a sound image in a way derived from a seed, repairs it, and judges the repair.
+/// Damages a sound image in a way that is derived from a seed, repairs it, and judges the repair.
 class RepairTrials {
  public:
   virtual ~RepairTrials() = default;
@@ -387,11 +387,11 @@ class FileSystemType {
   virtual Result<std::vector<os::SectorRange>> fault_areas(
       const model::SectorStore& store) const = 0;
 
-  /// Returns the names of the values of os::BlockRequest::kind, such as superblocks, inodes, data
-  /// or log. There are at most 16; the first name is for unclassified writes.
+  /// Returns the names for the values of os::BlockRequest::kind, such as superblocks, inodes, data
+  /// or log. There are at most 16; the first is for unclassified writes.
   virtual std::span<const std::string_view> block_kinds() const;
 
-  /// Returns the systems in the order of tables. Names are unique.
+  /// Returns the systems in table order. Names are unique.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
@@ -399,15 +399,15 @@ class FileSystemType {
   /// power cut. For callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
-  /// Returns false if repair() only recovers the log, and reports damage without repairing it. For
-  /// types in which a power cut leaves no damage.
+  /// Returns false if repair() only recovers the log, and reports damage without repairing it. This
+  /// is for types in which a power cut leaves no damage.
   virtual bool repairs_damage() const { return true; }
   /// Returns null if the type has no audit.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
   /// Returns true if the type supports repair_trials().
   virtual bool has_repair_trials() const { return false; }
   /// `sound` is the image of an unmounted file system, in whole sectors; it must outlive the
-  /// trials. Sectors from `log_at` on are an external log; 0 if none. Fails if the image
+  /// trials. Sectors from `log_at` on are an external log; 0 if there is no log. Fails if the image
   /// is not sound, or if the type has no trials.
   virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound,
                                                               std::uint64_t log_at) const;

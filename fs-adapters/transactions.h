@@ -1,6 +1,6 @@
 #pragma once
-// Transactions of several operations: after a power cut, all operations of a transaction are
-// visible, or none. MountedSystem::transactions() returns this interface if the file system
+// Transactions of several operations: after a power cut, either all or none of a transaction's
+// operations are visible. MountedSystem::transactions() returns this interface if the file system
 // supports it.
 //
 // A transaction belongs to the fiber or thread that begins it. It contains all operations of this
@@ -9,8 +9,8 @@
 // has no effect, and the transaction continues. commit() makes nothing durable; a later fsync or
 // sync makes the whole transaction durable.
 //
-// While a transaction is running, nothing at all becomes durable, and fsync and sync of other users
-// wait for its end. Transactions should thus be short.
+// While a transaction is running, nothing at all becomes durable, and other users' fsync and sync
+// calls wait until it ends. Transactions should thus be short.
 //
 // Errors are error numbers: EBUSY if a transaction is running (also for fsync, sync and snapshots
 // within one, which would wait for themselves), EINVAL if none is running, ENOTSUP if the mount has
@@ -23,7 +23,8 @@ namespace headcrash {
 class Transactions {
  public:
   virtual ~Transactions() = default;
-  /// Begins a transaction. Waits while a commit of the file system waits for other transactions.
+  /// Begins a transaction. If a commit of the file system is waiting for other transactions, waits
+  /// for that commit to proceed.
   virtual VfsResult<void> begin() = 0;
   virtual VfsResult<void> commit() = 0;
 };

@@ -12,17 +12,17 @@
 
 namespace headcrash::adapters {
 
-/// Bytes by which the free space of an emptied file system may be smaller than that of a new one,
-/// because maps have grown (estimated).
+/// How many bytes less free space an emptied file system may have than a new one, because maps have
+/// grown (estimated).
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
-/// Size of the pieces in which files grow; no multiple of a block.
+/// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
 
 /// Removes everything below a folder; "" is the root. The folder itself stays.
 VfsResult<void> remove_below(Vfs& vfs, const std::string& folder);
 
-/// Appends pieces to a new file until it has `bytes` bytes or the disk is full. Returns its size, 0
-/// if there is no room for the file. ENOSPC is no error.
+/// Appends pieces to a new file until it has `bytes` bytes or the disk is full. Returns its size,
+/// or 0 if there is no room for the file. ENOSPC is not an error.
 VfsResult<std::uint64_t> write_until_full(Vfs& vfs, const std::string& path, std::uint64_t bytes,
                                           std::size_t piece_bytes = kPieceBytes);
 
@@ -37,7 +37,7 @@ struct UsedSpace {
   std::uint64_t written_bytes = 0;   ///< at most somewhat more than `promised_bytes`
 };
 
-/// Writes a new file that takes the promised share of `free_bytes`, removes it, and settles.
+/// Writes a new file that takes the promised part of `free_bytes`, removes it, and settles.
 VfsResult<UsedSpace> use_space(Vfs& vfs, os::System& machine, const std::string& path,
                                std::uint64_t free_bytes);
 

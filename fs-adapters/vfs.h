@@ -4,10 +4,10 @@
 // There are three kinds of implementations: POSIX system calls inside a guest (harness/guest),
 // headcrash's file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's
 // in-memory reference (harness/oracle). Calls block; in virtual time, the calling fiber waits.
-// Paths are relative to the root of the file system, with components separated by '/', and without
-// "." and "..". Errors are POSIX error numbers, and success is the value.
+// Paths are relative to the file system's root, with components separated by '/', and without "."
+// and "..". Errors are POSIX error numbers, and success is the value.
 //
-// A kernel (fs-adapters/fuse) knows inodes rather than paths. In file systems that support it, a
+// A kernel (fs-adapters/fuse) uses inodes rather than paths. In file systems that support it, a
 // path may therefore begin with an inode (InodeName) from stat(). Such a path follows renames, also
 // reaches open files without a name, and never reaches another file that reuses the number
 // (ESTALE).
@@ -46,17 +46,18 @@ enum class FileHandle : std::int32_t {};
 
 struct OpenOptions {
   bool create = false;
-  bool exclusive = false;  ///< with create: fail with EEXIST if the file exists
+  bool exclusive = false;  ///< with create: fails with EEXIST if the file exists
   bool truncate = false;
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
-  bool direct = false;  ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
-  bool no_access_time = false;  ///< O_NOATIME: reads do not update the time of access
+  /// O_DIRECT: buffers, offsets and lengths must be aligned to the device's blocks
+  bool direct = false;
+  bool no_access_time = false;  ///< O_NOATIME: reads do not update the access time
   std::uint32_t mode = 0644;
 };
 
 /// The type of a file. A whiteout is a character device with number 0:0; overlayfs uses it to hide
-/// a name of the lower layer.
+/// a name in the lower layer.
 enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
@@ -66,10 +67,10 @@ struct FileStatus {
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
-  std::int64_t modified_ns = 0;  ///< time of modification, since the epoch
-  // Set by some file systems only; not used by workloads.
+  std::int64_t modified_ns = 0;  ///< modification time, since the epoch
+  // Set only by some file systems; not used by workloads.
   std::int64_t accessed_ns = 0, changed_ns = 0;
-  std::optional<std::int64_t> born_ns = {};  ///< time of creation
+  std::optional<std::int64_t> born_ns = {};  ///< creation time
   std::uint32_t user = 0, group = 0;
   std::uint64_t generation = 0;  ///< generation of the inode number
 };
@@ -88,7 +89,8 @@ struct InodeName {
   std::string path() const {
     return "//" + std::to_string(inode) + "." + std::to_string(generation);
   }
-  /// Removes the inode name from the front of `path` and returns it; nullopt if `path` has none.
+  /// Removes the inode name from the front of `path` and returns it; nullopt if `path` does not
+  /// begin with one.
   static std::optional<InodeName> take(std::string_view& path) {
     if (!path.starts_with("//")) return std::nullopt;
     InodeName name;
@@ -150,7 +152,8 @@ class Vfs {
  public:
   virtual ~Vfs() = default;
 
-  // Files. pread returns fewer bytes only at the end of the file; pwrite writes all or fails.
+  // Files. pread returns fewer bytes only at the end of the file; pwrite either writes all bytes or
+  // fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
   /// Opens a nameless file for reading and writing, as open(2) with O_TMPFILE.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
@@ -164,8 +167,8 @@ class Vfs {
                                           std::span<const std::byte> data) {
     return pwrite(file, offset, data);
   }
-  /// Writes with RWF_ATOMIC: after a power cut, all of the data is there, or none. Fails with
-  /// ENOTSUP or EINVAL unless file system and device support a unit of this size.
+  /// Writes with RWF_ATOMIC: after a power cut, either all or none of the data is there. Fails with
+  /// ENOTSUP or EINVAL unless the file system and the device support a unit of this size.
   virtual VfsResult<void> pwrite_atomic(FileHandle, std::uint64_t /*offset*/,
                                         std::span<const std::byte> /*data*/) {
     return refuse(ENOTSUP);
@@ -187,7 +190,7 @@ class Vfs {
   virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// Writes the pages of the range and waits for these writes, like sync_file_range(2) with all
+  /// Writes the pages in the range and waits for these writes, like sync_file_range(2) with all
   /// flags.
   virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/,
                                      std::uint64_t /*length*/) {
@@ -196,7 +199,7 @@ class Vfs {
   /// Writes through a shared mapping, then calls msync(MS_SYNC) on these pages.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// Returns the number of extents (contiguous runs of blocks) of the file, after writing dirty
+  /// Returns the number of extents (contiguous runs of blocks) in the file, after writing dirty
   /// data. 0 means that the file has no blocks.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
@@ -219,7 +222,7 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
-  /// The handle is valid for fsync() and close() only.
+  /// The handle may be used only for fsync() and close().
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
@@ -243,7 +246,7 @@ class Vfs {
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Sets inode flags of a file or directory: FS_*_FL of linux/fs.h. `of` masks the flags that
+  /// Sets inode flags of a file or directory: FS_*_FL in linux/fs.h. `of` masks the flags that
   /// workloads use; exactly `flags` of them are set afterwards. Other flags remain unchanged.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
@@ -277,8 +280,8 @@ class Vfs {
 
   /// Simulates think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;
-  /// Starts a program and waits for it: in a guest, a program that does nothing; in virtual time,
-  /// the CPU time of fork and exec.
+  /// Starts a program and waits for it. In a guest, the program does nothing; in virtual time, this
+  /// takes the CPU time of fork and exec.
   virtual void start_program() = 0;
 };
 

@@ -24,8 +24,8 @@ std::string system_words() {
   return std::generic_category().message(errno);
 }
 
-/// Calls `step(done, left)` until all bytes are transferred. Returns false on failure, with errno
-/// set.
+/// Calls `step(done, left)` until all bytes have been transferred. Returns false on failure, with
+/// errno set.
 template <typename Step>
 bool transfer_all(std::size_t bytes, const Step& step) {
   for (std::size_t done = 0; done < bytes;) {

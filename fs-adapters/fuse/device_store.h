@@ -1,7 +1,7 @@
 #pragma once
 // A device or an image file as a store for mkfs and fsck. Accesses go through the page cache;
-// sync() makes writes durable. In a repair, each write() is durable on return. An interrupted
-// repair is run again, so it may rely on its earlier writes being on the device in order.
+// sync() makes writes durable. During a repair, each write() is durable on return: an interrupted
+// repair is run again, so it may rely on its earlier writes having reached the device in order.
 
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ class DeviceStore final : public model::SectorStore {
  public:
   enum class Access : std::uint8_t {
     read_only,
-    alone,  ///< refused while the device is mounted
+    alone,  ///< fails while the device is mounted
     repair  ///< like `alone`, with durable writes
   };
   static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);
@@ -39,12 +39,12 @@ class DeviceStore final : public model::SectorStore {
   std::uint64_t writes_ = 0;
 };
 
-/// The devices of a file system for mkfs and fsck: its main device and optionally its external log,
+/// A file system's devices, for mkfs and fsck: its main device and, optionally, its external log,
 /// as one store (os/device_address.h).
 class OpenedDevices {
  public:
-  /// An empty `log` means no log. Fails as DeviceStore::open() does, or if both paths
-  /// are the same device.
+  /// If `log` is empty, there is no log. Fails as DeviceStore::open() does, or if both paths are
+  /// the same device.
   static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path,
                                                      const std::string& log,
                                                      DeviceStore::Access access);

@@ -1,7 +1,8 @@
-// Operations on file content (file_operations.h).
+// Operations on file contents (file_operations.h).
 //
-// The kernel caches pages of read data. Unless its write-back cache is enabled, it forwards each
-// write before write(2) returns. This file syncs writes with O_SYNC, O_DSYNC or RWF_DSYNC.
+// The kernel caches pages that have been read. Unless its write-back cache is enabled, it forwards
+// each write before write(2) returns. This file syncs writes that have O_SYNC, O_DSYNC or
+// RWF_DSYNC.
 #include "fs-adapters/fuse/file_operations.h"
 
 #include <fcntl.h>
@@ -32,8 +33,7 @@ OpenOptions options_of(int flags) {
           .direct = (flags & O_DIRECT) != 0};
 }
 
-// Flags that are stored in the kernel's copy of the handle and record the sync mode of the open
-// file.
+// Flags stored in the kernel's copy of the handle; they record the open file's sync mode.
 constexpr std::uint64_t kSyncedBit = 1ULL << 32;
 constexpr std::uint64_t kDataSyncedBit = 1ULL << 33;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Operations on file content (operations.h).
+// Operations on file contents (operations.h).
 
 #include "fs-adapters/fuse/fuse_api.h"
 #include "fs-adapters/vfs.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Selects the file system of a FUSE program from the registry (fs-adapters/registry.h) by the
+// Selects the file system for a FUSE program from the registry (fs-adapters/registry.h), by the
 // program's own name. The rest of fs-adapters/fuse uses only vfs.h.
 
 #include <functional>
@@ -13,11 +13,11 @@
 
 namespace headcrash::fuse {
 
-/// The machine required by the mount options, and the function that mounts the file system on it,
+/// The machine that the mount options require, and the function that mounts the file system on it,
 /// from a fiber.
 struct MountPlan {
   MachineOptions machine;
-  std::size_t devices = 1;  ///< 2 with an external log
+  std::size_t devices = 1;  ///< 2 if there is an external log
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
@@ -30,8 +30,8 @@ Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
 /// Describes these options for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 
-/// Returns the type for a program name or path: `prefix` and the type's name. The error lists all
-/// known programs.
+/// Returns the type for a program's name or path, which consists of `prefix` and the type's name.
+/// The error lists all known programs.
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
                                                         std::string_view prefix);
 inline constexpr std::string_view kMountPrefix = "mount.headcrash-",

@@ -1,4 +1,5 @@
-// Tests the selection of file systems by program name, and the consistency of adapters and schemes.
+// Tests how file systems are selected by program name, and whether adapters and schemes are
+// consistent.
 #include "fs-adapters/fuse/file_systems.h"
 
 #include <fmt/format.h>

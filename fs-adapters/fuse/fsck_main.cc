@@ -68,7 +68,7 @@ void print(const adapters::CheckReport& report, const char* replay) {
     fmt::print("log: {}, {}\n", report.log, replay);
 }
 
-/// A device and the options of the check.
+/// A device and the options for checking it.
 struct Check {
   const adapters::FileSystemType& type;
   OpenedDevices& devices;

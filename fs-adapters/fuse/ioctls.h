@@ -1,5 +1,5 @@
 #pragma once
-// Ioctls of the root directory, without an argument, for requests that the kernel does not send to
+// Ioctls on the root directory, without an argument, for requests that the kernel does not send to
 // FUSE file systems. Measurements that compare FUSE and kernel file systems use them (server.h).
 
 #include <sys/ioctl.h>
@@ -8,7 +8,7 @@ namespace headcrash::fuse {
 
 /// Writes everything to the disk before returning.
 inline constexpr unsigned kSyncEverything = _IO('h', 1);
-/// Syncs everything like kSyncEverything, and then empties the cache.
+/// Like kSyncEverything, but then also empties the cache.
 inline constexpr unsigned kDropCaches = _IO('h', 2);
 
 }  // namespace headcrash::fuse

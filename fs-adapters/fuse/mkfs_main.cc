@@ -1,6 +1,6 @@
-// mkfs.headcrash-TYPE creates an empty file system on a device. The type is in the program's name.
-// Its options are those of FileSystemType::mkfs_options(), as `--name VALUE` or as a letter. `--log
-// DEVICE` sets the device of an external log, for types that support it.
+// mkfs.headcrash-TYPE creates an empty file system on a device. The program's name contains the
+// type. Its options are those of FileSystemType::mkfs_options(), as `--name VALUE` or as a letter.
+// `--log DEVICE` sets the device for an external log, for types that support it.
 #include <fmt/format.h>
 #include <getopt.h>
 
@@ -36,7 +36,7 @@ void print_help(const adapters::FileSystemType& type) {
   fmt::print("Example: {}{} /dev/vda\n", kMkfsPrefix, type.name());
 }
 
-/// Options for getopt_long: 'h', 'q', and each option of the type by its letter or, without a
+/// Options for getopt_long: 'h', 'q', and each of the type's options by its letter or, if it has no
 /// letter, by its index.
 struct Known {
   static constexpr int kBeyondLetters = 256, kLog = 255;
@@ -78,7 +78,7 @@ int run(int argc, char** argv) {
       print_help(type);
       return kMade;
     }
-    if (code == '?') return kWrongCall;  // getopt has printed the error
+    if (code == '?') return kWrongCall;  // getopt has already printed the error
     if (code == 'q') {
       quiet = true;
       continue;

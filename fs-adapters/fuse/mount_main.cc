@@ -1,6 +1,6 @@
 // mount.headcrash-TYPE mounts one of headcrash's file systems through FUSE. It is called by hand,
-// by mount(8) (-t headcrash-ufs), or by an adapter. It returns after the mount and leaves a server
-// process behind. Killing that process simulates a power cut.
+// by mount(8) (-t headcrash-ufs), or by an adapter. It returns once the file system is mounted and
+// leaves a server process behind. Killing that process simulates a power cut.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,7 +119,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// Mounts the file system and serves requests. Calls `mounted` after the mount.
+/// Mounts the file system and serves requests. Calls `mounted` once it is mounted.
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);
@@ -142,8 +142,8 @@ void leave_terminal() {
   if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
 }
 
-/// Mounts and serves in a child process. Returns in the parent as soon as the file system is
-/// mounted, or when the child has failed, with the child's exit code.
+/// Mounts and serves in a child process. Returns in the parent once the file system is mounted, or
+/// with the child's exit code if the child has failed.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)

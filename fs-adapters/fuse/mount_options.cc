@@ -1,4 +1,4 @@
-// Parser of -o (mount_options.h).
+// Parses the argument of -o (mount_options.h).
 #include "fs-adapters/fuse/mount_options.h"
 
 #include <algorithm>

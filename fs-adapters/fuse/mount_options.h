@@ -1,6 +1,6 @@
 #pragma once
 // Parses the argument of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component takes
-// the options that it supports. Any remaining option is rejected with a suggestion.
+// the options that it supports. Any remaining option is rejected, with a suggestion.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ class MountOptions {
   /// value.
   Result<void> take(const std::string& name, std::string& value);
   Result<void> take_size(const std::string& name, std::uint64_t& bytes);
-  /// Takes `name` without a value.
+  /// Takes `name`, which must not have a value.
   Result<void> take_flag(const std::string& name, bool& given);
   /// Takes an option whose value is one of `words`. Sets `choice` to its index.
   Result<void> take_choice(const std::string& name, std::span<const std::string> words,

@@ -1,5 +1,5 @@
 #pragma once
-// Node table of a FUSE file system: assigns a number to each inode that the kernel has looked up.
+// A FUSE file system's node table: assigns a number to each inode that the kernel has looked up.
 //
 // A node number is never reused, so a late FORGET for a removed file cannot affect another file
 // that reuses the inode number. A node lives while its lookup count is positive; FORGET lowers the
@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kRootNode = 1;  ///< FUSE_ROOT_ID; never forgotte
 
 class Nodes {
  public:
-  /// Returns the node number of an inode and increments its lookup count. Assigns a number if the
-  /// inode has none.
+  /// Returns an inode's node number and increments its lookup count. Assigns a number if the inode
+  /// does not have one.
   std::uint64_t remember(const InodeName& inode);
   void forget(std::uint64_t node, std::uint64_t times);
   std::optional<InodeName> find(std::uint64_t node) const;

@@ -1,5 +1,5 @@
-// The FUSE operations on names, attributes and directories (operations.h). file_operations.cc has
-// those on file content.
+// FUSE operations on names, attributes and directories (operations.h). Operations on file contents
+// are in file_operations.cc.
 //
 // The kernel may cache names and attributes indefinitely, because every change goes through the
 // kernel.

@@ -1,6 +1,6 @@
 #pragma once
-// Maps the kernel's requests to calls of vfs.h: a table for libfuse's low-level interface. Each
-// function runs on its own fiber and replies before it returns.
+// Maps the kernel's requests to calls of vfs.h functions: a table for libfuse's low-level
+// interface. Each function runs on its own fiber and replies before it returns.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ struct Service {
   Nodes nodes;
 };
 
-/// Registers the root. Fails if the file system has none.
+/// Registers the root. Fails if the file system has no root.
 VfsResult<void> find_root(Service& service);
 
 fuse_lowlevel_ops operation_table();

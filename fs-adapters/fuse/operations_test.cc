@@ -1,4 +1,4 @@
-// Tests the FUSE operation table with raw requests, on a UFS in memory.
+// Tests the FUSE operation table with raw requests, on an in-memory UFS.
 #include "fs-adapters/fuse/operations.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ Bytes text_of(const std::string& text) {
 }
 
 struct Answer {
-  int error = -1;  ///< an errno value; 0 if none
+  int error = -1;  ///< an errno value; 0 if there was no error
   Bytes bytes;
   template <typename Part>
   Part as() const {

@@ -15,16 +15,16 @@ namespace headcrash::fuse {
 enum class Flushes : std::uint8_t {
   where_needed,  ///< flush if the device has a volatile cache
   always,
-  never,  ///< never flush: treat a completed write as durable
+  never,  ///< never flush: a completed write counts as durable
 };
 
 struct MachineOptions {
   os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
   Flushes flushes = Flushes::where_needed;
-  /// The file system flushes, so `where_needed` needs no flushes of the driver.
+  /// The file system flushes, so with `where_needed` the driver need not flush.
   bool flushes_itself = false;
   bool buffered = false;  ///< sets os::RawDiskOptions::buffered
-  std::string log;        ///< device of an external log; empty: none
+  std::string log;        ///< device of an external log; empty if there is no log
 };
 
 /// Owns the clock, the devices and the system. The clock must outlive the devices, and the devices

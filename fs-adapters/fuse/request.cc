@@ -1,4 +1,4 @@
-// Replies from results (request.h).
+// Converts results to replies (request.h).
 #include "fs-adapters/fuse/request.h"
 
 namespace headcrash::fuse {

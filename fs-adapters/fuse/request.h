@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for the FUSE operations: access to the file system that a request belongs to, and
+// Helpers for the FUSE operations: access to the file system to which a request belongs, and
 // replies.
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ inline void reply_done(fuse_req_t request, const VfsResult<void>& done) {
   fuse_reply_err(request, done ? 0 : done.error().value);
 }
 
-/// Returns the path of a node. Fails with ESTALE if the kernel has forgotten it.
+/// Returns a node's path. Fails with ESTALE if the kernel has forgotten it.
 inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t node) {
   const auto inode = service_of(request).nodes.find(node);
   if (!inode) return refuse(ESTALE);
@@ -34,8 +34,8 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// Time for which the kernel may cache names and attributes. It can be long, because every change
-/// goes through the kernel.
+/// How long the kernel may cache names and attributes. It can be long, because every change goes
+/// through the kernel.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
 /// Returns the S_IFMT bits of a file, directory or symbolic link, and 0 for any other type. In a
@@ -48,7 +48,7 @@ std::int64_t nanoseconds_of(const timespec& time);
 /// the kernel.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
-/// Sets the owner of a new object to the caller's user and group. Removes the object on failure.
+/// Sets the owner of a new object to the caller's user and group. On failure, removes the object.
 enum class Made : std::uint8_t { directory, other };
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 

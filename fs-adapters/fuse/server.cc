@@ -1,4 +1,4 @@
-// Fibers for requests (server.h).
+// Serves requests on fibers (server.h).
 #include "fs-adapters/fuse/server.h"
 
 #include <linux/fuse.h>
@@ -31,7 +31,7 @@ bool is_block_device(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISBLK(status.st_mode);
 }
 
-/// Buffers for requests. libfuse allocates the bytes of each buffer on its first use.
+/// Request buffers. libfuse allocates the bytes of each on first use.
 class RequestBuffers {
  public:
   RequestBuffers() {
@@ -182,7 +182,7 @@ void Server::State::sync_everything(const fuse_in_header& request) {
   [[maybe_unused]] const ssize_t told = ::write(fuse_session_fd(session), &answer, sizeof answer);
 }
 
-/// Unmounts the file system. Runs on the fiber of DESTROY or on an internal fiber.
+/// Unmounts the file system. Runs on the fiber that handles DESTROY or on an internal fiber.
 void Server::State::unmount() {
   if (std::exchange(unmounted, true)) return;
   const std::size_t own = active == 0 ? 0 : 1;

@@ -11,7 +11,7 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// Limit of the total size of all inodes' blocks, as a multiple of the device's size. Overlapping
+  /// Limit on the total size of all inodes' blocks, as a multiple of the device size. Overlapping
   /// blocks beyond this limit are not reported individually.
   static constexpr std::uint64_t kTimesMost = 4;
 
@@ -24,7 +24,7 @@ class Checker::State {
     std::uint32_t sectors = 0;
   };
 
-  /// An inode as read, or the error of reading it.
+  /// An inode as read, or the error that occurred when it was read.
   struct KeptInode {
     MapEntry entry;
     Sources sources;
@@ -42,7 +42,7 @@ class Checker::State {
       std::vector<NamedInode> names;
       std::string problem;
     };
-    std::optional<Names> names;  ///< names of a directory, once they have been read
+    std::optional<Names> names;  ///< a directory's names, once they have been read
 
     // State of one comparison.
     std::uint32_t links = 0;
@@ -118,7 +118,7 @@ class Checker::State {
     kept.reset();
   }
 
-  /// Rereads changed inodes. Returns true if any result differs.
+  /// Rereads changed inodes. Returns true if any result has changed.
   bool refresh_inodes() {
     bool changed = false;
     for (const InodeNumber number : allocated_) {
@@ -194,7 +194,7 @@ class Checker::State {
     return *kept;
   }
 
-  // Comparisons between inodes, names and summaries.
+  // Compares inodes, names and summaries with each other.
 
   void compare() {
     clear();
@@ -249,7 +249,7 @@ class Checker::State {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
     }
   }
-  /// Returns the first block that begins at `address`; null if absent.
+  /// Returns the first block that begins at `address`; null if there is no such block.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
     return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second
@@ -278,7 +278,7 @@ class Checker::State {
     }
   }
 
-  /// Claims a sector of inodes. Several inodes may share it, but no other block may.
+  /// Claims a sector that holds inodes. Several inodes may share it, but no other block may.
   void own_inode_sector(SectorAddress address) {
     const Owner* const known = owner_of(address);
     if (known != nullptr && known->content == Content::inodes) {
@@ -378,7 +378,7 @@ class Checker::State {
       const Inode& inode = *kept->inode;
       const std::uint32_t links = kept->links;
       if (links == 0 && inode.links == 0 && kept->entry.unlinked)
-        continue;  // unlinked while open: it has no name
+        continue;  // unlinked while open, so it has no name
       if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)

@@ -1,9 +1,9 @@
 #pragma once
 // Checks the consistency of an image at its newest checkpoint. Recomputes all redundant
-// information: owners of sectors, live bytes of each segment, link counts, the totals of the
-// checkpoint, and the summaries' entries for live blocks. A sound file system has no findings,
-// whether unmounted, recovered or cut at any moment: data that a checkpoint refers to is not
-// overwritten before the next checkpoint is durable.
+// information: owners of sectors, live bytes of each segment, link counts, the checkpoint's totals,
+// and the summaries' entries for live blocks. A sound file system has no findings, whether
+// unmounted, recovered or cut at any moment: data to which a checkpoint refers is not overwritten
+// before the next checkpoint is durable.
 //
 // A Checker with digests of the sectors (Contents) can check successive states. It rereads an inode
 // with its blocks, a directory's names or a segment's summaries only if their sectors have changed.
@@ -22,15 +22,15 @@
 namespace headcrash::lfs {
 
 enum class FindingKind : std::uint8_t {
-  inode,        ///< an inode is invalid, or not at the address in the inode map
-  pointer,      ///< a pointer is invalid, or an inode's count of sectors is wrong
+  inode,        ///< an inode is invalid, or is not at the address in the inode map
+  pointer,      ///< a pointer is invalid, or an inode's sector count is wrong
   doubly_used,  ///< a sector with two owners
-  usage,        ///< wrong live bytes of a segment
-  segment,      ///< wrong state of a segment
+  usage,        ///< a segment's live bytes are wrong
+  segment,      ///< a segment's state is wrong
   name,         ///< a dangling entry, a wrong entry type, or a wrong "." or ".."
   links,        ///< a wrong link count
-  unreachable,  ///< an allocated inode without a name
-  summary,      ///< a live block with a wrong summary entry, or none
+  unreachable,  ///< an allocated inode has no name
+  summary,      ///< a live block's summary entry is wrong or missing
   totals,       ///< wrong totals in the checkpoint
   recovery      ///< the log after the checkpoint cannot be followed
 };
@@ -58,9 +58,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  /// `contents` describes `store`; equal digests mean equal bytes as long as the checker lives.
-  /// Without digests everything is read; the findings are the same. Fails if there is no file
-  /// system or no checkpoint.
+  /// `contents` describes `store`; sectors with equal digests have equal bytes for the lifetime of
+  /// the checker. If there are no digests, everything is read; the findings are the same. Fails if
+  /// there is no file system or no checkpoint.
   Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
 
  private:

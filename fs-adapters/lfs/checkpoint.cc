@@ -1,5 +1,5 @@
-// Checkpoints (store.h). A checkpoint writes all dirty data, then the blocks of the inode map and
-// the usage table, then a checkpoint region.
+// Writes checkpoints (store.h): all dirty data, then the blocks of the inode map and the usage
+// table, then a checkpoint region.
 #include <algorithm>
 
 #include "fs-adapters/lfs/store.h"
@@ -7,8 +7,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments without live bytes, which the current checkpoint records as clean. The end
-/// of the log and the next segment are excluded.
+/// Returns the segments without live bytes, which the current checkpoint records as clean. The
+/// segment at the end of the log and the next segment are excluded.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -99,7 +99,7 @@ class Store::UsageTable {
   }
 
  private:
-  /// Lowers a count, but not below 0: the counts of a damaged table may be too low, which the
+  /// Lowers a count, but not below 0: the counts in a damaged table may be too low, which the
   /// checker reports.
   void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
 
@@ -139,8 +139,8 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   return changed;
 }
 
-/// Fills in the usage table blocks of a region. Must be called last, when all other items have
-/// their addresses.
+/// Fills in a region's usage table blocks. Must be called last, when all other items have their
+/// addresses.
 void Store::fill_usage_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.usage_blocks) {
     SectorAddress& known = checkpoint_.usage_blocks[number];
@@ -170,10 +170,10 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
   }
 }
 
-/// Writes the changed blocks of map and table. The table's blocks are in one region, with the last
-/// blocks of the map. If a long table has more changed blocks than fit a segment, they are in
-/// several regions, each block once. Blocks already written then lack the segment changes that the
-/// advancing log causes afterwards (settle_states).
+/// Writes the changed blocks of the map and the table. The table's blocks are in one region, with
+/// the last blocks of the map. If a long table has more changed blocks than fit in a segment, they
+/// are in several regions, each block once. Blocks already written then lack the segment changes
+/// that the advancing log causes afterwards (settle_states).
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All changes that the records describe have been written.
@@ -238,9 +238,9 @@ VfsResult<void> Store::write_checkpoint_region() {
   // The other checkpoint region stays valid until this region is complete.
   TRY(write_sectors(checkpoint_region(c.sequence), bytes));
   TRY(flush_device());
-  // No mountable checkpoint refers to the emptied segments now.
+  // Now no mountable checkpoint refers to the emptied segments.
   give_back(emptied);
-  // If space was short, a cleaned segment may contain new live data already. Such a segment is
+  // If space was short, a cleaned segment may already contain new live data. Such a segment is
   // counted later.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;

@@ -1,6 +1,6 @@
 // The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3). It reads whole segments and
 // marks their live data dirty, like a user's writes; a checkpoint then writes it elsewhere. The
-// cache has a single copy of each block, so an older copy never replaces a newer one.
+// cache has only one copy of each block, so an older copy never replaces a newer one.
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +10,11 @@ namespace headcrash::lfs {
 
 namespace {
 
-// Sprite's thresholds were a few tens of segments, and 50 to 100; small disks have fewer.
+// Sprite's thresholds were a few tens of segments, and 50 to 100; small disks have fewer segments.
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // segments that a pass may read, at least
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // number of segments that a pass may always read
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns the bytes that a checkpoint writes in addition to file blocks, including the unused ends
+/// Returns how many bytes a checkpoint writes in addition to file blocks, including the unused ends
 /// of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
@@ -40,8 +40,8 @@ std::uint64_t Store::overhead_bytes() const {
 /// Returns the log space that is reserved for the cleaner; a pass with less space would gain
 /// nothing. A pass frees the dead data of the segments that it reads, and with more space it can
 /// read more segments. Its checkpoint rewrites the changed blocks of the map and the table, in the
-/// worst case all of them, even if few segments were cleaned. If a share `dead` of each segment is
-/// dead, a pass breaks even with tables / dead bytes of space. The result is twice that amount.
+/// worst case all of them, even if few segments were cleaned. If a fraction `dead` of each segment
+/// is dead, a pass breaks even with tables / dead bytes of space. The result is twice that amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
@@ -157,7 +157,7 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
 }
 
 /// Runs one pass at a time, because two concurrent passes would read the same segments and rely on
-/// the same free space. A caller that had to wait for another pass returns the result of that pass.
+/// the same free space. A caller that had to wait for another pass returns that pass's result.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);
@@ -196,8 +196,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // The index blocks and inodes of the moved blocks must also be rewritten. Their size is known
-    // for the segments read so far, and is estimated for this segment.
+    // The index blocks and inodes that refer to the moved blocks must also be rewritten. Their size
+    // is known for the segments read so far, and is estimated for this segment.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

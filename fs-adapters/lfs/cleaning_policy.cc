@@ -1,6 +1,6 @@
-// The policies of the segment cleaner (cleaning_policy.h).
+// Implements the segment cleaner's policies (cleaning_policy.h).
 //
-// A pass selects few of many segments, and the segments selected by the next pass have similar
+// A pass selects a few of many segments, and the segments selected by the next pass have similar
 // values. Therefore only candidates worth about as much as the last segment of the previous pass
 // are put into a heap. If they do not suffice, all candidates are. Write-back order uses a radix
 // sort, because a pass has thousands of blocks and the simulator runs millions of passes.
@@ -80,8 +80,8 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   }
 }
 
-/// Selects the best candidates of `ranked_` until the pass is full. Returns false if `ranked_` does
-/// not suffice.
+/// Selects the best candidates from `ranked_` until the pass is full. Returns false if they do not
+/// suffice.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

@@ -29,31 +29,31 @@ namespace headcrash::lfs {
 
 enum class Selection : std::uint8_t { greedy, cost_benefit, min_declining_cost };
 enum class WriteBackOrder : std::uint8_t {
-  as_read,  ///< in the order of selection, and within a segment in the order of the log
+  as_read,  ///< in selection order, and within a segment in log order
   by_age,   ///< by time of last modification, oldest first
 };
 std::string_view name(Selection selection);
 std::string_view name(WriteBackOrder order);
 
-/// A segment that is neither clean nor being written.
+/// A segment that is neither clean nor currently being written.
 struct Candidate {
   std::uint32_t segment = 0;
   std::uint32_t live = 0;  ///< in bytes (in the simulator: files), at most `segment_size`
-  /// Time since the youngest block was modified, in any unit common to all candidates.
+  /// Time since the youngest block was modified, in any unit that all candidates share.
   std::uint64_t age = 0;
 };
 
-/// Returns the value of cleaning a segment; higher values are cleaned first. Infinite for an empty
-/// segment, 0 for a full one. `live` and `segment_size` must have the same unit.
+/// Returns the value of cleaning a segment; segments with higher values are cleaned first. Infinite
+/// for an empty segment, 0 for a full one. `live` and `segment_size` must have the same unit.
 double worth(Selection selection, const Candidate& candidate, std::uint64_t segment_size);
 
 struct CleaningOptions {
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint64_t segment_size = 512 * 1024;
-  /// Bytes of live data after which a pass stops reading segments (Sprite LFS: 10 MB of the file
-  /// cache). The last segment may exceed this limit; otherwise a small limit could exclude every
-  /// segment.
+  /// How many bytes of live data a pass reads before it stops reading segments (Sprite LFS: 10 MB
+  /// of the file cache). The last segment may exceed this limit; otherwise, a small limit could
+  /// exclude every segment.
   std::uint64_t live_at_once = 10 * 1024 * 1024;
   std::uint32_t segments_at_once = std::numeric_limits<std::uint32_t>::max();
   /// Cleaning starts when fewer than `start_below` segments are clean, and continues until
@@ -69,14 +69,14 @@ inline bool may_stop(const CleaningOptions& options, std::uint32_t clean_segment
   return clean_segments >= options.stop_at;
 }
 
-/// Selects the segments of a cleaning pass. Keeps its buffers between calls.
+/// Selects the segments for a cleaning pass. Keeps its buffers between calls.
 class SegmentSelector {
  public:
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
 
-  /// Returns the segments of one pass in reading order; on equal value, lower segments first. Empty
-  /// if all candidates are full. Valid until the next call. REQUIRES: no candidate has more live
-  /// data than fits a segment.
+  /// Returns the segments of one pass in reading order; at equal value, lower segments come first.
+  /// Empty if all candidates are full. Valid until the next call. REQUIRES: no candidate has more
+  /// live data than fits in a segment.
   std::span<const Candidate> choose(std::span<const Candidate> candidates);
 
   const CleaningOptions& options() const { return options_; }
@@ -84,7 +84,7 @@ class SegmentSelector {
  private:
   struct Ranked {
     double worth = 0;
-    std::uint32_t index = 0;  ///< index of the candidate
+    std::uint32_t index = 0;  ///< the candidate's index
   };
 
   template <Selection kSelection>
@@ -93,8 +93,8 @@ class SegmentSelector {
   bool take(std::span<const Candidate> candidates);
 
   CleaningOptions options_;
-  /// Candidates worth less than this are considered only if the candidates above it do not suffice.
-  /// Derived from the previous pass; affects the speed, not the result.
+  /// Candidates worth less than this are considered only if those above it do not suffice. Derived
+  /// from the previous pass; affects the speed, not the result.
   double least_worth_ = 0;
   std::vector<Ranked> ranked_;
   std::vector<Candidate> chosen_;

@@ -1,4 +1,4 @@
-// Tests of the cleaning policies: selected segments, their number, and write-back order
+// Tests the cleaning policies: selected segments, their number, and write-back order
 // (cleaning_policy.h).
 #include "fs-adapters/lfs/cleaning_policy.h"
 
@@ -111,7 +111,7 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // Similar passes, and occasionally one whose segments are all worse or all better.
+      // Similar passes, with an occasional one whose segments are all worse or all better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,

@@ -1,4 +1,4 @@
-// Overlays and combined digests of sectors (contents.h).
+// Overlays, and combined digests of sectors (contents.h).
 #include "fs-adapters/lfs/contents.h"
 
 #include <algorithm>

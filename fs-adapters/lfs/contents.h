@@ -29,8 +29,8 @@ struct WrittenSectors {
 /// A read-only view of a store in which some sectors are replaced.
 class Overlay final : public model::SectorStore {
  public:
-  /// Shows the store `below`, with the written sectors `above` on top. Both arguments must remain
-  /// valid until the next call or the destruction of this object.
+  /// Shows the store `below`, with the written sectors `above` on top of it. Both arguments must
+  /// remain valid until the next call or the destruction of this object.
   void show(const model::SectorStore& below, const WrittenSectors& above);
   /// Returns the position of the sector in the overlay, counted from 1; 0 if the sector is not
   /// replaced.
@@ -50,7 +50,7 @@ class Overlay final : public model::SectorStore {
   std::vector<std::uint32_t> shown_;   ///< sectors with a place
 };
 
-/// The digests of the sectors of a store (CheckOptions::digests), or of an overlay above the store.
+/// The digests of a store's sectors (CheckOptions::digests), or of an overlay on top of the store.
 class Contents {
  public:
   Contents() = default;  ///< no digests
@@ -70,7 +70,7 @@ class Contents {
   const Overlay* overlay_ = nullptr;
 };
 
-/// The source sectors of a result.
+/// The sectors from which a result was computed.
 class Sources {
  public:
   using Run = tree::NotedStore::Run;

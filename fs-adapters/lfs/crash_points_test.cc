@@ -1,7 +1,7 @@
 // Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
-// be intact. After a mount, names and link counts must match the state after some operation that is
-// not earlier than the last synced operation. Each file must have a content that it had at some
-// time, and synced data must exist. An unmount must leave no findings.
+// be intact. After a mount, names and link counts must match the state after some operation no
+// earlier than the last synced one. Each file must have contents that it had at some time, and
+// synced data must exist. An unmount must leave no findings.
 
 #include <algorithm>
 #include <functional>
@@ -47,8 +47,8 @@ class Recorder {
     std::size_t writes = 0;  ///< disk writes at that time
     bool synced = false;     ///< no power cut after this point may show an earlier state
   };
-  /// A file's content from a certain disk write on. If it was synced, no later power cut may show
-  /// older content.
+  /// A file's contents from a certain disk write on. If they were synced, no later power cut may
+  /// show older contents.
   struct Content {
     std::string text;
     std::size_t writes = 0;
@@ -327,8 +327,8 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
   }
 }
 
-/// Uses a usage table with more blocks than fit a segment. HEADCRASH_CUT_STEP=1 in the environment
-/// tests every crash point instead of every fifth.
+/// Uses a usage table with more blocks than fit in a segment. HEADCRASH_CUT_STEP=1 in the
+/// environment tests every crash point instead of every fifth.
 TEST(LfsCrashPoints, WithALongUsageTable) {
   Crashes crashes(
       {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
@@ -369,7 +369,7 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times without a requested checkpoint; data of the newest checkpoint
+/// The log wraps around several times without a requested checkpoint; data in the newest checkpoint
 /// must still exist.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(

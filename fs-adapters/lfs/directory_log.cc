@@ -9,9 +9,9 @@ using namespace little_endian;
 namespace {
 
 constexpr std::size_t kFixedBytes = 32;    // size of Sprite's shortest entry
-constexpr std::size_t kCreatedBytes = 20;  // user, group, time, length of the target
+constexpr std::size_t kCreatedBytes = 20;  // user, group, time, and length of the target
 constexpr std::size_t kTargetMax = 4095;
-// Flag 1 was set in the last record by earlier versions.
+// Earlier versions set flag 1 in the last record.
 constexpr std::uint8_t kMoreFollows = 2;
 
 std::size_t round_up_4(std::size_t bytes) {

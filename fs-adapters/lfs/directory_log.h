@@ -1,9 +1,9 @@
 #pragma once
 // The directory operation log: a record of each name change, written in a region before the inodes
-// and directory blocks concerned.
+// and directory blocks that it concerns.
 //
 // A record describes the state after the change, so it can be applied repeatedly. It contains the
-// inode that the name now refers to, or the removal of the name, and the resulting link counts of
+// inode to which the name now refers, or the removal of the name, and the resulting link counts of
 // the directory and the inode. Records of one operation (a rename) are consecutive, and all but the
 // last have `more_follows`. The records of one operation may span several regions; recovery applies
 // all of them or none.
@@ -37,7 +37,7 @@ struct NameRecord {
   InodeNumber directory = 0;
   std::uint32_t directory_generation = 0;
   std::uint16_t directory_links = 0;  ///< after the operation
-  std::uint32_t block = 0;            ///< directory block that got the entry
+  std::uint32_t block = 0;            ///< directory block that received the entry
   InodeNumber target = 0;
   std::uint32_t target_generation = 0;
   std::uint16_t target_links = 0;  ///< after the operation; 0 if the inode is removed
@@ -57,7 +57,7 @@ struct NameRecord {
 /// Appends the encoding, a multiple of 4 bytes, to `into`.
 void append(const NameRecord& record, std::vector<std::byte>& into);
 std::size_t encoded_bytes(const NameRecord& record);
-/// Decodes the records of one log block, up to its zeroes. Returns nullopt if they are invalid.
+/// Decodes the records in one log block, up to its zeroes. Returns nullopt if they are invalid.
 std::optional<std::vector<NameRecord>> decode_directory_log(std::span<const std::byte> bytes);
 
 }  // namespace headcrash::lfs

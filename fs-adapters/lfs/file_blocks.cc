@@ -11,7 +11,7 @@ namespace headcrash::lfs {
 using namespace little_endian;
 
 namespace {
-// Allowance for index blocks and inodes that a new block makes dirty.
+// Allowance for the index blocks and inodes that a new block makes dirty.
 constexpr std::uint32_t kMarginBlocks = 8;
 }  // namespace
 
@@ -20,8 +20,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Returns the memory of in-core structures. Counts only the part of the inode map that is in the
-/// log. Counts the usage table twice, because the store has two copies.
+/// Returns the memory used by in-core structures. Of the inode map, counts only the part that is in
+/// the log. Counts the usage table twice, because the store has two copies.
 std::size_t Store::bytes_in_core() const {
   // Estimated memory for each entry of CoreInode::dirty.
   constexpr std::size_t kDirtyBlockBytes = 32;
@@ -30,7 +30,7 @@ std::size_t Store::bytes_in_core() const {
          dirty_bytes_ / s_.block_bytes * kDirtyBlockBytes + records_.size();
 }
 
-/// Returns the limit of live data on the disk; the cleaner needs the remaining space.
+/// Returns the limit on live data on the disk; the cleaner needs the remaining space.
 std::uint64_t Store::capacity_bytes() const {
   // The summaries of a segment, and the unusable space at its end.
   const std::uint64_t overhead =
@@ -38,7 +38,7 @@ std::uint64_t Store::capacity_bytes() const {
   return (s_.segments - s_.reserve_segments) * (s_.segment_bytes() - overhead);
 }
 
-/// Returns true if `bytes` fit the disk, and fit the log until the next cleaning pass.
+/// Returns true if `bytes` fit on the disk, and fit in the log until the next cleaning pass.
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
@@ -66,7 +66,7 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Returns a block at its log address; an empty buffer for address 0.
+/// Returns the block at a log address; an empty buffer for address 0.
 VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
   const os::BufferKey key = key_of(inode, block);
   if (auto buffer = cache.cached(key)) return buffer;
@@ -108,7 +108,7 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
   return {};
 }
 
-/// Returns the length of a block's buffer. A directory's buffer ends with the directory.
+/// Returns the length of a block's buffer. A directory's buffer ends where the directory ends.
 std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
                                   std::uint32_t at_least) const {
   if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
@@ -118,8 +118,8 @@ std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
   return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
-/// Returns the buffer with a length of `bytes`. The last block of a small file may have a shorter
-/// length in the log; added bytes are zero.
+/// Returns the buffer, with a length of `bytes`. A small file's last block may be shorter in the
+/// log; added bytes are zero.
 os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   if (buffer.bytes().size() == bytes) return buffer;
   const os::BufferKey key = buffer.key();
@@ -133,8 +133,8 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// For sequential reads, also requests the next block if it is adjacent. If the next block is
-/// elsewhere in the log, a seek for a block that may not be needed costs more than it saves.
+/// For sequential reads, also requests the next block if it is adjacent. If it is elsewhere in the
+/// log, seeking for a block that may not be needed costs more than it saves.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -222,7 +222,7 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Frees the data blocks from `first` to `end`, exclusive, below the index block. Sets `empty` if
+/// Frees the data blocks below the index block from `first` to `end`, exclusive. Sets `empty` if
 /// the index block has no pointers left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
@@ -237,7 +237,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
-  // Number of data blocks below one pointer, and the first data block.
+  // The number of data blocks reachable through one pointer, and the first of them.
   std::uint64_t each = 1;
   for (std::uint8_t i = 0; i < level; ++i) each *= p;
   std::uint64_t start = base;
@@ -308,7 +308,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
-    // The cleaner can then recognise the file's old blocks as dead without reading its inode.
+    // The cleaner can then recognise that the file's old blocks are dead without reading its inode.
     if (size_bytes == 0) {
       if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());

@@ -1,5 +1,5 @@
 #pragma once
-// The mounted log-structured file system: the tree's Vfs over the log's store.
+// The mounted log-structured file system: the tree's Vfs on top of the log's store.
 //
 // All functions except abandon() must be called from a fiber.
 

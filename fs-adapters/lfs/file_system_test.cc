@@ -1,4 +1,4 @@
-// Tests of each operation of the mounted file system, and of the state after an unmount.
+// Tests each operation of the mounted file system, and the state after an unmount.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {

@@ -1,4 +1,4 @@
-// Encoding of the structures (format.h). FORMAT.md describes the layout.
+// Encodes and decodes the structures (format.h). FORMAT.md describes the layout.
 #include "fs-adapters/lfs/format.h"
 
 #include <fmt/core.h>
@@ -19,9 +19,9 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 2;
-// With a long usage table, which version 2 programs cannot read.
+// Used if the usage table is long, which version 2 programs cannot read.
 constexpr std::uint32_t kLongTableVersion = 3;
-constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // flags of a checkpoint
+constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // a checkpoint's flags
 constexpr std::size_t kSuperblockChecksumAt = 60;
 constexpr std::size_t kSummaryChecksumAt = 52;
 constexpr std::size_t kInodeChecksumAt = 124;
@@ -35,10 +35,10 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Returns the checksum of a structure that ends with this checksum and is part of a region with
-/// its own checksum. A message followed by its CRC is a multiple of the polynomial. With a plain
-/// CRC, the region's checksum would therefore not detect that one such structure was replaced by
-/// another. The multiplication avoids this.
+/// Returns the checksum of a structure that ends with this checksum and is part of a region that
+/// has its own checksum. A message followed by its CRC is a multiple of the polynomial. With a
+/// plain CRC, the region's checksum would therefore not detect that one such structure was replaced
+/// by another. The multiplication avoids this.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;
 }
@@ -279,7 +279,7 @@ void encode(const Summary& s, const Superblock& superblock, std::span<std::byte>
     store8(b, at + 13, entry.sectors);
     at += kSummaryEntryBytes;
   }
-  // sprite92 has no checksum in a summary; the trailer of the region validates the summary.
+  // In sprite92, a summary has no checksum; the region's trailer validates it.
   if (superblock.checksums) store32(b, kSummaryChecksumAt, checksum_without(b, kSummaryChecksumAt));
 }
 

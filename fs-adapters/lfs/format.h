@@ -37,12 +37,12 @@ inline constexpr std::uint32_t kMapEntryBytes = 12;
 inline constexpr std::uint32_t kUsageEntryBytes = 16;
 inline constexpr std::uint32_t kSummaryHeaderBytes = 64;
 inline constexpr std::uint32_t kSummaryEntryBytes = 16;
-inline constexpr InodeNumber kRootInode = 2;  // the traditional number of the root
+inline constexpr InodeNumber kRootInode = 2;  // the root's traditional number
 inline constexpr SectorAddress kSuperblockAddress = 16;
 
-/// A block of a file: data (level 0) or an index block. Index blocks of a level are numbered in the
-/// order of the data that they map. Block 0 of level 1 is the single indirect block. Blocks 1 and
-/// up of level 1 are below the double indirect block (block 0 of level 2), and so on.
+/// A block of a file: data (level 0) or an index block. Index blocks on a level are numbered in the
+/// order of the data that they map. Block 0 on level 1 is the single indirect block. Blocks 1 and
+/// up on level 1 are below the double indirect block (block 0 on level 2), and so on.
 struct BlockId {
   std::uint8_t level = 0;
   std::uint32_t index = 0;
@@ -50,7 +50,7 @@ struct BlockId {
   bool operator<(const BlockId& other) const {
     return level != other.level ? level < other.level : index < other.index;
   }
-  /// Block number in the buffer cache: data from 0 up, index blocks below 0.
+  /// Block number in the buffer cache: 0 and up for data, below 0 for index blocks.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);
   }
@@ -60,7 +60,7 @@ struct BlockId {
   }
 };
 
-/// Returns the target of an inode's pointer, 0 to kPointers - 1.
+/// Returns the block to which an inode's pointer, 0 to kPointers - 1, refers.
 inline BlockId block_of_pointer(std::uint32_t slot) {
   if (slot < kDirectPointers) return {0, slot};
   return {static_cast<std::uint8_t>(slot - kDirectPointers + 1), 0};
@@ -74,7 +74,8 @@ struct PointerPlace {
 };
 
 struct Superblock {
-  std::uint32_t id = 0;  ///< file system id; blocks left by an older file system have another id
+  /// file system id; blocks left by an older file system have a different id
+  std::uint32_t id = 0;
   std::uint32_t block_bytes = 4096;
   std::uint32_t segment_sectors = 0;
   std::uint32_t segments = 0;
@@ -119,8 +120,8 @@ struct Superblock {
   PointerPlace pointer_place(BlockId block) const;
   /// Returns the maximum number of blocks on `level` in a file.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
-  /// Returns the size of a block in the log, for a file of `size_bytes`. Only the last block of a
-  /// file without index blocks may be shorter than a block.
+  /// Returns the size in the log of a block in a file of `size_bytes`. A file's last block may be
+  /// shorter than a full block only if the file has no index blocks.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
   bool operator==(const Superblock&) const = default;
 };
@@ -132,9 +133,9 @@ Result<Superblock> decode_superblock(std::span<const std::byte> sector,
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
-  std::uint32_t version = 0;  ///< version of its entry in the inode map when it was written
+  std::uint32_t version = 0;  ///< version in the inode map when the inode was written
   std::array<SectorAddress, kPointers> pointers = {};
-  std::uint32_t sectors = 0;  ///< sectors of the file's blocks, including index blocks
+  std::uint32_t sectors = 0;  ///< number of sectors in the file's blocks, including index blocks
   bool operator==(const Inode&) const = default;
 };
 void encode(const Inode& inode, std::span<std::byte> into);  ///< writes kInodeBytes bytes
@@ -148,7 +149,7 @@ struct MapEntry {
   bool unlinked = false;      ///< open, but has no name
   /// Incremented when the number is freed and when the file is truncated to 0.
   std::uint32_t version = 0;
-  std::uint32_t accessed = 0;  ///< seconds since the epoch, at the inode's last write
+  std::uint32_t accessed = 0;  ///< seconds since the epoch, as of the inode's last write
   bool operator==(const MapEntry&) const = default;
   bool allocated() const { return address != 0; }
 };
@@ -157,8 +158,8 @@ void encode(const MapEntry& entry, std::span<std::byte> into);
 MapEntry decode_map_entry(std::span<const std::byte> bytes);
 
 enum class SegmentState : std::uint8_t {
-  clean,  ///< may be written
-  dirty,  ///< has live data, or became empty since the last checkpoint
+  clean,  ///< may be overwritten
+  dirty,  ///< has live data, or has become empty since the last checkpoint
   active  ///< contains the end of the log, or is the segment after that
 };
 struct SegmentUsage {
@@ -172,20 +173,20 @@ SegmentUsage decode_usage(std::span<const std::byte> bytes);
 
 struct Checkpoint;
 /// Corrects the states of entries read from the checkpoint's blocks. A long table is written while
-/// the log advances, so states in its blocks may be older than its last block. The segment of the
-/// log's end and the next one are active; segments without live bytes and table blocks are clean;
-/// all others are dirty. A short table is left unchanged.
+/// the log advances, so states in its blocks may be older than its last block. The segment at the
+/// end of the log and the next one are active; segments without live bytes and table blocks are
+/// clean; all others are dirty. A short table is left unchanged.
 void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
                    std::vector<SegmentUsage>& usage);
 
-/// Writes the checksum at the end of a block of the map or of the usage table.
+/// Writes the checksum at the end of a map block or usage table block.
 void seal_table_block(std::span<std::byte> block);
 /// Returns true if the checksum is correct; not checked for sprite92.
 bool table_block_intact(std::span<const std::byte> block, const Superblock& superblock);
 
 /// The kind of a block in a region.
 enum class Content : std::uint8_t {
-  data = 0,  ///< index blocks of levels 1 to 3 are `data` plus the level
+  data = 0,  ///< index blocks on levels 1 to 3 are `data` plus the level
   index1 = 1,
   index2 = 2,
   index3 = 3,
@@ -199,7 +200,7 @@ struct SummaryEntry {
   Content content = Content::data;
   InodeNumber inode = 0;      ///< for blocks of a file
   std::uint32_t version = 0;  ///< for blocks of a file
-  std::uint32_t index = 0;    ///< block number in the file, the inode map or the usage table
+  std::uint32_t index = 0;    ///< block number within the file, the inode map or the usage table
   std::uint8_t sectors = 0;
   bool operator==(const SummaryEntry&) const = default;
   bool of_file() const { return content <= Content::index3; }
@@ -226,8 +227,8 @@ struct Summary {
 };
 /// `into` must be summary_sectors() sectors of zeroes.
 void encode(const Summary& summary, const Superblock& superblock, std::span<std::byte> into);
-/// Returns the length of the summary that begins with this sector; nullopt if the sector does not
-/// begin a summary of this file system.
+/// Returns the length of the summary that begins with this sector; nullopt if no summary of this
+/// file system begins here.
 std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> sector,
                                              const Superblock& superblock);
 /// Decodes a summary. Returns nullopt if the bytes are not a summary, are damaged, or describe a
@@ -238,7 +239,7 @@ std::optional<Summary> decode_summary(std::span<const std::byte> bytes,
 /// trailer.
 bool region_complete(const Summary& summary, const Superblock& superblock,
                      std::span<const std::byte> region);
-/// Encodes the last sector of a region in sprite92.
+/// Encodes the last sector of a region, for sprite92.
 void encode_trailer(const Summary& summary, const Superblock& superblock,
                     std::span<std::byte> sector);
 
@@ -254,7 +255,7 @@ struct Checkpoint {
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
   bool clean = false;  ///< written by an unmount or mkfs: no log follows
-  /// The log after the checkpoint must be rolled forward; false if that part of the log was
+  /// Whether the log after the checkpoint must be rolled forward; false if that part of the log was
   /// discarded.
   bool log_counts = true;
   std::uint64_t live_bytes = 0;
@@ -263,7 +264,7 @@ struct Checkpoint {
   // Counters since mkfs.
   std::uint64_t regions_written = 0, sectors_written = 0, segments_cleaned = 0,
                 checkpoints_written = 0;
-  /// Addresses of the inode map's blocks; 0 if no inode of the block was ever allocated.
+  /// Addresses of the inode map's blocks; 0 if no inode in the block was ever allocated.
   std::vector<SectorAddress> map_blocks;
   std::vector<SectorAddress> usage_blocks;
 

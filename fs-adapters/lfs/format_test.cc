@@ -1,4 +1,4 @@
-// Tests of the encoding: structures round-trip, and damaged ones are rejected.
+// Tests the encoding: structures round-trip, and damaged ones are rejected.
 #include "fs-adapters/lfs/format.h"
 
 #include <gtest/gtest.h>

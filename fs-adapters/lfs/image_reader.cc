@@ -1,4 +1,4 @@
-// Follows the map, pointers and names of an image (image_reader.h).
+// Follows an image's map, pointers and names (image_reader.h).
 #include "fs-adapters/lfs/image_reader.h"
 
 #include <fmt/core.h>

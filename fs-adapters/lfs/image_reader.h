@@ -24,21 +24,21 @@ struct NamedInode {
 class ImageReader {
  public:
   /// The store must outlive the reader. Reads the map and the usage table. `contents` describes the
-  /// store, for refresh().
+  /// store and is used by refresh().
   static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
-  /// Rereads the store, except blocks of map and usage table that are unchanged according to
-  /// `contents`. Returns whether anything has changed. Fails as open() does, or if the superblock
-  /// has changed. The reader must not be used after an Error.
+  /// Rereads the store, except blocks of the map and the usage table that are unchanged according
+  /// to `contents`. Returns whether anything has changed. Fails as open() does, or if the
+  /// superblock has changed. The reader must not be used after an Error.
   Result<bool> refresh(const Contents& contents);
 
   const Superblock& superblock() const { return superblock_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const std::vector<MapEntry>& map() const { return map_; }
-  /// Returns the entries of the usage table, which do not count the table's own blocks.
+  /// Returns the entries in the usage table, which do not count the table's own blocks.
   const std::vector<SegmentUsage>& usage() const {
     return superblock_.long_usage_table() ? settled_usage_ : usage_;
   }
-  /// Returns the live bytes of a segment, including the usage table's own blocks.
+  /// Returns a segment's live bytes, including the usage table's own blocks.
   std::uint64_t live_bytes(SegmentNumber segment) const {
     return std::uint64_t{usage_[segment].live_bytes} + table_bytes_[segment];
   }
@@ -53,7 +53,7 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Same, but also fails if the blocks exceed the budget `sectors`.
+  /// Like the above, but also fails if the blocks exceed the budget `sectors`.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -92,7 +92,7 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  /// A cached block of the inode map or of the usage table.
+  /// A cached block of the inode map or the usage table.
   struct Known {
     SectorAddress address = 0;
     Sources sources;
@@ -112,7 +112,7 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;  ///< entries as read from the disk
-  /// Entries with corrected states; used for a long table only.
+  /// Entries with corrected states; used only for a long table.
   std::vector<SegmentUsage> settled_usage_;
   std::vector<std::uint32_t> table_bytes_;      ///< bytes of usage table blocks in each segment
   std::vector<Known> map_known_, usage_known_;  ///< cached blocks, by block number

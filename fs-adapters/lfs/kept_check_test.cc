@@ -1,6 +1,6 @@
-// Compares a checker that uses digests with a checker that reads everything, for successive crash
-// states of a busy log, both sound and damaged. The findings must be equal, and both repairs must
-// leave the same bytes.
+// Compares a checker that uses digests with one that reads everything, for successive crash states
+// of a busy log, both sound and damaged. The findings must be equal, and both repairs must leave
+// the same bytes.
 
 #include <cstring>
 #include <random>

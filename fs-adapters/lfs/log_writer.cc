@@ -1,4 +1,4 @@
-// Flushing files into regions of the log (store.h).
+// Flushes files into regions of the log (store.h).
 //
 // A flush plans a region with as much as fits: blocks of one file after another, data before its
 // index blocks, and the inodes of files whose last block is included. The plan determines the
@@ -45,7 +45,7 @@ void Store::add_live(SectorAddress address, std::uint32_t bytes, std::int64_t mo
 }
 
 void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
-  // The pointer of a damaged index block may be invalid; the checker reports that.
+  // A damaged index block may contain invalid pointers; the checker reports them.
   if (!s_.holds(address, 1)) return;
   SegmentUsage& usage = usage_[s_.segment_of(address)];
   const std::uint32_t dropped = std::min(usage.live_bytes, bytes);
@@ -55,7 +55,7 @@ void Store::drop_live(SectorAddress address, std::uint32_t bytes) {
 
 // Segments.
 
-/// Continues the log in the next segment, and selects the segment after that segment.
+/// Continues the log in the next segment, and selects the segment that will follow it.
 VfsResult<void> Store::advance_segment() {
   if (!keeps(Rule::reuse_waits_for_checkpoint)) give_back(emptied_segments());
   for (SegmentNumber i = 1; i < s_.segments; ++i) {
@@ -82,7 +82,7 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Maximum size of a records item: an entry counts up to 255 sectors, and a small segment needs
+/// Maximum size of an item of records: an entry counts up to 255 sectors, and a small segment needs
 /// room for the items that the records describe.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
@@ -106,8 +106,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// Prepares a flush of the inode: loads the index blocks that will change into the cache and marks
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the file size differs from the size in the log's copy, the last block must be written again,
-  // for the old or the new size.
+  // If the file size differs from that in the log's copy, the last block must be rewritten to match
+  // whichever size (old or new) survives.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -237,7 +237,7 @@ VfsResult<void> Store::write_region(Region& region) {
   return write_sectors(region.start(), bytes);
 }
 
-/// Writes records that do not fit in a region with other items.
+/// Writes records that do not fit in a region together with other items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
     // An item contains only whole records, since it is larger than the longest record.
@@ -272,13 +272,13 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
-  // From here until the region's bytes are filled, other fibers run only while processor time is
-  // charged. They hold no lock of an inode in the plan.
+  // From here until the region's bytes are filled in, other fibers run only while processor time is
+  // charged. They hold no lock on an inode in the plan.
   const auto record_sectors =
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // A control: writes the directory log records with later items.
+    // For a control: writes the directory log records with later items.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
@@ -312,7 +312,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // The cache may evict the blocks only now, because after a failed write they would exist nowhere
+  // Only now may the cache evict the blocks, because after a failed write they would exist nowhere
   // else. The inode locks have prevented changes.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))

@@ -60,8 +60,8 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first regions: the root directory, its inode, its block of the map, and the usage table. A
-/// single region, except for a long table, which fills several segments.
+/// The first regions contain the root directory, its inode, its block of the map, and the usage
+/// table. There is only one region, unless a long table fills several segments.
 class FirstRegions {
  public:
   FirstRegions(const Superblock& superblock, const MkfsOptions& options)
@@ -109,8 +109,8 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// Fills in the live bytes of the first segment. All others contain at most blocks of the table,
-  /// which are not counted.
+  /// Fills in the first segment's live bytes. All other segments contain at most blocks of the
+  /// table, which are not counted.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,

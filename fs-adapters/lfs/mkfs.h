@@ -1,5 +1,5 @@
 #pragma once
-// Creates an empty file system: superblock, the root directory in the first log region, and the
+// Creates an empty file system: the superblock, the root directory in the first log region, and the
 // first checkpoint.
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace headcrash::lfs {
 struct MkfsOptions {
   std::uint32_t block_bytes = 4096;          ///< 512 to 8192; small blocks suit small test disks
   std::uint32_t segment_bytes = 512 * 1024;  ///< Sprite's default
-  /// Alignment of the first segment, such as an array's stripe.
+  /// Alignment of the first segment, for example to an array's stripe.
   std::uint32_t align_bytes = 64 * 1024;
   std::uint32_t bytes_per_inode = 4096;
-  /// Percentage of segments reserved for the cleaner; at least 7 segments.
+  /// Percentage of segments reserved for the cleaner, but at least 7 segments.
   std::uint32_t reserve_percent = 8;
   bool checksums = true;  ///< false for sprite92
   std::uint32_t id = 0;   ///< unique file system id

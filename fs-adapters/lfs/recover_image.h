@@ -1,5 +1,5 @@
 #pragma once
-// Recovers an image after a power cut without an emulated machine, for checkers.
+// Recovers an image after a power cut without an emulated machine; for checkers.
 
 #include <array>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace headcrash::lfs {
 /// Statistics of a recovery.
 struct Recovered {
   std::uint64_t regions = 0;
-  std::uint64_t inodes = 0;  ///< inodes with a newer copy in the recovered regions
-  std::uint64_t moved = 0;   ///< inodes that the cleaner moved without a change
+  std::uint64_t inodes = 0;  ///< inodes that have a newer copy in the recovered regions
+  std::uint64_t moved = 0;   ///< inodes that the cleaner moved without changing them
 };
 
 /// Rolls forward, unless the image's last mount disabled that, and unmounts, which marks the image
@@ -44,14 +44,14 @@ class WritesApart final : public model::SectorStore {
 };
 
 /// Recovers a sequence of images and reuses earlier results. A recovery depends only on the sectors
-/// that it reads: if these are the same, its writes are the same.
+/// that it reads: if they are the same, its writes are the same.
 class KeptRecoveries {
  public:
   struct Made {
     Recovered taken_in;
     WrittenSectors written;
   };
-  /// `contents` must have digests of the store computed by `digest`. The result is valid until the
+  /// `contents` must have digests of the store, computed by `digest`. The result is valid until the
   /// next call. The store is not changed. Fails as recover_image() does.
   Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
                               std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));

@@ -1,11 +1,11 @@
-// Mounting (store.h): the newest checkpoint, and the log after it.
+// Mounts (store.h): reads the newest checkpoint and the log after it.
 //
 // First pass: follows the log from the end recorded in the checkpoint, region by region, as long as
 // each one is complete and has the next sequence number and the checkpoint's epoch. The newest copy
 // of each inode is entered in the map. The usage table is updated by the difference between its
 // blocks and those of the checkpoint's copy.
 //
-// Second pass: compares each record of the directory log with the log positions of its inode and
+// Second pass: compares each record in the directory log with the log positions of its inode and
 // its directory. A copy written before the record lacks the change, so the change is applied. A
 // copy written with the record or later already has it.
 //
@@ -14,9 +14,9 @@
 // that an earlier mount left after the end of the log are therefore never mistaken for a part of
 // it.
 //
-// Source: Rosenblum 1992, section 4.5.1.3. The paper undoes the creation of an inode that is not in
-// the log. We recreate the inode from its record, as an empty file, so that names always match the
-// last record.
+// Source: Rosenblum 1992, section 4.5.1.3. If a created inode is not in the log, the paper undoes
+// its creation. We recreate the inode from its record, as an empty file, so that names always match
+// the last record.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -90,14 +90,13 @@ class Recovery {
     }
   }
 
-  /// Processes the region at `offset` of a segment. Returns false if the log does not continue
+  /// Processes the region at `offset` in a segment. Returns false if the log does not continue
   /// there.
   VfsResult<bool> region_at(SegmentNumber segment, std::uint32_t offset, std::uint64_t epoch) {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
     const SectorAddress address = s_.segment_start(segment) + offset;
-    // Most summaries fit into a block, so the rest of a block is read too, which saves a
-    // revolution.
+    // Most summaries fit in a block, so a whole block is read, which saves a revolution.
     const std::uint32_t first = std::min(room, s_.block_sectors());
     std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
     if (auto read = st_.read_sectors(address, bytes); !read) return forward_errno(read);
@@ -125,8 +124,8 @@ class Recovery {
     return true;
   }
 
-  /// Keeps only the records of complete operations. If the last record of an operation is missing,
-  /// the power failed before it was written.
+  /// Keeps only the records of complete operations. If an operation's last record is missing, the
+  /// power failed before it was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
       unfinished_.push_back(record);
@@ -136,8 +135,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. The dead blocks of this copy
-  /// must then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. That copy's dead blocks must
+  /// then be found.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -155,8 +154,8 @@ class Recovery {
     return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
-  /// Keeps the index blocks of a region, which are needed to update the usage table; reading each
-  /// of them separately would cost a disk access. If the log is long, the index blocks of later
+  /// Keeps a region's index blocks, which are needed to update the usage table; reading each of
+  /// them separately would cost a disk access. If the log is long, the index blocks of later
   /// regions are not kept and must be read again.
   void take_index_blocks(const Summary& summary, SectorAddress start,
                          std::span<const std::byte> bytes) {
@@ -179,8 +178,8 @@ class Recovery {
     return {};
   }
 
-  /// Reads the whole region if its checksum must be verified; otherwise only inodes, records and
-  /// the trailer, skipping data. The summary is already in `bytes`.
+  /// Reads the whole region if its checksum must be verified; otherwise, reads only inodes, records
+  /// and the trailer, skipping data. The summary is already in `bytes`.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
@@ -268,7 +267,8 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // This is not a Handle, because a Handle would remove an inode without links when it ends.
+      // This is not a Handle, because a Handle to an inode without links would remove it at the
+      // end.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;
@@ -299,7 +299,7 @@ class Recovery {
     return {};
   }
 
-  /// Marks the blocks of the inode's old copy dead and the blocks of its new copy live.
+  /// Marks the blocks of the inode's old copy dead and those of its new copy live.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -433,13 +433,13 @@ class Recovery {
   Operation operation_;
   std::map<InodeNumber, Written> written_;
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< records of complete operations
-  /// Records of an operation whose last record was not found yet.
+  /// Records of an operation whose last record has not been found yet.
   std::vector<NameRecord> unfinished_;
   SummarizedBlocks blocks_;  ///< blocks of files that the checkpoint does not contain
-  /// Index blocks of the log, by address.
+  /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  tree::BlockBudget budget_;  ///< limits the blocks of old and new copies of all files
+  tree::BlockBudget budget_;  ///< limits the blocks in old and new copies of all files
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {
@@ -495,7 +495,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Mounts a file system whose superblock has been read.
+/// Mounts a file system whose superblock has already been read.
 Result<void> Store::start_up() {
   std::array<std::optional<Checkpoint>, 2> regions;
   std::vector<std::byte> bytes(std::size_t{s_.checkpoint_sectors} * kSectorBytes);

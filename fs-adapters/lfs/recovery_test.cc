@@ -1,4 +1,4 @@
-// Tests of recovery: the end of the log, the choice of the checkpoint, and files without names.
+// Tests recovery: the end of the log, the choice of the checkpoint, and files without names.
 #include "fs-adapters/lfs/recover_image.h"
 #include "fs-adapters/lfs/testing/mounted.h"
 
@@ -59,8 +59,8 @@ TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
 }
 
-/// A mount without roll-forward discarded a region. Later, this region follows the end of another
-/// mount's log and has the expected sequence number, but must be ignored.
+/// A mount without roll-forward discarded a region. Later, this region happens to follow the end of
+/// another mount's log and has the expected sequence number, but must be ignored.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
@@ -169,7 +169,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
   bench::expect_clean(*disk.store);
 }
 
-/// An inode number is reused. The log records of the old file must not be applied to the new file.
+/// An inode number is reused. The old file's log records must not be applied to the new file.
 TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
@@ -195,7 +195,7 @@ TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
 }
 
 /// The log has the records of two files, and an inode without a name. Processing the first file
-/// must not prevent the second file from being recreated.
+/// must not prevent the second from being recreated.
 TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {

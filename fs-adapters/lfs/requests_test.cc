@@ -1,5 +1,5 @@
-// Tests of the requests of the log: read-ahead, inodes read together, the background writer,
-// checkpoints only after changes, and the reads of a recovery.
+// Tests the requests that the log issues: read-ahead, batched inode reads, the background writer,
+// checkpoints only after changes, and reads during recovery.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -78,7 +78,7 @@ TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
-  constexpr int kFiles = 32;  // as many files as fit one block of inodes
+  constexpr int kFiles = 32;  // as many files as have their inodes in one block
   m.as_user([&] {
     for (int i = 0; i < kFiles; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "x");
     EXPECT_TRUE(m.file_system->drop_caches());
@@ -105,8 +105,8 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // The test takes 3 s. The user waits only for a block in flight; without the writer it would wait
-  // four times as long.
+  // The test takes 3 s. The user waits only for a block in flight; without the writer, it would
+  // wait four times as long.
   EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "waiting time of the user";
   m.unmount();
   bench::expect_clean(*disk.store);
@@ -132,7 +132,7 @@ TEST(LfsRequests, CheckpointsOnlyAfterChanges) {
 }
 
 /// Creates files of 8 KB after the checkpoint and cuts the power before directory blocks are
-/// written. Returns the requests of the mount after the power cut.
+/// written. Returns the requests that the mount after the power cut issues.
 os::DiskQueueCounters recovered(bool checksums, int files) {
   Disk disk(
       {.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});

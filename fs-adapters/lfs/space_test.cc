@@ -1,4 +1,4 @@
-// Tests of a full or nearly full disk: ENOSPC is reported before the cleaner runs out of space,
+// Tests a full or nearly full disk: ENOSPC is reported before the cleaner runs out of space,
 // deleting files frees space, and the cleaner keeps up even if most of the disk is live.
 #include <map>
 #include <random>
@@ -111,7 +111,7 @@ TEST(LfsSpace, AFruitlessPassWritesNothing) {
   m.unmount();
 }
 
-/// 90 % of the space for users is live, and is overwritten at random many times.
+/// 90 % of the users' space is live, and is overwritten at random many times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,
@@ -159,7 +159,7 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
   m.unmount();
 }
 
-/// A disk filled nearly to the reported capacity; no operation may fail.
+/// The disk is filled nearly to the reported capacity; no operation may fail.
 struct Use {
   const char* name;
   std::uint64_t device_bytes, cache_bytes;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
-// Maximum number of cleaning passes for an operation that lacks space.
+// Maximum number of cleaning passes for one operation that lacks space.
 constexpr int kPassesForOne = 16;
 // Inode sectors in the cache have one object per segment, because they are discarded together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
@@ -69,9 +69,9 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to a
-/// block: inodes written together are often needed together (Rosenblum 1992, section 4.4.6).
-/// Sectors without current inodes are not kept.
+/// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to the
+/// size of a block: inodes written together are often needed together (Rosenblum 1992, section
+/// 4.4.6). Sectors without current inodes are not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
@@ -163,8 +163,8 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Selects an inode number. Directories get random numbers, and files get numbers after that of
-/// their directory, so the files of a directory share blocks of the map (Rosenblum 1992, section
+/// Selects an inode number. Directories get random numbers, and a file's number follows that of its
+/// directory, so that the files in a directory share blocks of the map (Rosenblum 1992, section
 /// 4.2.1).
 std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_directory) {
   InodeNumber from = directory + 1;
@@ -232,7 +232,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
   if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
-    // The inode was removed already or never existed: the InodeName of the caller is outdated.
+    // The inode has already been removed or never existed: the caller's InodeName is outdated.
     inodes_.erase(inode.number);
     return;
   }
@@ -378,10 +378,10 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The flush also writes the records of the inode's names and of its parents. A recovery recreates
-  // a directory that was never written from these records.
+  // The flush also writes the records of the inode's and its parents' names. From these records, a
+  // recovery recreates a directory that was never written.
   TRY(flush({&core(inode)}));
-  // The device must be flushed even if the data was written earlier, because of its age.
+  // The device must be flushed even if the data was written earlier because of its age.
   return flush_device();
 }
 
@@ -485,7 +485,7 @@ void Store::want_tick() {
 }
 
 /// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
-/// durable. With roll-forward, a checkpoint must not be earlier than the time at which data is due.
+/// durable. With roll-forward, a checkpoint must not come before the time at which data is due.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

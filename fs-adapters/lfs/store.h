@@ -50,37 +50,38 @@
 
 namespace headcrash::lfs {
 
-/// The rules that the log depends on. A control breaks one of them and must be caught.
+/// The rules on which the log depends. A control breaks one of them and must be caught.
 enum class Rule : std::uint8_t {
-  /// An emptied segment is rewritten only after a checkpoint recorded it as clean.
+  /// An emptied segment is rewritten only after a checkpoint has recorded it as clean.
   reuse_waits_for_checkpoint,
   mounts_have_numbers,     ///< roll-forward ignores regions left by an earlier mount
   records_come_first,      ///< a directory log record precedes the changes that it describes
-  two_checkpoint_regions,  ///< one region stays valid while the other region is written
+  two_checkpoint_regions,  ///< one region stays valid while the other is written
   versions_rise,           ///< versions distinguish files that reuse an inode number
   newest_copy_wins,        ///< the cleaner moves only live blocks
   usage_counts_all         ///< the usage table counts every live byte
 };
 
 struct MountOptions {
-  bool roll_forward = true;  ///< if false, discard the log after the newest checkpoint
+  bool roll_forward = true;  ///< if false, the log after the newest checkpoint is discarded
   os::TimeNs write_after_ns = 30 * model::kSecondNs;  ///< age at which dirty data is written
-  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0: no timed checkpoints
-  std::uint64_t checkpoint_bytes = 0;  ///< log bytes between checkpoints; 0: no limit
+  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0 for no timed checkpoints
+  std::uint64_t checkpoint_bytes = 0;  ///< log bytes between checkpoints; 0 for no limit
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  /// Numbers of clean segments at which cleaning starts and stops; 0: derived from the disk size.
+  /// Numbers of clean segments at which cleaning starts and stops; 0 to derive them from the disk
+  /// size.
   std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
-  /// Longest request; longer writes are split. 0: no limit.
+  /// Maximum size of a request; longer writes are split. 0 for no limit.
   std::uint32_t transfer_sectors_max = 0;
-  bool flushes = true;              ///< flush a volatile cache where required
+  bool flushes = true;              ///< a volatile cache is flushed where required
   std::optional<Rule> broken = {};  ///< the rule that a control breaks
-  /// Keep directory blocks and inodes of directories in the cache until a checkpoint; the directory
-  /// log contains their changes. The version of Sprite LFS whose recovery times were measured works
+  /// Keeps directory blocks and directory inodes in the cache until a checkpoint; the directory log
+  /// contains their changes. The version of Sprite LFS whose recovery times were measured works
   /// this way (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// During recovery, read index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
+  /// During recovery, reads index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
   /// summaries list them.
   bool recovery_reads_index = false;
 };
@@ -90,15 +91,16 @@ struct CoreInode : tree::CoreInode {
       : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
-  std::uint64_t placed_size = 0;  ///< size of the copy in the log
+  std::uint64_t placed_size = 0;  ///< size recorded in the log's copy
   std::set<BlockId> dirty;        ///< blocks that are newer in the cache than in the log
-  std::set<BlockId> unplaced;     ///< blocks in `dirty` that hold data and were never in the log
-  bool changed = false;           ///< the inode itself is dirty
+  /// blocks in `dirty` that hold data and have never been in the log
+  std::set<BlockId> unplaced;
+  bool changed = false;  ///< the inode itself is dirty
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
   os::TimeNs dirty_since = 0;  ///< time at which `dirty` or `changed` was set
-  /// Block after the last block read, to detect sequential reads.
+  /// The block after the last one read, to detect sequential reads.
   std::int64_t next_sequential = 0;
   std::string target;  ///< target of a symbolic link that is being created
   std::list<InodeNumber>::iterator idle = {};
@@ -106,13 +108,14 @@ struct CoreInode : tree::CoreInode {
   bool needs_writing() const { return changed || !dirty.empty(); }
 };
 
-/// Cache object of a segment's inode sectors, which are discarded together.
+/// The cache object for a segment's inode sectors, which are discarded together.
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  bool compound = false;  ///< further name changes with records of the same operation follow
-  /// Records of this operation that are not in the store's pending records yet. They must be
-  /// consecutive there.
+  /// further name changes follow whose records belong to the same operation
+  bool compound = false;
+  /// Records of this operation that are not yet among the store's pending records, where they must
+  /// be consecutive.
   std::vector<NameRecord> records;
 };
 
@@ -134,7 +137,7 @@ struct Counters {
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
  public:
-  /// Reads the checkpoint, rolls forward unless disabled, and writes a checkpoint.
+  /// Reads the checkpoint, rolls forward unless this is disabled, and writes a checkpoint.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
   ~Store() override;
 
@@ -182,10 +185,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // Operations on the whole log.
   //
-  /// Writes everything, so that a mount needs no roll-forward. Must not be called within an
-  /// operation.
+  // Writes everything, so that a mount needs no roll-forward. Must not be called within an
+  // operation.
   VfsResult<void> checkpoint();
-  /// Runs one pass of the cleaner and its checkpoint. Returns the number of additional clean
+  /// Runs one pass of the cleaner, and its checkpoint. Returns the number of additional clean
   /// segments. Must not be called within an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
@@ -250,8 +253,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
-  /// Marks the index blocks of a block as dirty, because they will be written with it; their size
-  /// counts from now on.
+  /// Marks the index blocks above a block as dirty, because they will be written with it; their
+  /// size counts from now on.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,
@@ -273,7 +276,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   struct PlannedBlock {
     CoreInode* inode = nullptr;
     BlockId block;
-    std::size_t item = 0;  ///< index of the item in the region
+    std::size_t item = 0;  ///< the item's index in the region
   };
   /// Contents of the next region.
   struct Plan {
@@ -359,7 +362,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;
-  Checkpoint checkpoint_;  ///< newest durable checkpoint, with running counters
+  Checkpoint checkpoint_;  ///< the newest durable checkpoint, with running counters
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
   /// Usage entries as stored in the newest checkpoint's blocks, which do not count the table's own
@@ -405,7 +408,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint64_t passes_done_ = 0;
   std::int64_t given_by_last_pass_ = 0;  ///< clean segments gained by the last pass
   os::TimeNs checkpoint_at_ = 0;
-  /// Segments that were cleaned but are not yet recorded as clean by a checkpoint.
+  /// Segments that have been cleaned but that no checkpoint has recorded as clean yet.
   std::uint64_t cleaned_unfinished_ = 0;
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// Finds the blocks of a file from the log's summaries alone. Recovery must count these blocks, and
-// would otherwise have to read every index block.
+// Finds a file's blocks from the log's summaries alone. Recovery must count these blocks, and would
+// otherwise have to read every index block.
 //
 // This works for files that the checkpoint did not contain. All their blocks are in the log, and
-// the newest copy of each is valid. Blocks that are dead again (truncated) are detected, because
+// the newest copy of each is valid. Blocks that have died since (truncated) are detected, because
 // the inode records the number of sectors.
 
 #include <cstddef>
@@ -22,14 +22,14 @@ class SummarizedBlocks {
   };
   using Blocks = std::map<BlockId, Place>;
 
-  /// Adds a file block from the next region of the log. After kEntriesMax entries, all_of() returns
+  /// Adds a file block from the log's next region. After kEntriesMax entries, all_of() returns
   /// null.
   void add(const SummaryEntry& entry, SectorAddress address);
   /// Notes that the file's inode is in the last added region. The inode therefore refers to all
-  /// blocks added so far, but to no later blocks.
+  /// blocks added so far, but to no later ones.
   void inode_follows(InodeNumber number);
   /// Returns all blocks of the file, or null if the summaries are incomplete. Valid until the next
-  /// add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode of that number.
+  /// add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode with that number.
   const Blocks* all_of(const Inode& inode) const;
 
   static constexpr std::size_t kEntriesMax = 1 << 20;
@@ -37,8 +37,8 @@ class SummarizedBlocks {
  private:
   struct File {
     std::uint32_t version = 0;
-    Blocks blocks;  ///< blocks logged before the newest copy of the inode
-    Blocks later;   ///< blocks logged after the newest copy of the inode
+    Blocks blocks;  ///< blocks logged before the inode's newest copy
+    Blocks later;   ///< blocks logged after the inode's newest copy
   };
   std::unordered_map<InodeNumber, File> files_;
   std::size_t entries_ = 0;  ///< number of summary entries added

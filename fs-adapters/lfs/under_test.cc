@@ -73,7 +73,7 @@ class LfsChecker final : public adapters::ImageChecker {
   }
 
   /// Checks a state as found on the disk. There are two checkers, one for clean or recovered states
-  /// and one for other states, so that each is compared with a similar previous state.
+  /// and one for all others, so that each state is compared with a similar previous one.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
     if (!contents.known()) return full_.check(store);
     TRY(const auto checkpoint, newest_checkpoint(store));
@@ -141,7 +141,7 @@ FileType type_of(const Inode& inode) {
   return inode.is_symlink() ? FileType::symlink : FileType::other;
 }
 
-/// Reads the newest checkpoint. The log after the checkpoint is visible only after a recovery.
+/// Reads the newest checkpoint. The log after it is visible only after a recovery.
 class LfsReader final : public adapters::ImageReader {
  public:
   explicit LfsReader(lfs::ImageReader reader) : reader_(std::move(reader)) {}
@@ -201,7 +201,7 @@ class LfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Maps invalid inode numbers to an invalid number.
+  /// Clamps the number to 32 bits; a number that is too large remains invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -215,7 +215,7 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
   const Superblock& s = reader_.superblock();
   const std::uint64_t blocks = (inode.size_bytes + s.block_bytes - 1) / s.block_bytes;
   std::vector<adapters::ContentExtent> extents;
-  std::uint64_t next = 0;  // block of the file
+  std::uint64_t next = 0;  // next block of the file
   const auto hole_until = [&](std::uint64_t block) {
     if (block > next)
       extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});

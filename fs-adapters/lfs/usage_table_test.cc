@@ -1,5 +1,5 @@
-// Tests of the usage table on the disk: a checkpoint writes only changed blocks, and the cleaner
-// moves table blocks.
+// Tests the usage table on the disk: a checkpoint writes only changed blocks, and the cleaner moves
+// table blocks.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -36,7 +36,7 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Removes files all over the disk. The blocks that a checkpoint moves also leave segments empty.
+/// Removes files all over the disk. Blocks that a checkpoint moves also leave segments empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
@@ -70,8 +70,8 @@ TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
-/// Removes and creates one file at a time, so that most of the table stays in place, and the old
-/// copy of a block may be the only content of another block's segment.
+/// Removes and creates one file at a time, so that most of the table stays in place, and a block's
+/// old copy may be the only content of another block's segment.
 TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
   Disk disk(
       {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
@@ -128,7 +128,7 @@ TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// The table's blocks are in segments in which the log would continue if these were considered
+/// The table's blocks are in segments in which the log would continue if they were considered
 /// clean.
 TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   Disk disk(kTableOfSegments);

@@ -1,5 +1,5 @@
-// Tests on a disk with a volatile cache: fsynced and synced data survives, and the file system
-// flushes only where necessary.
+// Tests a disk with a volatile cache: fsynced and synced data survives, and the file system flushes
+// only where necessary.
 #include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -9,7 +9,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Returns the file's content after a power cut following `body`, on a disk that caches all writes.
+/// Returns the file's contents after `body` and a power cut, on a disk that caches all writes.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body) {
   Disk disk;

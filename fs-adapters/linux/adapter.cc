@@ -1,5 +1,5 @@
-// Parser of the adapters' TOML files (adapter.h). Unknown keys are errors, so that a misspelt
-// promise is not ignored.
+// Parses the adapters' TOML files (adapter.h). Unknown keys are errors, so that a misspelt promise
+// is not ignored.
 #include "fs-adapters/linux/adapter.h"
 
 #include <fmt/format.h>
@@ -202,9 +202,9 @@ bool is_module_name(const std::string& word) {
                               "0123456789_-") == std::string::npos;
 }
 
-/// Reads [guest]. Paths are relative to `from`, the folder of the adapter's file. Files of
-/// headcrash need not exist yet: library tests are built without them, and a guest reports missing
-/// ones.
+/// Reads [guest]. Paths are relative to `from`, the folder that contains the adapter's file.
+/// headcrash's own files need not exist yet: library tests are built without them, and a guest
+/// reports missing ones.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
@@ -471,8 +471,8 @@ constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path after it is
-/// absolute or begins with a dot; any other '@' before a '/' is part of a folder name.
+/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path after it is absolute
+/// or begins with a dot; any other '@' before a '/' is part of a folder name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
   while (at != std::string::npos && name.find('/', at) != std::string::npos &&

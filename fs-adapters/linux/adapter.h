@@ -1,6 +1,6 @@
 #pragma once
-// One kernel file system in one mount mode: commands that format, recover, check and mount it, and
-// its promises.
+// One kernel file system in one mount mode: the commands that format, recover, check and mount it,
+// and its promises.
 //
 // Each adapter is a TOML file in this folder, or in fs-adapters/fuse for headcrash's own file
 // systems. `base = "NAME"` inherits everything from another adapter. Commands are lists of words
@@ -54,7 +54,7 @@ struct LinuxAdapter {
   GuestCommand mkfs;
   bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
   GuestCommand replay;           ///< first stage of recovery; not used with replay_by_mount
-  /// Text in the output or the kernel log. `replay_sign`: the log was not empty.
+  /// Text that appears in the output or the kernel log. `replay_sign`: the log was not empty.
   /// `replay_damage_sign`: the log was discarded instead, which is damage whatever the exit code
   /// is.
   std::string replay_sign, replay_damage_sign;
@@ -67,9 +67,9 @@ struct LinuxAdapter {
   Expectation expected = Expectation::any;
   std::string expected_reason;
   Promises promises;
-  /// Options of an extra mount in each crash state, before the mount whose tree is judged; empty if
-  /// there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
-  /// judged; otherwise nothing is read during the extra mount.
+  /// Options for an extra mount in each crash state, before the mount whose tree is judged; empty
+  /// if there is no extra mount. With `first_mount_recovers`, the tree of the extra mount is also
+  /// judged; otherwise, nothing is read during the extra mount.
   std::string first_mount_options;
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
@@ -96,7 +96,7 @@ std::string fill_in(const std::string& text, const Places& places, std::string_v
 /// Returns the path of a program in the folder of the headcrash binary.
 std::string beside_headcrash(const std::string& program);
 
-/// Returns a hint for a command of this adapter that is missing in the guest.
+/// Returns a hint for one of this adapter's commands that is missing in the guest.
 std::string missing_tool_hint(const LinuxAdapter& adapter);
 
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
@@ -105,7 +105,7 @@ std::string missing_tool_hint(const LinuxAdapter& adapter);
 /// (set_kernel). "ext4:md-raid1" and "ext4:mine.toml" put the file system on a stack (set_stack).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
-/// Returns true for prefixes of versions as in scripts/build-guest --kernel: "6.12", "7.3.4",
+/// Returns true for a prefix of a version, as in scripts/build-guest --kernel: "6.12", "7.3.4",
 /// "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
@@ -133,8 +133,8 @@ std::string name_without_stack(const LinuxAdapter& adapter);
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);
 
-/// Like set_kernel(), but replaces a kernel selected before, accepts a path without '/', and leaves
-/// the adapter's name unchanged.
+/// Like set_kernel(), but replaces a previously selected kernel, accepts a path without '/', and
+/// leaves the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
 /// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if

@@ -47,7 +47,7 @@ class Checker {
     look_at_marks();
     return std::move(report_);
   }
-  /// Returns the blocks that are marked used in the generation's map.
+  /// Returns the blocks that the generation's map marks as used.
   const std::vector<bool>& marked() const { return marked_; }
 
  private:
@@ -203,7 +203,7 @@ class Checker {
       const auto counted = links_.find(number);
       const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
       if (links == 0 && inode.links == 0)
-        ++unlinked;  // the inode was open when it was unlinked
+        ++unlinked;  // the inode was still open when it was unlinked
       else if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links),
              number);

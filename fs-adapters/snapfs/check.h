@@ -16,14 +16,14 @@ namespace headcrash::snapfs {
 enum class FindingKind : std::uint8_t {
   tree,          ///< a map's tree has an invalid address
   inode,         ///< an invalid record
-  pointer,       ///< a pointer is invalid, or an inode's count of blocks is wrong
+  pointer,       ///< a pointer is invalid, or an inode's block count is wrong
   doubly_used,   ///< a block with two owners
   marked_free,   ///< a block or inode in use is marked free
   leaked_block,  ///< a block is marked used, but has no owner
   leaked_inode,  ///< an inode is marked used, but is not allocated
   name,          ///< a dangling entry, a wrong entry type, or a wrong "." or ".."
   links,         ///< a wrong link count
-  unreachable,   ///< an allocated inode without a name
+  unreachable,   ///< an allocated inode has no name
   totals,        ///< wrong totals in the superblock
   snapshots      ///< the table of snapshots is invalid
 };
@@ -32,8 +32,8 @@ std::string_view name_of(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::tree;
-  InodeNumber inode = 0;   ///< 0 if none
-  BlockAddress block = 0;  ///< 0 if none
+  InodeNumber inode = 0;   ///< 0 if not applicable
+  BlockAddress block = 0;  ///< 0 if not applicable
   std::string text;
 };
 
@@ -41,9 +41,9 @@ struct CheckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;
   Superblock superblock;
-  std::size_t logged = 0;  ///< records of the intent log that continue the superblock
+  std::size_t logged = 0;  ///< number of intent log records that continue the superblock
   std::uint32_t files = 0, directories = 0;
-  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counted by the check
+  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as counted by the check
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
   std::string text() const;  ///< one line per finding
 };

@@ -1,5 +1,5 @@
-// Tests each finding of the checker with one edit of a sound image; only consequences of the edit
-// may also be found.
+// Tests each of the checker's findings by one edit to a sound image; apart from it, only
+// consequences of the edit may be found.
 #include <algorithm>
 #include <set>
 
@@ -41,7 +41,7 @@ class SnapfsCheck : public testing::Test {
     edit(sector);
     EXPECT_TRUE(disk_.store->write(byte / kSectorBytes, sector));
   }
-  /// Blocks have one sector.
+  /// Blocks are one sector long.
   void edit_block(BlockAddress address, const std::function<void(std::span<std::byte>)>& edit) {
     edit_sector(std::uint64_t{address} * 512, edit);
   }

@@ -1,4 +1,4 @@
-// Spawning a generation, and writing the old one (store.h).
+// Spawns a generation and writes the old one (store.h).
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace headcrash::snapfs {
 namespace {
 
-constexpr int kWriteTries = 3;  // maximum number of writes of a block, if they fail
+constexpr int kWriteTries = 3;  // maximum number of attempts to write a block
 constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
 
 }  // namespace
@@ -24,7 +24,7 @@ VfsResult<void> Store::commit_all() {
 }
 
 /// If metadata is changed in place, clears the clean flag before any metadata is overwritten. Runs
-/// before the first operation of a mount, which must hold no lock.
+/// before a mount's first operation, which must hold no lock.
 VfsResult<void> Store::clear_clean_flag() {
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
@@ -60,7 +60,7 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation; no further operation joins the previous generation. Requires the commit
+/// Opens a new generation; from then on, no operation joins the previous one. Requires the commit
 /// lock. The caller must lift the barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
@@ -202,7 +202,7 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
 }
 
 /// Updates the block map. Copying a leaf allocates a block, whose bit may be in another leaf, so
-/// this repeats until no further leaf must be copied.
+/// this repeats until no further leaf needs copying.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -237,7 +237,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-// Writing to the disk.
+// Writes to the disk.
 
 VfsResult<void> Store::write_outstanding(Generation& generation) {
   counters_.blocks_written += generation.outstanding.size();

@@ -1,6 +1,6 @@
 // Cuts the power after each write of a workload, inside it, and with any subset of the writes since
 // the last superblock. The checker must have no findings; names and link counts must match a state
-// not older than the last sync; files must not contain bytes that were never written to them; and a
+// no older than the last sync; files must not contain bytes that were never written to them; and a
 // mount followed by an unmount must leave no findings. Each rule is broken once by a control, which
 // must be caught.
 
@@ -39,7 +39,7 @@ enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
 /// Returns the same listing for an image, and stores a description of wrong file contents in
 /// `wrong`. Depending on `bytes`, a file may contain only the last letter of its name, in either
-/// case, or anything but bytes from before mkfs.
+/// case, or anything except bytes from before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -238,11 +238,11 @@ struct Crashes {
     }
   }
 
-  /// Checks subsets of the sectors of a superblock or record.
+  /// Checks subsets of the sectors in a superblock or record.
   void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    // For a long record, only the first sectors.
+    // For a long record, only its first sectors.
     const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
@@ -410,7 +410,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
   crashes.expect_none();
 }
 
-/// Operations of one generation continue while the next generation is open and changing.
+/// Operations of one generation continue while the next one is open and changing.
 TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
@@ -420,8 +420,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// Blocks freed by a generation being written still belong to the committed generation. Another
-/// user with little memory writes to new blocks at the same time.
+/// Blocks freed by a generation being written still belong to the committed one. Another user, with
+/// little memory, writes to new blocks at the same time.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {

@@ -1,4 +1,4 @@
-// Block addresses and copy-on-write (store.h).
+// Block addresses, and copy-on-write (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -69,8 +69,8 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   return at;
 }
 
-/// Stops the store with an error. Copies and their address blocks have reserved space (has_room()),
-/// so if it is missing, the disk's map must be damaged.
+/// Stops the store with an error. Space is reserved for copies and their address blocks
+/// (has_room()), so if none is left, the disk's map must be damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);
@@ -87,7 +87,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // Only on a damaged disk has the block been freed already or two owners.
+  // Only on a damaged disk has the block already been freed, or does it have two owners.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -217,8 +217,8 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
 }
 
 /// If data is copied on write, a write that ran out of space halfway would become visible in a
-/// generation. This therefore fails in advance; change() then commits to reclaim space and repeats
-/// the operation.
+/// generation. The check is therefore made in advance; change() then commits to reclaim space and
+/// repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)

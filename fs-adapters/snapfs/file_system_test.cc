@@ -1,5 +1,4 @@
-// Tests of each operation of the mounted file system, of the state after an unmount, and of commit
-// times.
+// Tests each operation of the mounted file system, the state after an unmount, and commit times.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// Encoding of the structures (format.h). FORMAT.md has the tables.
+// Encodes and decodes the structures (format.h). FORMAT.md has the tables.
 #include "fs-adapters/snapfs/format.h"
 
 #include <fmt/core.h>

@@ -51,11 +51,11 @@ struct TreeShape {
 
   static TreeShape over(std::uint64_t leaves, std::uint32_t block_bytes);
   std::uint32_t blocks() const { return leaves + nodes; }
-  /// Returns the slot that leads to the leaf in the address block on `level`; level 0 is the top.
+  /// Returns the slot, in the address block on `level`, that leads to the leaf; level 0 is the top.
   std::uint32_t slot(std::uint32_t leaf, std::uint32_t level) const;
 };
 
-/// Path to a file's block: pointer `root` of the inode, then a slot in each address block.
+/// Path to a file's block: the inode's pointer `root`, then a slot in each address block.
 struct PointerPath {
   /// 0 to 11: direct pointer; 12, 13, 14: single, double, triple indirect pointer.
   std::uint32_t root = 0;
@@ -65,7 +65,7 @@ struct PointerPath {
 
 enum class VersionCheck : std::uint8_t {
   every_sector,  ///< the generation in each sector, and the checksum
-  first_sector,  ///< for a control: only the generation of the first sector
+  first_sector,  ///< for a control: only the first sector's generation
 };
 
 struct Superblock {
@@ -77,8 +77,8 @@ struct Superblock {
   std::uint64_t generation = 0;
   bool clean = false;  ///< unmounted with this generation
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress snapshot_table = 0;  ///< 0 if no snapshot was ever made
-  /// Blocks used by neither this generation nor a snapshot.
+  BlockAddress snapshot_table = 0;  ///< 0 if no snapshot has ever been made
+  /// Number of blocks used by neither this generation nor a snapshot.
   std::uint32_t free_blocks = 0, free_inodes = 0;
   /// Number of open inodes without links at the end of this generation.
   std::uint32_t unlinked = 0;

@@ -1,4 +1,4 @@
-// Tests of the encoding: structures round-trip, and damaged or torn ones are rejected.
+// Tests the encoding: structures round-trip, and damaged or torn ones are rejected.
 #include "fs-adapters/snapfs/format.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// A generation: the changes of a set of operations since the previous generation, committed with a
-// single write of a superblock (Soares, Krieger and Da Silva, III-B).
+// A generation: the changes made by a set of operations since the previous generation, committed
+// with a single write of a superblock (Soares, Krieger and Da Silva, III-B).
 
 #include <cstdint>
 #include <map>
@@ -19,12 +19,12 @@ struct Generation {
   std::uint32_t operations = 0;  ///< running operations that belong to this generation
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks of the previous generation that are not part of this generation.
+  /// Blocks of the previous generation that are not part of this one.
   std::unordered_set<BlockAddress> freed;
   /// Blocks that must be on the disk before this generation's superblock: the paper's hash of dirty
   /// buffers.
   std::set<BlockAddress> outstanding;
-  /// Inodes as left by the last operation of this generation; mode 0 if removed. They are copied to
+  /// Inodes as left by this generation's last operation; mode 0 if removed. They are copied to
   /// inode records when the generation ends, so later generations may already change the in-core
   /// inodes.
   std::map<InodeNumber, Inode> inodes;
@@ -47,7 +47,7 @@ struct Generation {
 /// belongs to the older generation.
 struct Operation : tree::Operation {
   Generation* generation = nullptr;  ///< null before the first change
-  bool has_reserve = false;          ///< blocks are reserved for this operation
+  bool has_reserve = false;          ///< blocks have been reserved for this operation
   /// Blocks reserved for this operation's writes, so that they cannot fail with ENOSPC.
   std::uint32_t room = 0;
 };

@@ -1,4 +1,4 @@
-// Follows trees, pointers and names of an image (image_reader.h).
+// Follows an image's trees, pointers and names (image_reader.h).
 #include "fs-adapters/snapfs/image_reader.h"
 
 #include <fmt/core.h>
@@ -63,7 +63,7 @@ Result<void> ImageReader::read_log() {
   return {};
 }
 
-/// Finds the blocks of the record map. Invalid subtrees are left out; the checker reports them.
+/// Finds the record map's blocks. Invalid subtrees are omitted; the checker reports them.
 void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                                      std::uint64_t first_leaf) {
   if (at == 0 || first_leaf >= shape.leaves) return;
@@ -136,8 +136,8 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("has the invalid block address {}", at));
-  // Reads only the sector of the record, so that callers that cache inodes need not reread this
-  // inode when another inode in the block changes.
+  // Reads only the record's sector, so that callers that cache inodes need not reread this inode
+  // when another inode in the block changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
   TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));

@@ -22,7 +22,7 @@ struct NamedInode {
   std::uint8_t type = 0;  ///< as d_type in a directory entry
 };
 
-/// Changes in the log's records, which override the trees.
+/// Changes recorded in the log, which override the trees.
 struct LoggedChanges {
   std::size_t records = 0;
   std::map<InodeNumber, std::optional<Inode>> inodes;  ///< nullopt if no longer allocated
@@ -54,10 +54,10 @@ class ImageReader {
   Result<Inode> inode(InodeNumber number) const;
   /// Returns nullopt if the inode is not allocated.
   Result<std::optional<Inode>> record(InodeNumber number) const;
-  /// Returns the block of the record map that contains the record; 0 if none.
+  /// Returns the record map block that contains the record; 0 if there is no record.
   BlockAddress record_block(InodeNumber number) const;
-  /// Returns a number that changes when the record moves to another block or to another record of
-  /// the log; 0 if there is no record. Uses only data read by open().
+  /// Returns a number that changes when the record moves to another block or to another log record;
+  /// 0 if there is no record. Uses only data read by open().
   std::uint64_t place_of(InodeNumber number) const;
   /// Visits every block of the inode, address blocks before the blocks that they map. Level 0 is
   /// content. Stops at the first invalid address, or when `visit` returns false.

@@ -78,8 +78,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   return {};
 }
 
-// Replay at mount, which writes nothing: the next superblock will include the changes of the
-// records.
+// Replays at mount, without writing anything: the next superblock will include the records'
+// changes.
 
 Result<void> Store::replay(const LogRecord& record) {
   const auto damaged = [&](const char* what) {

@@ -1,4 +1,4 @@
-// Tests of fsync with a log record: its writes, the end of the log, and replay at mount.
+// Tests fsync with a log record: its writes, the end of the log, and replay at mount.
 #include <set>
 
 #include "fs-adapters/snapfs/log_record.h"

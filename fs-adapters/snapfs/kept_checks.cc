@@ -1,4 +1,4 @@
-// Reuse of checks with unchanged sectors (kept_checks.h).
+// Reuses checks whose sectors are unchanged (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
-// Checks of images that share nearly all sectors, such as the crash states of one run. If all
-// sectors that an earlier check has read are unchanged, its result is still valid.
+// Checks images that share nearly all sectors, such as the crash states of one run. If all sectors
+// that an earlier check has read are unchanged, its result is still valid.
 //
 // Metadata is copied on write, so all states with the same superblock have the metadata of the same
 // generation. Results are therefore indexed by superblocks. Only checks without findings are kept.
@@ -17,8 +17,8 @@ namespace headcrash::snapfs {
 
 class KeptChecks {
  public:
-  /// Same as snapfs::check(). `digests` has one for each sector of the store; equal digests of a
-  /// sector mean equal bytes, as long as this object lives.
+  /// Like snapfs::check(). `digests` has one digest for each sector of the store; sectors with
+  /// equal digests have equal bytes for the lifetime of this object.
   Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max,
                             const model::SectorDigests& digests);
   std::uint64_t known() const { return known_; }  ///< number of checks whose result was reused

@@ -1,4 +1,4 @@
-// Encoding of log records (log_record.h). FORMAT.md has the table.
+// Encodes and decodes log records (log_record.h). FORMAT.md has the table.
 #include "fs-adapters/snapfs/log_record.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kLogMagic = 0x4c50'4e53;  // "SNPL"
 constexpr std::size_t kLogHeaderBytes = 80;
 constexpr std::size_t kLogChecksumAt = 12;
-// Offset of the numbers of inodes and of entries in the five lists.
+// Offset of the number of inodes and the numbers of entries in the five lists.
 constexpr std::size_t kCountsAt = 52;
 constexpr std::size_t kPreviousAt = 76;
 

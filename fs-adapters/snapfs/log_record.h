@@ -1,12 +1,12 @@
 #pragma once
-// The intent log: changes of synced generations that are not committed yet. FORMAT.md has the
+// The intent log: changes of synced generations that have not been committed yet. FORMAT.md has the
 // tables.
 //
 // A record describes one generation: its inodes, and the blocks and inode numbers that it allocated
-// and freed. The directory, address and data blocks of the generation are on the disk before the
-// record, at their final addresses. A superblock and the records that continue it therefore form
-// the file system as of the last record. Records are consecutive from the beginning of the log,
-// each in separate sectors. The next superblock makes them all obsolete.
+// and freed. The generation's directory, address and data blocks are on the disk before the record,
+// at their final addresses. A superblock and the records that continue it therefore form the file
+// system as of the last record. Records are consecutive from the beginning of the log, each in
+// separate sectors. The next superblock makes them all obsolete.
 
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ struct LogRecord {
   /// Position of the record, from 0, among the records written since the superblock. The record's
   /// generation is base + 1 + sequence.
   std::uint32_t sequence = 0;
-  // Same fields as in a superblock of its generation.
+  // The same fields as in a superblock of its generation.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
   tree::Timestamp time;
   /// Checksum of the previous record; 0 in the first record.
@@ -30,7 +30,7 @@ struct LogRecord {
   std::uint32_t checksum = 0;  ///< set by encode() and by decoding
 
   std::vector<Inode> inodes;
-  std::vector<InodeNumber> removed;  ///< inodes whose record is cleared
+  std::vector<InodeNumber> removed;  ///< inodes whose records are cleared
   std::vector<BlockAddress> born, freed;
   std::vector<InodeNumber> numbers_born, numbers_freed;
 

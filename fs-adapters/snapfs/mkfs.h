@@ -1,6 +1,6 @@
 #pragma once
-// Creates an empty file system: root directory, its record, the maps, and finally the superblock of
-// generation 1.
+// Creates an empty file system: the root directory, its record, the maps, and finally the
+// superblock of generation 1.
 
 #include <cstdint>
 
@@ -12,9 +12,9 @@ namespace headcrash::snapfs {
 struct MkfsOptions {
   std::uint32_t block_bytes = 4096;  ///< a power of 2 from 512 to 8192
   std::uint32_t bytes_per_inode = 8192;
-  std::uint32_t inodes = 0;  ///< 0: from bytes_per_inode
+  std::uint32_t inodes = 0;  ///< 0 to derive it from bytes_per_inode
   VersionCheck version_check = VersionCheck::every_sector;
-  std::uint32_t log_bytes = 0;  ///< size of the intent log, rounded up to blocks; 0: no log
+  std::uint32_t log_bytes = 0;  ///< size of the intent log, rounded up to blocks; 0 for no log
   std::uint32_t id = 0;         ///< unique file system id
   tree::Timestamp time = {};
 };

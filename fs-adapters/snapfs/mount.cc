@@ -1,5 +1,5 @@
-// Mounting (store.h), without a check: reads the newest superblock, the maps, and the records of
-// the log, if there is one.
+// Mounts (store.h), without a check: reads the newest superblock, the maps, and the log's records,
+// if there is a log.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ Result<void> Store::read_maps() {
   return {};
 }
 
-/// Removes files that were open without a name at the power cut.
+/// Removes files that were open without a name when the power was cut.
 Result<void> Store::remove_unlinked() {
   if (s_.unlinked == 0 && !log_.changes) return {};
   for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
@@ -115,7 +115,7 @@ Result<void> Store::remove_unlinked() {
     if (!inode)
       return fail("snapfs", fmt::format("cannot read inode {}", number),
                   "run fsck; the file system is damaged");
-    // The end of the last handle removes the inode.
+    // Destroying the last handle removes the inode.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
   if (stopped_)

@@ -1,4 +1,4 @@
-// Encoding of the snapshot table (snapshot_table.h).
+// Encodes and decodes the snapshot table (snapshot_table.h).
 #include "fs-adapters/snapfs/snapshot_table.h"
 
 #include <fmt/core.h>

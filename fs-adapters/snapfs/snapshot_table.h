@@ -1,10 +1,10 @@
 #pragma once
-// The table of kept snapshots: a block with their roots, referred to by the superblock. FORMAT.md
+// The table of kept snapshots: a block with their roots, to which the superblock refers. FORMAT.md
 // describes it.
 //
-// A snapshot is a generation whose roots are kept. Its map of blocks records its blocks, so
-// creating a snapshot copies nothing. A block may be reused when neither the newest generation's
-// map nor that of a snapshot contains it (Soares, Krieger and Da Silva, V-B).
+// A snapshot is a generation whose roots are kept. Its block map records its blocks, so creating a
+// snapshot copies nothing. A block may be reused when neither the newest generation's map nor any
+// snapshot's map contains it (Soares, Krieger and Da Silva, V-B).
 
 #include <span>
 #include <string>
@@ -27,8 +27,8 @@ struct SnapshotEntry {
   std::uint32_t free_inodes = 0, unlinked = 0, next_generation = 1;
 };
 
-/// Returns true if the name is not empty, has at most kSnapshotNameMax bytes, and no '/', ',',
-/// blanks or unprintable characters.
+/// Returns true if the name is not empty, has at most kSnapshotNameMax bytes, and contains no '/',
+/// ',', blanks or unprintable characters.
 bool is_snapshot_name(std::string_view name);
 /// Returns the maximum number of snapshots in a table.
 std::size_t snapshots_max(std::uint32_t block_bytes);
@@ -47,7 +47,7 @@ Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
                                     std::string_view name);
 /// Converts to the types of fs-adapters/snapshots.h.
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots);
-/// Returns the superblock of the snapshot's generation, without its number of free blocks.
+/// Returns the superblock of the snapshot's generation, except for its number of free blocks.
 Superblock superblock_of(const SnapshotEntry& snapshot, const Superblock& newest);
 
 }  // namespace headcrash::snapfs

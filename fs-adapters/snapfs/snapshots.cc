@@ -109,7 +109,7 @@ VfsResult<void> Store::settle_snapshots() {
   return {};
 }
 
-/// Returns the blocks that a snapshot's map marks as used, without the reserved blocks at the start
+/// Returns the blocks that a snapshot's map marks as used, except the reserved blocks at the start
 /// of the device.
 VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
   std::vector<BlockAddress> blocks;

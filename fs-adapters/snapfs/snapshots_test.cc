@@ -19,7 +19,7 @@ int error_of(const VfsResult<void>& result) {
   return result ? 0 : result.error().value;
 }
 
-/// Reads a file of a snapshot from the image and returns its content.
+/// Reads a file in a snapshot from the image and returns its contents.
 std::string kept_file(const model::SectorStore& store, const std::string& snapshot,
                       const std::string& path) {
   const auto newest = read_superblock(store);
@@ -181,7 +181,8 @@ TEST(SnapfsSnapshotErrors, AreReported) {
   }
 }
 
-/// A disk filled by snapshots rejects changes, can be read, and works again when one is dropped.
+/// A disk filled by snapshots rejects changes, is readable, and works again when a snapshot is
+/// dropped.
 TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);
@@ -218,7 +219,7 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
     // Removals free nothing, because the snapshot contains the blocks, and themselves need blocks
-    // for copies. Finally even a removal fails with ENOSPC.
+    // for copies. Finally, even a removal fails with ENOSPC.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;

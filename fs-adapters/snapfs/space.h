@@ -22,9 +22,10 @@ class BlockSpace {
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);
-  /// Returns the first free block from `near` on; wraps around. Returns nullopt if none is free.
+  /// Returns the first free block at or after `near`; wraps around. Returns nullopt if no block is
+  /// free.
   std::optional<BlockAddress> next_free(BlockAddress near) const;
-  /// Same, and allocates it.
+  /// Like the above, but also allocates it.
   std::optional<BlockAddress> allocate(BlockAddress near);
   std::size_t bytes_in_core() const { return taken_.size() * sizeof(std::uint64_t); }
 

@@ -1,4 +1,4 @@
-// Tests of a full disk. ENOSPC is reported while there is still enough space for removals, and
+// Tests a full disk. ENOSPC is reported while there is still enough space for removals, and
 // removals free space.
 #include <random>
 
@@ -70,8 +70,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// A write beyond the end that runs out of space must free its blocks. The previous last block, in
-/// which the new end lies, belongs to the committed generation.
+/// A write beyond the end that runs out of space must free its blocks. The previous last block,
+/// which contains the new end, belongs to the committed generation.
 TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);
@@ -130,8 +130,8 @@ TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   bench::expect_clean(*disk.store);
 }
 
-/// A leaf of the block map is copied to a place whose bit is in another leaf, which was unchanged
-/// so far. A file grows across the end of the first leaf, one generation per block.
+/// A leaf of the block map is copied to a place whose bit is in another leaf, which has not been
+/// changed so far. A file grows across the end of the first leaf, one generation per block.
 TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
   Machine m(*disk.store);
@@ -160,7 +160,7 @@ TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   m.unmount();
 }
 
-/// Runs all kinds of operations by several users; each must succeed or fail with ENOSPC.
+/// Several users run all kinds of operations; each must succeed or fail with ENOSPC.
 TEST_P(FullDisk, EveryOperationSucceedsOrReportsNoSpace) {
   // HEADCRASH_SEEDS=n runs n more seeds, for use after changes.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));

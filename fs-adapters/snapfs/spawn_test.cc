@@ -1,5 +1,5 @@
-// Tests whether operations continue while a generation is spawned and written (III-B), and of the
-// cost of copy-on-write.
+// Tests whether operations continue while a generation is spawned and written (III-B), and tests
+// the cost of copy-on-write.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -64,7 +64,8 @@ TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
 }
 
-/// With a barrier, operations of the older generation have ended when a newer generation is opened.
+/// With a barrier, the older generation's operations have ended by the time a newer generation is
+/// opened.
 TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     Disk disk;
@@ -132,7 +133,7 @@ TEST(SnapfsSpawn, CopiesCostProcessorTime) {
     const auto blocks =
         static_cast<os::TimeNs>(m.file_system->snapshots().counters().blocks_copied - copied);
     EXPECT_EQ(blocks > 0, copies);
-    EXPECT_EQ(m.machine.system.cpu.busy_ns() - before, blocks * kPerKib);  // each block has 1 KiB
+    EXPECT_EQ(m.machine.system.cpu.busy_ns() - before, blocks * kPerKib);  // each block is 1 KiB
     m.unmount();
   }
 }

@@ -144,7 +144,7 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Selects a number near its directory, so that the records of a directory share blocks.
+/// Selects a number near that of its directory, so that a directory's records share blocks.
 std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
   const auto first = numbers_.next_free(near + 1);
   for (auto number = first; number;) {
@@ -175,8 +175,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// Copies the inode to its generation, because the next generation may change the inode before this
-/// generation is written.
+/// Copies the inode to its generation, because the next generation may change it before this one is
+/// written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   changes_.note();
@@ -340,7 +340,7 @@ void Store::begin_operation(Operation& operation) {
   operations_[executor.current()] = &operation;
 }
 
-/// Removes an operation that makes no more changes from its generation.
+/// Removes an operation that will make no more changes from its generation.
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
@@ -356,7 +356,7 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
-/// Returns true if a commit would free blocks: blocks freed by operations, or old copies of record
+/// Returns true if a commit would free blocks: those freed by operations, or old copies of record
 /// blocks.
 bool Store::something_deferred() const {
   return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
@@ -375,8 +375,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // Snapshots may keep the old versions of the blocks that a commit copies. There must be enough
-  // space left to drop a snapshot.
+  // Snapshots may keep the old versions of the blocks that a commit copies. Enough space must be
+  // left to drop a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
@@ -397,7 +397,7 @@ bool Store::is_permanently_full() const {
 }
 
 /// Waits for free space before an operation begins, without locks. Blocks freed by a generation
-/// become usable when it has been committed.
+/// become usable once it has been committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
     return refuse(ENOSPC);  // a commit would wait for this transaction

@@ -76,24 +76,24 @@ class KeptBlocks {
 };
 
 enum class DataMode : std::uint8_t {
-  ordered,        ///< changed in place; written before the superblock of the generation
+  ordered,        ///< changed in place; written before the generation's superblock
   unordered,      ///< changed in place; written at any time
   copy_on_write,  ///< copied on write, like directory blocks
 };
 
-/// Time at which a block freed by a generation may be allocated.
+/// When a block freed by a generation may be allocated.
 enum class Reuse : std::uint8_t {
   after_commit,  ///< once that generation is on the disk (III-A, the first solution)
-  /// A control: at once, but writes of newer generations wait until the older generation is on the
-  /// disk. This is "another solution" of III-A, as printed.
+  /// A control: at once, but writes of newer generations wait until the older one is on the disk.
+  /// This is "another solution" of III-A, as printed.
   newer_writes_wait,
-  at_spawn,  ///< a control: when the generation's write begins
+  at_spawn,  ///< a control: when writing the generation begins
   at_once,   ///< a control: immediately
 };
 
 /// Whether operations continue while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
-  concurrent,  ///< operations continue, each in its generation
+  concurrent,  ///< operations continue, each in its own generation
   barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
   /// Like `barrier`, but new operations also wait until the generation is on the disk.
   barrier_until_committed,
@@ -102,28 +102,30 @@ enum class Spawn : std::uint8_t {
 struct MountOptions {
   bool copy_on_write = true;  ///< if false, metadata is changed in place: KFS without snapshots
   DataMode data = DataMode::ordered;
-  /// Time from the first change since the last commit until the next commit.
+  /// Time from the first change after a commit until the next commit.
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;
-  std::uint32_t dirty_blocks_max = 0;  ///< limit for the open generation; 0: a third of the cache
+  /// limit for the open generation; 0 for a third of the cache
+  std::uint32_t dirty_blocks_max = 0;
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::concurrent;
-  /// Write blocks of files and directories immediately, not at the end of a generation.
+  /// File and directory blocks are written immediately, not at the end of a generation.
   bool writes_at_once = false;
-  std::string snapshot = {};  ///< mount this snapshot read-only, if not empty
-  bool flushes = true;        ///< flush a volatile cache before and after a superblock
+  std::string snapshot = {};  ///< if not empty, this snapshot is mounted read-only
+  bool flushes = true;        ///< a volatile cache is flushed before and after a superblock
 
   // Controls, each of which breaks one rule.
   bool one_superblock = false;  ///< always use the same slot
-  /// A change belongs to the generation that is open at that moment, not to that of its operation.
+  /// A change belongs to the generation that is open at that moment, not to its operation's
+  /// generation.
   bool operations_straddle = false;
   bool commits_early = false;  ///< does not wait for the last outstanding block
   /// Freed blocks are also removed from the generation being written.
   bool drops_in_flight = false;
   bool logs_early = false;           ///< a log record does not wait for the generation's blocks
-  bool reuses_snapshots = false;     ///< blocks that only snapshots contain are free
+  bool reuses_snapshots = false;     ///< blocks that only snapshots contain count as free
   bool writes_in_snapshots = false;  ///< data of snapshots is overwritten in place
   bool splits_transactions = false;  ///< generations are spawned during transactions
-  /// Changed mode, owner or time also go to the generation being written.
+  /// A change of mode, owner or time also goes to the generation being written.
   bool mixes_generations = false;
 };
 
@@ -146,24 +148,24 @@ struct Counters {
   /// Blocks that were outstanding at a commit, including ordered data.
   std::uint64_t blocks_written = 0;
   std::uint64_t never_written = 0;  ///< dirty blocks created and freed in the same generation
-  /// Dirty blocks freed while the older generation that they belong to was being written.
+  /// Dirty blocks freed while the older generation to which they belong was being written.
   std::uint64_t freed_in_flight = 0;
-  /// Maximum number of the old generation's operations at a spawn.
+  /// Maximum number of the old generation's operations that were running at a spawn.
   std::uint64_t most_concurrent = 0;
 };
 
 struct SnapshotChange {
   std::string name;
-  bool drops = false;  ///< drops the snapshot instead of creating it
+  bool drops = false;  ///< the snapshot is dropped instead of created
 };
 
-/// State of the intent log, and changes that are only there, since the newest superblock.
+/// The intent log's state, and the changes since the newest superblock that are only in the log.
 struct LogState {
   std::size_t end_bytes = 0;  ///< end of the last record
   std::uint32_t records = 0;
   std::uint32_t checksum = 0;                      ///< checksum of the last record
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counts in the last record
-  /// Changes of all records; null if there are no records.
+  /// Changes in all records; null if there are no records.
   std::unique_ptr<Generation> changes = {};
 };
 
@@ -224,7 +226,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   //
   /// Writes everything done so far. Must not be called within an operation.
   VfsResult<void> sync();
-  /// Same as sync(), and marks the superblock clean.
+  /// Like sync(), but also marks the superblock clean.
   VfsResult<void> unmount();
   void stop() { stopped_ = true; }
   /// Returns the errors documented in fs-adapters/snapshots.h. Must not be called within an
@@ -251,7 +253,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// Returns true while the predecessor of the open generation is not yet on the disk.
+  /// Returns true while the generation before the open one is not yet on the disk.
   bool commit_under_way() const { return closing_ != nullptr; }
   /// Number of blocks that only committed generations still need.
   std::size_t blocks_held_back() const {
@@ -299,8 +301,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void wake_spawner();
   void schedule_commit();
 
-  // file_blocks.cc
-  /// A path from a pointer through address blocks to a block.
+  // file_blocks.cc. A path from a pointer through address blocks to a block.
   struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;
@@ -324,7 +325,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void release(Generation& generation, BlockAddress address);
   /// Returns the address at which the block may be changed, and marks it dirty.
   VfsResult<BlockAddress> own(Generation& generation, BlockAddress address, Kind kind);
-  /// Sets the last pointer of the path to `target`. Adds the number of new address blocks to
+  /// Makes the path's last pointer refer to `target`. Adds the number of new address blocks to
   /// `made`.
   VfsResult<void> lead_to(Generation& generation, const Path& path, BlockAddress target,
                           std::uint32_t& made);
@@ -400,7 +401,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Superblock s_;          ///< superblock of the newest committed generation
   std::size_t slot_ = 0;  ///< slot of `s_`
   TreeShape record_tree_, inode_tree_, block_tree_;
-  /// Root of the record map in the newest generation whose inodes have been copied to records; used
+  /// The record map's root in the newest generation whose inodes have been copied to records; used
   /// to look up records.
   BlockAddress record_map_ = 0;
 
@@ -417,7 +418,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< blocks of the newest committed generation
-  std::unordered_set<const os::Fiber*> transactions_;  ///< fibers with a transaction
+  std::unordered_set<const os::Fiber*> transactions_;  ///< fibers that have a transaction
   bool spawn_waits_ = false;  ///< a spawn waits for transactions to end; none may begin
   os::WaitQueue transactions_changed_;
   bool copies_all_data_ = false;  ///< a snapshot is being created

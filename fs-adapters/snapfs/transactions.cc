@@ -1,11 +1,11 @@
 // Several operations in one generation (Soares, Krieger and Da Silva, V-A;
 // fs-adapters/transactions.h).
 //
-// Operations belong to the open generation. The operations of a transaction therefore belong to the
-// same generation if no generation is spawned before the transaction ends. A commit waits for
-// running transactions before it spawns, and no transaction may begin during that wait, which is
-// therefore finite. Operations outside of transactions continue. A fiber that waits for a
-// transaction must not hold an inode's lock, or the transaction could not end.
+// Operations belong to the open generation. A transaction's operations therefore belong to the same
+// generation if no generation is spawned before the transaction ends. A commit waits for running
+// transactions before it spawns, and no transaction may begin during that wait, which is therefore
+// finite. Operations outside of transactions continue. A fiber that waits for a transaction must
+// not hold an inode's lock; otherwise the transaction could not end.
 #include "fs-adapters/snapfs/store.h"
 
 namespace headcrash::snapfs {

@@ -1,5 +1,5 @@
-// Tests of transactions: after a power cut, either all operations of a transaction are visible or
-// none of them.
+// Tests transactions: after a power cut, either all or none of a transaction's operations are
+// visible.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {

@@ -123,7 +123,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Maps invalid inode numbers to an invalid number.
+  /// Clamps the number to 32 bits; a number that is too large remains invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -173,7 +173,7 @@ struct Variant {
   bool keeps_snapshots = false;
 };
 
-/// A limit so low that generations are spawned constantly.
+/// A limit so low that generations are spawned all the time.
 constexpr std::uint32_t kFewBlocks = 6;
 
 std::vector<Variant> variants() {
@@ -303,7 +303,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // Only for metadata, and for data that a commit waits for.
+          // Only for metadata, and for data for which a commit waits.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
@@ -413,8 +413,7 @@ class SnapfsType final : public adapters::FileSystemType {
     if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
-  /// Returns the superblocks, the initial blocks of the file system, and the area of their first
-  /// copies.
+  /// Returns the superblocks, the file system's initial blocks, and the area of their first copies.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, snapfs::ImageReader::open(store));
     const Superblock& s = reader.superblock();

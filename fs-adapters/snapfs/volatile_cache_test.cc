@@ -1,5 +1,5 @@
-// Tests on a disk with a volatile cache: fsynced and synced data survives, and the file system
-// flushes only where necessary.
+// Tests a disk with a volatile cache: fsynced and synced data survives, and the file system flushes
+// only where necessary.
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -15,7 +15,7 @@ bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
   return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());
 }
 
-/// Returns the file's content after a power cut following `body`, on a disk that caches all writes.
+/// Returns the file's contents after `body` and a power cut, on a disk that caches all writes.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);
@@ -53,8 +53,8 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   }
 }
 
-/// The generation is committed when it is due. Its unordered data is written later, because of the
-/// data's age, so the fsync finds no generation to commit.
+/// The generation is committed when it is due. Its unordered data is written later, because of its
+/// age, so the fsync finds no generation to commit.
 TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});

@@ -24,12 +24,12 @@ using model::kSectorBytes;
 constexpr std::size_t kAreasMax = 256;  // one byte of an edit selects an area
 constexpr std::uint32_t kReach = kSectorBytes;
 constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
-/// File offsets that require three levels of indirect blocks, or fewer. The first offset that a
-/// type supports is used.
+/// File offsets that require at most three levels of indirect blocks. The first one that a type
+/// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Possible address units in sectors. An edit tries each, so that with the right unit a word points
-/// to its own sector.
+/// Possible address units, in sectors. An edit tries each, so that with the right unit a word
+/// points to its own sector.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -49,14 +49,15 @@ enum class Kind : std::uint8_t {
   complement,
   half_word,
   itself,       ///< sets the word to the address of the sector that contains it
-  copy_word,    ///< copies another word of an area
-  size,         ///< writes 64 bits of kSizes
+  copy_word,    ///< copies another word from an area
+  size,         ///< sets a 64-bit word to one of kSizes
   fill_itself,  ///< fills the rest of the sector with the sector's own address
-  copy_sector,  ///< copies the sector of another area
+  copy_sector,  ///< copies a sector from another area
   /// Sets the next two words to the same value: a higher-level pointer then points to the same
   /// block.
   deeper,
-  loop,  ///< like `deeper`; the unit or large block that it points to contains only its own address
+  /// like `deeper`, but the unit or large block to which it points contains only its own address
+  loop,
   flip_bit
 };
 constexpr unsigned kKinds = 12;

@@ -22,8 +22,8 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// Name of the first system, followed by '@' and the name of the disk unless the disk is the
-  /// small one: "ufs-netra-bmap", "lfs-roll-forward@plain".
+  /// Name of the first system, followed by '@' and the name of the disk unless it is the small one:
+  /// "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
   /// All systems that mount the format. The first system creates the image.
   std::vector<const SystemUnderTest*> systems;
@@ -31,8 +31,8 @@ struct ImageFormat {
   const SystemUnderTest& maker() const { return *systems.front(); }
   const FileSystemType& type() const { return maker().type(); }
 };
-/// Returns a small disk of each system (the lab's "deep"), and a "plain" disk with large blocks of
-/// each type's default system. Systems with the same disk share a format.
+/// Returns a small disk for each system (the lab's "deep"), and a "plain" disk with large blocks
+/// for each type's default system. Systems with the same disk share a format.
 std::vector<ImageFormat> image_formats();
 
 inline constexpr std::size_t kEditsMax = 100;
@@ -46,10 +46,10 @@ class ImageTarget {
 
   const std::string& name() const { return format_.name; }
   const std::vector<const SystemUnderTest*>& systems() const { return format_.systems; }
-  /// Returns the first bytes of sectors that contain pointers, at most 256.
+  /// Returns the first bytes of sectors that contain pointers, at most 256 of them.
   const std::vector<std::uint64_t>& areas() const { return areas_; }
   /// Returns `count` edit programs, equally distributed over the kinds of edits and over the
-  /// positions of the image. The edits create cyclic pointers, pointers to unused blocks or past
+  /// positions in the image. The edits create cyclic pointers, pointers to unused blocks or past
   /// the end, huge sizes, and trees of maximum depth.
   std::vector<std::string> crafted(std::size_t count) const;
   /// Returns an edit program that is derived from `number`.
@@ -73,14 +73,14 @@ class ImageTarget {
   std::vector<std::string> all_crafted() const;
 
   ImageFormat format_;
-  /// Contents of the first device, followed by the contents of the second device.
+  /// The first device's contents, followed by those of the second device.
   std::vector<std::byte> image_;
   std::vector<std::uint64_t> areas_;
 };
 
 /// Recomputes the checksums of structures, because otherwise all damage would be rejected by its
-/// checksum. `type` is a type's name; unknown types have no checksums. `sound` is the image before
-/// the damage.
+/// checksum. `type` is the type's name; unknown types have no checksums. `sound` is the image
+/// before the damage.
 void seal(std::string_view type, std::span<const std::byte> sound, std::span<std::byte> image);
 
 /// Returns false if a mount has changed bytes that no mount of the type changes. For lfs these are

@@ -1,5 +1,5 @@
 #pragma once
-// A fixture for tests that every registered system must pass: a lab disk in memory, on which the
+// A fixture for tests that every registered system must pass: an in-memory lab disk, on which the
 // system is mounted in virtual time.
 
 #include <fmt/format.h>
@@ -45,8 +45,8 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts the system, calls `body`, and ends the mount as `end` says. Stores the final counters
-  /// in `counted_`.
+  /// Mounts the system, calls `body`, and ends the mount as specified by `end`. Stores the final
+  /// counters in `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
     with_mounted(system(), body, end);
   }

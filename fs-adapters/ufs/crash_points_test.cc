@@ -1,6 +1,6 @@
 // Cuts the power after each write of a workload, and inside each write. fsck must find only what
-// the scheme permits, a repair must leave nothing, and synced data must exist. The control No Order
-// must be caught.
+// the scheme permits, a repair must leave nothing to find, and synced data must exist. The control
+// No Order must be caught.
 
 #include <algorithm>
 #include <functional>
@@ -21,7 +21,7 @@ using bench::Setup;
 constexpr const char* kLink = "q/link";
 const std::string kLongTarget(1200, 't');
 
-/// Makes all kinds of structural changes, such that fragments move and blocks are reused.
+/// Makes all kinds of structural changes, in such a way that fragments move and blocks are reused.
 void change_things(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   const auto settle = [&](int seconds) {
@@ -116,7 +116,7 @@ struct Workload {
 
 struct CrashReport {
   int states = 0;
-  /// Number of states by damage, with the text of the first state.
+  /// Number of states for each kind of damage, with the text of the first state.
   std::map<std::string, int> damage;
   std::map<std::string, std::string> example;
 };
@@ -180,7 +180,7 @@ class CrashStates {
     ++report_.states;
     const auto found = fsck_.check(image_);
     if (!found) return damaged("refused", where + " " + found.error().message());
-    // With a journal, a check sees the disk after a replay, where even totals are correct.
+    // With a journal, a check sees the disk as after a replay, where even the totals are correct.
     const bool replayed = setup_.mount.scheme == SchemeKind::journal;
     for (const Finding& finding : found->findings)
       if (replayed || !permitted(setup_, finding.kind))

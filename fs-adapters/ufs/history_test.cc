@@ -1,4 +1,4 @@
-// Tests random operations of several concurrent users (tree/testing/history.h). Compares the
+// Tests random operations by several concurrent users (tree/testing/history.h). Compares the
 // contents before and after an unmount, and expects a sound file system.
 
 #include <memory>

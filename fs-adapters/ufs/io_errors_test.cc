@@ -1,4 +1,4 @@
-// Tests of I/O errors under every scheme: reported errors, surviving data, and writes that must not
+// Tests I/O errors under every scheme: reported errors, surviving data, and writes that must not
 // occur afterwards (volume.h). Errors drawn from seeds and judged by the oracle are in
 // harness/explorer/in_process/io_errors_test.cc.
 #include <cerrno>
@@ -53,8 +53,8 @@ std::string text_of(const model::SectorStore& image, const std::string& path) {
   return text;
 }
 
-/// Copies the disk as after a power cut at this instant, and repairs the copy. Expects only
-/// permitted findings. Returns the repaired image.
+/// Copies the disk as a power cut would leave it now, and repairs the copy. Expects only permitted
+/// findings. Returns the repaired image.
 std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
   auto image = bench::copy_of(*m.store);
   Fsck fsck;
@@ -114,7 +114,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     0));  // the syncer writes, without a waiting caller
+                                     0));  // the syncer writes; no caller waits
     // false if the data is journalled
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
@@ -192,7 +192,7 @@ TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
   });
 }
 
-/// Fails each read of a few operations once. If the file system is marked clean, it must be clean;
+/// Fails each read in a few operations once. If the file system is marked clean, it must be clean;
 /// if it has stopped, it must be as after a cut.
 TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   int stopped = 0, went_on = 0;
@@ -253,9 +253,9 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   }
 }
 
-/// Fails each read of a file's removal once. Space that cannot be freed leaks, so the file system
-/// must not be marked clean. This holds for frees by the operation, at its end, and by a later work
-/// item.
+/// Fails each read during a file's removal once. Space that cannot be freed leaks, so the file
+/// system must not be marked clean. This holds for frees by the operation, at its end, and by a
+/// later work item.
 TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
@@ -312,7 +312,7 @@ TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   });
 }
 
-/// Allocation initialization fails, on which the pointer depends.
+/// The allocation's initialisation, on which the pointer depends, fails.
 TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

@@ -21,7 +21,7 @@
 
 namespace headcrash::ufs {
 
-/// Requirements of the scheme.
+/// The requirements of the scheme.
 struct LabDiskNeeds {
   bool journal = false;
   Features features = {};

@@ -133,7 +133,7 @@ class UfsReader final : public adapters::ImageReader {
     const Geometry& geometry = reader_.geometry();
     const std::uint64_t whole = geometry.block_bytes() / kSectorBytes;
     std::vector<adapters::ContentExtent> extents;
-    std::uint64_t next = 0;  // block of the file
+    std::uint64_t next = 0;  // next block of the file
     const auto hole_until = [&](std::uint64_t block) {
       if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * whole});
       next = block;
@@ -153,7 +153,7 @@ class UfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Maps invalid inode numbers to an invalid number.
+  /// Clamps the number to 32 bits; a number that is too large remains invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
   }

@@ -14,7 +14,8 @@ const adapters::FileSystemType& file_system_type();
 /// Creates a system from a variant that is not in the table.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
-/// Converts the checker's finding kind to the common type. `order` is the kind's enumerator value.
+/// Converts the checker's kind of finding to the common type. `order` is the kind's enumerator
+/// value.
 adapters::FindingKind kind_of(FindingKind kind);
 
 }  // namespace headcrash::ufs

@@ -1,7 +1,7 @@
 // Runs rounds of trials (bench.h, plan.h).
 //
 // Trials run one at a time, because concurrent work would affect their times. Only guests whose
-// processor costs no time may run concurrently, and only within a round, since a round depends on
+// processor costs no time may run concurrently, and only within a round, because a round depends on
 // earlier ones.
 #include "harness/bench/bench.h"
 
@@ -95,7 +95,7 @@ class BenchRunner {
     return plan_anew();
   }
 
-  /// Plans the number of remaining trials, based on the results so far.
+  /// Plans how many more trials to run, based on the results so far.
   Result<void> plan_anew() {
     std::size_t planned = 0;
     for (const Cell& cell : cells_) {
@@ -178,7 +178,7 @@ class BenchRunner {
   const BenchOptions& options_;
   db::Database database_;
   std::vector<Cell> cells_;
-  vm::GuestImages images_;  ///< by file system name; most share an image
+  vm::GuestImages images_;  ///< keyed by file system name; most share an image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::mutex mutex_;  ///< protects all members below, and the database, while trials run

@@ -1,6 +1,6 @@
 #pragma once
-// Runs the trials of a benchmark and stores each in the database as soon as it ends. A benchmark
-// that was killed continues with --resume. Finished trials are neither lost nor repeated.
+// Runs a benchmark's trials and stores each in the database as soon as it ends. A benchmark that
+// was killed continues with --resume. Finished trials are neither lost nor repeated.
 
 #include <atomic>
 #include <filesystem>
@@ -25,14 +25,14 @@ struct BenchOptions {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// The results of a cell by phase.
+/// A cell's results, by phase.
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  std::string failure;  ///< reason for the last failed trial in this call; empty if none failed
+  std::string failure;  ///< why the last failed trial in this call failed; empty if no trial failed
   struct Phase {
     std::string label;
-    statistics::Summary time_ms;  ///< time until the device was idle, if awaited
+    statistics::Summary time_ms;  ///< time until the device was idle, if the trial waited for that
   };
   std::vector<Phase> phases;
 };
@@ -45,24 +45,23 @@ struct BenchOutcome {
   std::vector<CellOutcome> cells;
 };
 
-/// Runs the trials. An error stops the benchmark; trials that finished before it are in the
-/// database.
+/// Runs the trials. An error stops the benchmark; trials that finished earlier are in the database.
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
-/// The expected work of a benchmark.
+/// How much work a benchmark is expected to be.
 struct BenchForecast {
   std::size_t cells = 0, least = 0, most = 0;  ///< number of trials
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    /// Source of the estimate, such as "3 earlier trials" or "the file".
+    /// where the estimate comes from, such as "3 earlier trials" or "the file"
     std::string origin;
   };
   std::vector<CellForecast> each;
   std::optional<double> least_s, most_s;  ///< nullopt if no cell has an estimate
 };
 /// Estimates the work with `jobs` concurrent trials (see BenchOptions). Uses earlier trials in the
-/// database if it exists, or else the durations given in the file.
+/// database if it exists, otherwise the durations given in the file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

@@ -30,7 +30,7 @@ using model::kSectorBytes;
 constexpr std::size_t kWorkloadsMost = 1000;  // because lists of parameter values multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
 
-/// Adds the key in the file to an error about an object that the key names.
+/// Adds the file's key to an error about an object that the key names.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
@@ -103,7 +103,7 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
 
 // ---- workloads
 
-/// Parses the values of a parameter: `files = 100` or `files = [100, 200]`.
+/// Parses a parameter's values: `files = 100` or `files = [100, 200]`.
 Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const std::string& key) {
   std::int64_t one = 0;
   if (table.take(key, one, {.least = INT64_MIN, .most = INT64_MAX})) return std::vector{one};
@@ -336,9 +336,9 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
 }
 
 /// Rejects workloads that cannot run in the guests' kind of time. A year of office work takes
-/// minutes in virtual time, but a year in real time. fio measures the rate of the processor's
-/// counter when it starts: it reads the clock until 62 ms have passed, which takes minutes in
-/// virtual time, and it then uses the counter, which does not stop with the clock.
+/// minutes in virtual time, but a year in real time. When fio starts, it measures the rate of the
+/// processor's counter: it reads the clock until 62 ms have passed, which takes minutes in virtual
+/// time, and it then uses the counter, which does not stop with the clock.
 Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
     if (bench.virtual_time && workload.tool && workload.tool->tool == "fio")

@@ -30,48 +30,48 @@ struct BenchDevice {
   std::string clock;                ///< clock during measurements: "real" or "real:K"
 };
 
-/// One workload of the matrix, with a single value for each parameter.
+/// One workload in the matrix, with a single value for each parameter.
 struct BenchWorkload {
   std::string name;   ///< "lfs-small-file"; for a tool: "fio-random-write"
   std::string scale;  ///< exact, scaled or custom
-  std::string label;  ///< in keys: "lfs-small-file.scaled.files=500"
+  std::string label;  ///< name used in keys: "lfs-small-file.scaled.files=500"
   const timed::TimedWorkload* timed = nullptr;  ///< null for a benchmark program (`tool`)
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
   double expected_s = 0;  ///< duration of a trial according to the file, in seconds; 0 if not given
-  std::vector<std::string> devices;  ///< names of its devices; empty for all
-  /// Names of its file systems, without "@KERNEL"; empty for all.
+  std::vector<std::string> devices;  ///< names of its devices; empty for all devices
+  /// Names of its file systems, without "@KERNEL"; empty for all file systems.
   std::vector<std::string> filesystems;
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
 };
 
-/// Returns the arguments as text, for example "files=1000 users=4". For a tool, returns the digest
-/// of its job.
+/// Returns the arguments as text, for example "files=1000 users=4". For a tool, returns its job's
+/// digest.
 std::string parameters_text(const BenchWorkload& workload);
 
 /// A benchmark file. benches/quick.toml explains keys and defaults.
 struct Bench {
   std::string name, title;
   std::string takes;  ///< duration and conditions, in words
-  std::string text;   ///< text of the file, stored in the database
+  std::string text;   ///< the file's text, stored in the database
   std::uint64_t seed = 1;
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<BenchDevice> devices;
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< number of repetitions per cell
-  double interval = 0.05;  ///< target half width of the mean's 95 % interval, relative to the mean
-  bool virtual_time = false;  ///< use user-mode Linux; ignores the file's clocks
+  double interval = 0.05;  ///< target half-width of the mean's 95 % interval, relative to the mean
+  bool virtual_time = false;  ///< uses user-mode Linux; ignores the file's clocks
   double charge = 0;          ///< virtual nanoseconds charged per nanosecond of host processor time
-  std::string clock = "real";  ///< default for devices that set no clock
+  std::string clock = "real";  ///< default for devices that do not set a clock
   std::string setup_clock = "off";
-  bool quiescence = true;  ///< wait after each measured phase until no data is left to write
+  bool quiescence = true;  ///< waits after each measured phase until no data is left to write
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 600;  ///< time limit; a phase or command that exceeds it is a hang
 };
 
 /// Loads a built-in benchmark by name, or a file by path (a name with '/' or ending in .toml).
-/// `guests` overrides settings of the file.
+/// `guests` overrides the file's settings.
 Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests = {});
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name);
 

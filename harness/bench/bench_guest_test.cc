@@ -9,7 +9,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive has 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
+// The drive is 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]
@@ -100,7 +100,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
         << label;
     // The guest and the device count the same requests. QEMU may merge adjacent requests, so only
     // the numbers of bytes are equal. ext4 also reads its bitmaps ahead in the background, so a
-    // block of a bitmap may fall between the two readings.
+    // bitmap block may be read between the two readings.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -133,7 +133,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "WHERE t.verdict = 'failed'"),
       0);
 
-  // Results for the report and the plan.
+  // Results used by the report and the plan.
   ASSERT_EQ(outcome->cells.size(), 2U);
   EXPECT_EQ(outcome->cells[0].phases.size(), 3U);
   EXPECT_EQ(outcome->cells[1].failed, 2);

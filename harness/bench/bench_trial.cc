@@ -1,7 +1,7 @@
 // The steps of a trial (bench_trial.h).
 //
 // A step either continues or ends the trial with a reason: a hang, an oops, a file that cannot be
-// written. Errors of headcrash itself end it in the same way, so that one bad trial never ends the
+// written. Errors in headcrash itself end it in the same way, so that one bad trial never ends the
 // benchmark.
 #include "harness/bench/bench_trial.h"
 
@@ -37,7 +37,7 @@ constexpr milliseconds kQuietPoll{50};  // polling interval; the server provides
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns the message of an error. It names the verdict unless headcrash itself failed.
+/// Returns an error's message. It names the verdict unless headcrash itself failed.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -63,8 +63,7 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// Runs a step of the recovery as a measured phase. `name` is the name of the phase in the
-  /// database.
+  /// Runs a step of the recovery as a measured phase, named `name` in the database.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> store_long_file(const std::string& path, const std::string& text);
@@ -85,14 +84,14 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Ends a phase and completes `measure`, which contains the guest's results. `name` is the name
-  /// of the phase in the database.
+  /// Ends a phase, named `name` in the database, and completes `measure`, which contains the
+  /// guest's results.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Returns the milliseconds of guest time since the guest's start. In real time, returns host
+  /// Returns the milliseconds of guest time since the guest started. In real time, returns host
   /// time.
   Result<double> now_ms();
 
@@ -107,7 +106,7 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  bool settled_ = false;  ///< no data of the last phase is left to write, or waiting is disabled
+  bool settled_ = false;  ///< no data from the last phase is left to write, or waiting is disabled
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
@@ -318,8 +317,8 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // While the guest computes, its clock lags. Reading from a disk advances it to the time of the
-  // machine.
+  // While the guest computes, its clock lags. Reading from a disk advances it to the machine's
+  // time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return tl::unexpected(base::within(phase.name, answer.error()));
@@ -375,8 +374,8 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
                    {}, name);
 }
 
-/// Recovers like the next boot of a machine: replays, runs a full check, and mounts the clean file
-/// system. For a workload that boots, replay and mount are one step, and the check follows.
+/// Recovers as a machine does at its next boot: replays, runs a full check, and mounts the clean
+/// file system. For a workload that boots, replay and mount are one step, and the check follows.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());

@@ -26,7 +26,7 @@ struct BenchTrialContext {
   std::filesystem::path cache;            ///< saved guest states
   std::filesystem::path scratch;          ///< existing folder for this trial; the caller removes it
   std::filesystem::path artefacts;        ///< created on first use
-  std::filesystem::path database_folder;  ///< base of stored artefact paths
+  std::filesystem::path database_folder;  ///< folder to which stored artefact paths are relative
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const std::string& phase)> on_phase;  ///< reports progress; may be empty
 };

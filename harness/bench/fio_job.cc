@@ -55,7 +55,7 @@ std::pair<std::string, std::string> key_and_value(const std::string& line) {
           equals == std::string::npos ? "" : trimmed(std::string_view(line).substr(equals + 1))};
 }
 
-/// Parses a time as fio does. Without a unit, the time is in seconds.
+/// Parses a time as fio does. A time without a unit is in seconds.
 double seconds_of(const std::string& text) {
   char* rest = nullptr;
   const double number = std::strtod(text.c_str(), &rest);
@@ -65,7 +65,7 @@ double seconds_of(const std::string& text) {
   return number * (unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 1);
 }
 
-/// Loads a request log, and updates the largest offset of its requests.
+/// Loads a request log, and updates the largest offset in its requests.
 Result<void> parse_iolog(const std::filesystem::path& path, FioExtras& extras) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) > kIologBytesMost && !error)

@@ -22,10 +22,10 @@ namespace headcrash::bench {
 Result<void> check_fio_job(const std::string& job, const std::string& subject);
 
 struct FioExtras {
-  std::vector<std::string> iologs;   ///< content of each log
+  std::vector<std::string> iologs;   ///< each log's contents
   std::uint64_t replayed_bytes = 0;  ///< size of the file on which the logs are replayed
   bool time_based = false;           ///< the job runs for its `runtime`
-  double runtime_s = 0;              ///< the longest `runtime`; 0 if none
+  double runtime_s = 0;              ///< the longest `runtime`; 0 if no job has one
 };
 
 /// Loads the request logs to which a job refers, and replaces their names in `job` with

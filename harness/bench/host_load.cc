@@ -1,4 +1,4 @@
-// Reads /proc/stat, and /proc/PID/stat of this process and all its descendants (host_load.h;
+// Reads /proc/stat, and /proc/PID/stat for this process and all its descendants (host_load.h;
 // fields: proc(5)).
 #include "harness/bench/host_load.h"
 
@@ -23,8 +23,8 @@ struct Used {
   std::uint64_t ticks = 0;  ///< CPU time of the process and its reaped children
 };
 
-/// Parses /proc/PID/stat. The name of the command may contain blanks and parentheses, so the fields
-/// are searched after the last parenthesis.
+/// Parses /proc/PID/stat. The command's name may contain blanks and parentheses, so the fields are
+/// searched for after the last parenthesis.
 bool read_process(const std::filesystem::path& folder, Used& used) {
   std::ifstream in(folder / "stat");
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -1,4 +1,4 @@
-// Converts JSON of agent and server to records (measures.h).
+// Converts the agent's and the server's JSON to records (measures.h).
 #include "harness/bench/measures.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void add_latencies(const json& latency, double slower, std::vector<db::MetricRec
   }
 }
 
-/// Adds the layout score of Smith and Seltzer 1997: the share of blocks that directly follow the
+/// Adds the layout score of Smith and Seltzer 1997: the fraction of blocks that directly follow the
 /// previous block of their file. The first block of each file is excluded.
 void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
   if (!layout.is_object()) return;

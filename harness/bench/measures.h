@@ -1,5 +1,5 @@
 #pragma once
-// Converts answers of the agent and the server to the stored records of a phase.
+// Converts the agent's and the server's answers to the stored records of a phase.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,12 +15,12 @@ namespace headcrash::bench {
 double slowdown(const std::string& clock);
 
 /// Converts the agent's answer to `timed` (harness/guest/PROTOCOL.md). Times are divided by
-/// `slower` to get the device's time. Latencies of operations become metrics such as
+/// `slower` to obtain the device's time. Latencies of operations become metrics such as
 /// "operation.p50".
 Result<db::MeasureRecord> measure_from_answer(const nlohmann::json& answer, double slower,
                                               std::vector<db::MetricRecord>& metrics);
 
-/// Counters of a guest since boot, for its first disk and its processors.
+/// A guest's counters since boot, for its first disk and its processors.
 struct GuestCounters {
   db::GuestDiskRecord disk;
   double user_ms = 0, system_ms = 0;
@@ -30,7 +30,7 @@ Result<GuestCounters> counters_from_answer(const nlohmann::json& answer);
 
 db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::GuestDiskRecord& before);
 
-/// Returns the busy time of the busiest device in an answer to `stats`.
+/// Returns the busiest device's busy time, from an answer to `stats`.
 Result<double> busiest_ms(const nlohmann::json& stats);
 
 /// Returns the counters that exist only for some devices, such as "hd0.nvram.dirty_hits" or

@@ -31,8 +31,8 @@ struct Cell {
   const BenchWorkload* workload = nullptr;
 };
 
-/// Returns the cells of a shard. Groups are not split, so that file systems that are compared run
-/// on the same machine.
+/// Returns a shard's cells. Groups are not split, so that file systems that are compared run on the
+/// same machine.
 std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
 /// Returns the order of the cells in a round.
@@ -42,26 +42,26 @@ struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// The same for all cells of a group, so that trials with the same repetition number differ only
+  /// The same for all cells in a group, so that trials with the same repetition number differ only
   /// in the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// The results of a cell so far: for each measured phase, its time, including the time until the
-/// device is idle if awaited.
+/// A cell's results so far: for each measured phase, its time, including the time until the device
+/// is idle if the trial waits for that.
 struct CellSamples {
   std::int64_t trials = 0;  ///< number of trials, including failed trials
   std::int64_t failed = 0;
-  std::vector<std::string> labels;                      ///< in the order of the phases
+  std::vector<std::string> labels;                      ///< in phase order
   std::map<std::string, std::vector<double>> times_ms;  ///< by label
   void count(bool measured);
   void add(const std::string& label, double time_ms);
   void add(const db::TrialRecord& trial);
 };
 
-/// Returns the number of repetitions that the cell needs in total, from `least` to `most`. Phases
-/// shorter than a tenth of the workload's time are ignored, as are cells without measurements.
+/// Returns how many repetitions the cell needs in total, from `least` to `most`. Phases shorter
+/// than a tenth of the workload's time are ignored, as are cells without measurements.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

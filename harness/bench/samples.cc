@@ -1,4 +1,4 @@
-// Queries on earlier trials (samples.h).
+// Queries earlier trials (samples.h).
 #include "harness/bench/samples.h"
 
 #include "results/db/statement.h"

@@ -37,8 +37,8 @@ constexpr std::size_t kJobMost = 256 << 10;
 constexpr double kDbenchSeconds = 600;  ///< default of -t
 
 enum class Job {
-  usual,  ///< the job is optional; there is a default
-  ours,   ///< the job is always the default
+  usual,  ///< the job is optional, and there is a default
+  ours,   ///< the default job is always used
   none
 };
 
@@ -61,7 +61,7 @@ std::string first_word(const json& value) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// Adds the results of one direction (reads or writes) of one job.
+/// Adds the results for one direction (reads or writes) of one job.
 void add_fio(const json& direction, const std::string& prefix, ToolReport& report) {
   const auto operations = direction.value("total_ios", std::int64_t{0});
   if (operations == 0) return;
@@ -295,8 +295,8 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
   return {};
 }
 
-/// Returns the value of `job`, or the content of the file `job-file`, whose path is relative to the
-/// benchmark's file.
+/// Returns the value of `job`, or the contents of the file `job-file`, whose path is relative to
+/// the benchmark's file.
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
@@ -324,7 +324,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      return job.fio.runtime_s;  // the job ends after this time at the latest
+      return job.fio.runtime_s;  // the job ends after this long at the latest
   return std::nullopt;
 }
 
@@ -421,7 +421,7 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-    // From the JSON library, regular expressions or number parsers.
+    // Thrown by the JSON library, regular expressions or number parsers.
   } catch (const std::exception& error) {
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),

@@ -1,5 +1,5 @@
 #pragma once
-// The default job of each benchmark program. Jobs are small enough for an emulated drive of the
+// The default job for each benchmark program. Jobs are small enough for an emulated drive from the
 // nineties, and the same on every machine.
 
 #include <string>
@@ -11,8 +11,8 @@ namespace headcrash::bench {
 std::string usual_fio_job();
 /// Returns the defaults of postmark 1.5: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
 std::string usual_postmark_job();
-/// Returns 3 % of the load of the timed workload dbench (dbench_load.h), in the format of dbench 4.
-/// Each client repeats the load until the time limit.
+/// Returns 3 % of the load of the timed workload dbench (dbench_load.h), in dbench 4's format. Each
+/// client repeats the load until the time limit.
 std::string usual_dbench_job();
 /// Returns 200 short transactions, similar to those of a phone book or a message store.
 std::string usual_sqlite_job();

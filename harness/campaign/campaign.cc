@@ -1,4 +1,4 @@
-// Runs trials concurrently, and stores results in the order of completion (campaign.h).
+// Runs trials concurrently, and stores results in completion order (campaign.h).
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
@@ -75,8 +75,7 @@ class Runner {
     return {};
   }
 
-  /// Creates the worker of a thread if the campaign explores. Returns null if trials have a single
-  /// cut.
+  /// Creates a thread's worker if the campaign explores. Returns null if trials have a single cut.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(
@@ -135,12 +134,12 @@ class Runner {
   db::Database database_;
   TrialPlans plans_{campaign_};
   std::vector<std::size_t> todo_;  // indices into plans_
-  vm::GuestImages images_;         // by guest_of(); most share one
+  vm::GuestImages images_;         // keyed by guest_of(); most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< protects all members below, and the database
-  /// By cell; the key is null for trials with a single cut.
+  /// Keyed by cell; the key is null for trials with a single cut.
   run::TimeLeft<const ExploredCell*> time_left_;
   CampaignOutcome outcome_;
 };

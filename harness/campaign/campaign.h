@@ -1,6 +1,6 @@
 #pragma once
-// Runs the trials of a campaign and stores each in the database as soon as it ends. A campaign
-// killed at any moment continues with --resume; it neither repeats nor loses a finished trial.
+// Runs a campaign's trials and stores each in the database as soon as it ends. A campaign killed at
+// any moment continues with --resume; it neither repeats nor loses a finished trial.
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Estimated from the trials of this call, by file system and workload.
+  /// Estimated from the trials in this call, by file system and workload.
   std::optional<double> left_s;
   const db::TrialRecord* trial = nullptr;  ///< finished trial; null at the start of a phase
   std::string running, phase;              ///< key and phase of a running trial
@@ -28,7 +28,7 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  bool stop_at_first = false;  ///< ufs-schemes: stop at the first unexpected trial
+  bool stop_at_first = false;  ///< ufs-schemes: stops at the first unexpected trial
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;
@@ -39,15 +39,15 @@ struct CampaignOutcome {
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
   bool finished_before = false;  ///< all trials were already finished
-  /// A self-check of the lab failed and ended the campaign.
+  /// A self-check in the lab failed and ended the campaign.
   std::optional<Error> contradiction = {};
 };
 
 /// Runs the trials. An error stops the campaign; finished trials are in the database.
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options);
 
-/// Returns $HEADCRASH_CACHE, or headcrash in the user's cache folder: the place of guest images and
-/// saved states.
+/// Returns $HEADCRASH_CACHE, or headcrash in the user's cache folder: the place for guest images
+/// and saved states.
 std::filesystem::path default_cache();
 
 }  // namespace headcrash::campaign

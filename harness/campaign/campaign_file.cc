@@ -271,7 +271,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   return {};
 }
 
-/// Returns the name of the workload as used in a trial's key, whose parts are separated by '/'.
+/// Returns the workload's name as used in a trial's key, whose parts are separated by '/'.
 std::string key_name(const std::string& workload) {
   if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
   std::string name = workload;

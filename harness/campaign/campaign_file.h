@@ -16,37 +16,38 @@ namespace headcrash::campaign {
 struct Campaign {
   std::string name, title;
   std::string takes;  ///< duration and conditions, in words
-  std::string text;   ///< text of the file, stored in the database
+  std::string text;   ///< the file's text, stored in the database
   std::uint64_t seed = 1;
   std::int64_t trials = 5;  ///< power cuts for each file system on each device
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< emulated drives, by name or path
   std::uint64_t size_bytes = 0;
-  std::string log_profile;  ///< profile of the disk for separate logs; empty for that of the disk
-  std::optional<bool> write_cache;  ///< of the drives; nullopt for the profile's setting
-  /// Effect of the cut under the heads (plugin/model/core/tear.h); empty for the profile's.
+  std::string log_profile;  ///< profile of the disk for separate logs; empty to use the disk's
+  std::optional<bool> write_cache;  ///< the drives' setting; nullopt to use the profile's
+  /// How the cut affects the sectors under the heads (plugin/model/core/tear.h); empty to use the
+  /// profile's setting.
   std::string tear;
   /// In the text form of plugin/model/faults/faults.h; injected at the start of the workload.
   std::vector<std::string> faults;
-  bool virtual_time = false;  ///< use user-mode Linux and set neither clock
+  bool virtual_time = false;  ///< uses user-mode Linux and sets neither clock
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;  ///< size of filler files written before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
-  /// Model time from power-on to recovery, to simulate the start of a machine.
+  /// Model time from power-on to recovery, to simulate how long the machine takes to start.
   std::int64_t start_s = 0;
-  /// Compare the whole workload with the reference instead of cutting the power (uncut_work.h).
+  /// Compares the whole workload with the reference instead of cutting the power (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
   /// If set, trials explore the crash states of recorded workloads. Profiles, faults, clocks and
-  /// cut are unused, since each cell has its machine.
+  /// cut are unused, because each cell has its own machine.
   std::optional<Exploration> explore;
 };
 
 /// Loads a built-in campaign by name, or a file by path (a name with '/' or ending in .toml).
-/// `kernels` and `guest`, if not empty, override the file's.
+/// `kernels` and `guest`, if not empty, override the file's settings.
 Result<Campaign> load_campaign(const std::string& name_or_path,
                                const std::vector<std::string>& kernels = {},
                                const std::string& guest = {});
@@ -67,11 +68,11 @@ struct TrialPlan {
   std::uint64_t seed = 0;
   std::uint64_t number = 0;            ///< of the cut in its cell, from 0; selects the workload
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
-  std::string workload;  ///< workload of an explored trial with its number: "ace-seq1/17"
+  std::string workload;  ///< an explored trial's workload, with its number: "ace-seq1/17"
 };
 
-/// The trials of a campaign in execution order. Its cells alternate, so that an interrupted
-/// campaign has covered every file system. There may be millions, so a trial is created on access.
+/// A campaign's trials in execution order. Its cells alternate, so that an interrupted campaign has
+/// covered every file system. There may be millions, so a trial is created on access.
 class TrialPlans {
  public:
   /// `campaign` must outlive this object and its plans.
@@ -92,7 +93,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// A series of rounds in which the same places have trials left.
+  /// A series of rounds in which the same places still have trials.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;
@@ -106,12 +107,12 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// Returns the candidates, and the controls of a campaign that explores.
+/// Returns the candidates and, if the campaign explores, its controls.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
-/// Returns the guests that the trials need, by guest_of() their file systems.
+/// Returns the guests that the trials need, keyed by guest_of() their file systems.
 std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign);
-/// Returns a file system's name with the packages of its application.
+/// Returns a file system's name, with its application's packages.
 std::string guest_of(const adapters::LinuxAdapter& filesystem);
 
 /// Returns a digest of all settings that shape the trials, by which --resume finds an unfinished

@@ -131,7 +131,7 @@ TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
 
 struct BadCampaign {
   const char* text;
-  const char* word;  ///< must be part of the message
+  const char* word;  ///< expected in the message
 };
 class BadCampaignText : public testing::TestWithParam<BadCampaign> {};
 

@@ -1,4 +1,4 @@
-// Parses the exploration tables of a campaign file (exploration_file.h).
+// Parses a campaign file's exploration tables (exploration_file.h).
 #include "harness/campaign/exploration_file.h"
 
 #include <fmt/format.h>
@@ -52,12 +52,12 @@ Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>
   return {};
 }
 
-/// Keys of a cell in the file, to name them in errors.
+/// A cell's keys in the file, to name them in errors.
 struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that the recordings of the cell's hardware support its strategies.
+/// Checks that recordings of the cell's hardware support its strategies.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -149,7 +149,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns the default requirement for a control, which follows from the adapter's expectation.
+/// Returns a control's default requirement, which follows from the adapter's expectation.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -188,7 +188,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns one cell for each application. Without applications, returns the cell unchanged.
+/// Returns one cell for each application. If there are no applications, returns the cell unchanged.
 std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
                                     const ExploredCell& cell) {
   if (applications.empty()) return {cell};
@@ -197,8 +197,8 @@ std::vector<ExploredCell> with_each(const std::vector<workload::Application>& ap
   return cells;
 }
 
-/// Adds the application's requirements to the guest of the cell. If the application is expected to
-/// lose data, the cell becomes a control.
+/// Adds the application's requirements to the cell's guest. If the application is expected to lose
+/// data, the cell becomes a control.
 void settle_application(ExploredCell& cell) {
   if (!cell.application) return;
   cell.application->add_to(cell.filesystem.guest);

@@ -56,56 +56,59 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload = "ace-seq1";  ///< of the catalogue or the file; or the name of `operations`
-  std::string operations;             ///< in text form; empty for a workload of the catalogue
+  /// a workload in the catalogue or the file; or the name of `operations`
+  std::string workload = "ace-seq1";
+  std::string operations;  ///< in text form; empty for a workload in the catalogue
   std::optional<workload::Application> application;  ///< replaces both; `workload` is then its name
   std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt for all numbered ones
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of plugin/states/state_enumerator.h
-  std::int64_t budget = 1000;           ///< distinct states per trial
-  /// Distinct states for all trials together; the budget of each is an equal share.
+  std::int64_t budget = 1000;           ///< number of distinct states per trial
+  /// Number of distinct states for all trials together; each trial's budget is an equal part of it.
   std::optional<std::int64_t> states;
   explorer::StageMachine machine;  ///< runs the workload and recovers
   bool write_through = false;
-  bool prefill = true;          ///< fill a single disk before mkfs; an array has empty members
+  bool prefill = true;          ///< fills a single disk before mkfs; an array has empty members
   bool own_strategies = false;  ///< true if `strategies` differ from the campaign's
 };
 
-/// Returns the cell's differences from its adapter: "write-through", "new-disk", "netra-raid5",
-/// "dead:hd0.3", "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty if none.
+/// Returns how the cell differs from its adapter: "write-through", "new-disk", "netra-raid5",
+/// "dead:hd0.3", "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty if it does not differ.
 std::string variant(const ExploredCell& cell);
-/// Returns adapter and variant: "xfs+write-through".
+/// Returns the adapter and the variant: "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
   std::uint64_t atomic_write_bytes = 512;  ///< `torn` keeps aligned pieces of this size whole
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while recording a workload
-  /// Writes of this kind take longer while recording (explorer::DiskOptions); not on arrays.
+  /// Writes of this kind take longer during recording (explorer::DiskOptions); not on arrays.
   std::string slow;
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
-  double in_guest_share = 0.05;     ///< share of states that are also checked wholly in the guest
-  std::int64_t confirm = 20;        ///< number of failures of one kind to confirm
-  bool minimise_operations = true;  ///< of failures; lost writes are always minimised
-  bool keep = false;                ///< keep the recordings of clean trials, too
+  /// fraction of states that are also checked wholly in the guest
+  double in_guest_share = 0.05;
+  std::int64_t confirm = 20;  ///< number of failures of one kind to confirm
+  /// minimises the operations of failures; lost writes are always minimised
+  bool minimise_operations = true;
+  bool keep = false;                ///< keeps the recordings of clean trials as well
   std::vector<ExploredCell> cells;  ///< controls first
 };
 
 /// The file's own workloads: names and operations.
 using OwnWorkloads = std::map<std::string, std::string>;
-/// Parses root's `workloads`. Fails if the catalogue already has a workload of the same name, or if
-/// the operations are invalid or have no persistence point.
+/// Parses root's `workloads`. Fails if the catalogue already has a workload with the same name, or
+/// if the operations are invalid or have no persistence point.
 Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
 /// Sets the operations of a cell whose workload is one of the file's own.
 void apply_own_workload(const OwnWorkloads& own, ExploredCell& cell);
 
-/// The defaults for all cells from a campaign's tables.
+/// The defaults for all cells, from a campaign's tables.
 struct ExplorationDefaults {
   ExploredCell cell;                      ///< without a file system and a device
-  std::vector<std::string> devices = {};  ///< arrays by profile; empty for a disk
+  std::vector<std::string> devices = {};  ///< arrays, by profile; empty for a disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
-  /// A cell for each; empty for the cell's workload.
+  /// One cell for each application; empty to use the cell's workload.
   std::vector<workload::Application> applications = {};
 };
 
@@ -129,17 +132,17 @@ Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 /// Parses `faults` and `faults-after-cut`.
 Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
-/// Parses `application`, a name or a list of names; returns an empty list without it.
+/// Parses `application`, a name or a list of names; returns an empty list if the key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
 /// Replaces the cell's workload by an application.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
-/// Fails for an unknown workload (with a suggestion), and for one with fewer numbers than the
-/// cell's trials.
+/// Fails for an unknown workload (with a suggestion), and for one that has fewer numbers than the
+/// cell has trials.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 
-/// The workloads of a cell, in the order of its trials. There may be hundreds of thousands.
+/// A cell's workloads, in trial order. There may be hundreds of thousands.
 struct CellWorkloads {
   std::uint64_t count = 1;
   bool numbered = false;

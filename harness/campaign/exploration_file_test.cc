@@ -234,7 +234,7 @@ TEST(Exploration, TheDigestCoversTheApplicationsText) {
 
 struct BadText {
   const char* text;
-  const char* word;  ///< must be part of the message
+  const char* word;  ///< expected in the message
 };
 class BadExploration : public testing::TestWithParam<BadText> {};
 

@@ -18,9 +18,9 @@ struct Selection {
   bool whole() const { return filesystems.empty() && !trials; }
 };
 
-/// Reduces a campaign to a part. A name without a kernel selects the file system under each kernel.
-/// Notes the part in the campaign's text, so that it is never resumed as the whole or as another
-/// part. Fails for a file system that the campaign lacks, and suggests the nearest.
+/// Reduces a campaign to a part. A name without a kernel selects the file system under every
+/// kernel. Notes the part in the campaign's text, so that it is never resumed as the whole or as
+/// another part. Fails for a file system that the campaign lacks, and suggests the nearest.
 Result<void> keep_selection(Campaign& campaign, const Selection& selection);
 
 }  // namespace headcrash::campaign

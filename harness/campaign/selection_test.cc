@@ -1,4 +1,4 @@
-// Tests the content of a selected part, and that each part is a separate run.
+// Tests what a selected part contains, and that each part is a separate run.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

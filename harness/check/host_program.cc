@@ -42,8 +42,8 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-/// Parses a string literal of strace. `at` is the position after the opening quote; returns with
-/// `at` after the closing quote.
+/// Parses a string literal printed by strace. `at` is the position after the opening quote; on
+/// return it is after the closing quote.
 std::string unescape(std::string_view text, std::size_t& at) {
   constexpr std::string_view kLetters = "ntrvf", kValues = "\n\t\r\v\f";
   std::string value;
@@ -74,7 +74,7 @@ std::string unescape(std::string_view text, std::size_t& at) {
 }
 
 /// Returns PATH if "<PATH>" is at position `at`. strace prints such a path after a descriptor.
-/// Returns an empty view without such an annotation.
+/// Returns an empty view if there is no such annotation.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};
@@ -105,8 +105,8 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
   if (const std::string_view path = annotated(line, open); !path.empty()) paths.insert(path);
 }
 
-/// Returns the interpreter of a script, or the dynamic loader of a program. The kernel loads both
-/// without a system call of the program. Returns an empty path if there is no interpreter.
+/// Returns a script's interpreter, or a program's dynamic loader. The kernel loads both without a
+/// system call by the program. Returns an empty path if there is no interpreter.
 std::string interpreter_of(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   std::array<char, 4096> bytes{};
@@ -139,7 +139,7 @@ std::string interpreter_of(const fs::path& program) {
 /// the reserved range; nullopt for other lines and for modes that release space.
 std::optional<std::pair<std::string, std::uint64_t>> reserved_range(std::string_view line) {
   constexpr std::string_view kCall = "fallocate(";
-  const std::size_t call = line.find_first_not_of("0123456789 ");  // after the process's number
+  const std::size_t call = line.find_first_not_of("0123456789 ");  // follows the process's number
   if (call == std::string_view::npos || !line.substr(call).starts_with(kCall)) return std::nullopt;
   const std::size_t open = line.find('<', call);
   if (open == std::string_view::npos) return std::nullopt;

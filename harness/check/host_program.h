@@ -16,7 +16,7 @@ namespace headcrash::check {
 
 struct HostCommand {
   std::vector<std::string> argv;
-  /// The complete environment. Variables of headcrash's own environment are not passed on.
+  /// The complete environment. headcrash's own environment variables are not passed on.
   std::vector<std::pair<std::string, std::string>> environment;
   std::filesystem::path folder;  ///< the working folder; it must exist
   std::string input;             ///< standard input
@@ -27,8 +27,8 @@ struct HostRun {
   int exit_code = 0;  ///< exit code, or 128 + signal
   std::string output, errors;
   double seconds = 0;
-  /// Absolute paths of the files, symbolic links and folders that the program used, as it named
-  /// them. Excludes its working folder, /proc, /sys and /dev.
+  /// Absolute paths of the files, symbolic links and folders that the program used, as named by the
+  /// program. Excludes its working folder, /proc, /sys and /dev.
   std::set<std::filesystem::path> paths;
   std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };
@@ -43,8 +43,8 @@ Result<HostRun> run_on_host(const HostCommand& command, const std::filesystem::p
 /// ignored.
 std::set<std::filesystem::path> traced_paths(std::istream&& trace);
 
-/// Returns the sum of the largest ends that fallocate(2) reserved in each file, from the output of
-/// `strace -y -e trace=fallocate`. Ignores calls that release space.
+/// Returns, from the output of `strace -y -e trace=fallocate`, the sum over all files of the
+/// largest end that fallocate(2) reserved. Ignores calls that release space.
 std::uint64_t preallocated_bytes(std::istream&& trace);
 
 }  // namespace headcrash::check

@@ -94,7 +94,7 @@ Result<void> pack_paths(const std::set<fs::path>& paths, const fs::path& image) 
   for (const fs::path& path : with_lookups(paths)) {
     std::error_code error;
     const auto status = fs::symlink_status(path, error);
-    // Sockets, pipes and devices of the host are not files of the program.
+    // The host's sockets, pipes and devices are not files that the program needs.
     if (!fs::is_regular_file(status) && !fs::is_directory(status) && !fs::is_symlink(status))
       continue;
     list += path.relative_path().string();

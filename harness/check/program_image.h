@@ -1,5 +1,5 @@
 #pragma once
-// Creates the root file system in which a guest runs a program: a squashfs image of files of the
+// Creates the root file system in which a guest runs a program: a squashfs image of files from the
 // host, or of a folder or tar archive that the user specifies.
 
 #include <filesystem>
@@ -18,7 +18,7 @@ Result<void> pack_paths(const std::set<std::filesystem::path>& paths,
 /// Packs a folder, or a tar archive in any compression that tar(1) recognises.
 Result<void> pack_rootfs(const std::filesystem::path& rootfs, const std::filesystem::path& image);
 
-/// Returns `paths` with everything that a lookup of these paths passes through: folders, symbolic
+/// Returns `paths` and everything through which a lookup of these paths passes: folders, symbolic
 /// links and their targets. Omits paths that do not exist.
 std::set<std::filesystem::path> with_lookups(const std::set<std::filesystem::path>& paths);
 

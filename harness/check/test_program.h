@@ -28,12 +28,12 @@ inline constexpr const char* kImageName = "program.squashfs";
 struct TestProgram {
   std::vector<std::string> argv;
   std::string init;  ///< shell command that runs, and is synced, before the program; may be empty
-  /// Shell command; if empty, the program is started again and must exit with 0.
+  /// Shell command; if empty, the program itself is started again and must exit with 0.
   std::string verify;
   std::vector<std::string> environment;  ///< "NAME=VALUE"
   std::vector<std::string> files;        ///< further files and folders that the program needs
-  std::string rootfs;              ///< folder or tar archive; empty to use the files of this host
-  std::chrono::seconds limit{60};  ///< time limit for each run on this host
+  std::string rootfs;                    ///< folder or tar archive; empty to use this host's files
+  std::chrono::seconds limit{60};        ///< time limit for each run on this host
 };
 
 struct PreparedProgram {
@@ -42,7 +42,7 @@ struct PreparedProgram {
   double seconds = 0;                 ///< duration of the traced run
   std::uint64_t bytes = 0;            ///< size of the program's folder after the run
   std::uint64_t preallocated = 0;     ///< bytes that init, program and verifier preallocated
-  bool ran_on_host = false;           ///< false with a root file system of the user
+  bool ran_on_host = false;           ///< false if the user provides a root file system
 };
 
 /// Creates the files in `folder`, which must exist. Fails if the program, its init or its verifier
@@ -66,7 +66,7 @@ Result<void> write_application(const TestProgram& program, const std::filesystem
 /// program runs in another folder.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
-/// Does the same for a shell command. Changes only words that need no quoting.
+/// Like the above, for a shell command. Changes only words that need no quoting.
 std::string with_absolute_files(const std::string& line);
 
 }  // namespace headcrash::check

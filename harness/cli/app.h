@@ -26,7 +26,7 @@ std::string name_of(const CLI::Option& option);
 /// "on|off". Returns an empty string for a flag.
 std::string placeholder_of(const CLI::Option& option);
 
-/// Returns the values that accept_only() permits. Returns an empty list if any value is
+/// Returns the values that accept_only() permits. Returns an empty list if all values are
 /// permitted.
 std::vector<std::string> choices_of(const CLI::Option& option);
 

@@ -1,4 +1,4 @@
-// Attaches disks to a user's QEMU (attach.h).
+// Attaches disks to the user's QEMU (attach.h).
 #include "harness/cli/attach.h"
 
 #include <fmt/format.h>

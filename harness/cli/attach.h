@@ -10,7 +10,7 @@
 
 namespace headcrash::cli {
 
-/// Joins words to a shell command line, with quotes where a POSIX shell needs them.
+/// Joins words into a shell command line, with quotes where a POSIX shell needs them.
 std::string shell_line(const std::vector<std::string>& words);
 
 /// Runs the user's command with the disk's options appended to its arguments. Returns its exit

@@ -65,7 +65,7 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects selections for surveys and schemes, whose names already select parts.
+/// Rejects selections for surveys and schemes, because their names already select parts.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -191,7 +191,7 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// Writes the report for --html. Writes the pages of failures first, because the report links to
+/// Writes the report for --html. First writes the pages for failures, because the report links to
 /// pages that exist. An interrupted run gets its report when it is resumed.
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
@@ -204,8 +204,8 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   return {};
 }
 
-/// Prints the outcome of a survey. The exit code is kFine if all cells were measured and all
-/// controls had the expected outcome.
+/// Prints a survey's outcome. The exit code is kFine if all cells were measured and all controls
+/// had the expected outcome.
 template <typename Report>
 int report_survey(const Result<Report>& report, const campaign::CampaignOutcome& outcome,
                   const CampaignArguments& arguments, double seconds) {

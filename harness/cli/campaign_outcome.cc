@@ -1,4 +1,4 @@
-// Formats the outcome of a campaign as text and as JSON (campaign_outcome.h).
+// Formats a campaign's outcome as text and as JSON (campaign_outcome.h).
 #include "harness/cli/campaign_outcome.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns the name of the objects that a coverage row counts if the row belongs to the system's
-/// other recovery. Returns an empty string for rows that count states.
+/// If a coverage row belongs to the system's alternative recovery, returns the name of the objects
+/// that it counts. Returns an empty string for rows that count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -71,7 +71,8 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Prints the number of additional images that the other recovery processed, by system and kind.
+/// Prints the number of additional images that the alternative recovery processed, by system and
+/// kind.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");

@@ -14,7 +14,7 @@ namespace headcrash::cli {
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {
-  std::string database;  ///< path of the database, for commands that are printed
+  std::string database;  ///< the database's path, for commands that are printed
   double seconds = 0;
   Guests guests = Guests::some;
   bool as_json = false;

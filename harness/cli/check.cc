@@ -25,14 +25,14 @@ struct CheckArguments : ProgramArguments {
 /// The result for one file system.
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
-  std::string option;      ///< value of --fs
-  std::string filesystem;  ///< name of its adapter
+  std::string option;      ///< the value of --fs
+  std::string filesystem;  ///< its adapter's name
   Kind kind = Kind::unclear;
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;              ///< all states of the strategies were checked
-  std::string recording;           ///< recording in which the control looks for a loss
+  std::string recording;           ///< the recording in which the control looks for a loss
   std::string headline;            ///< for a loss: text that follows "lost"
   std::vector<std::string> about;  ///< for a loss: further lines
 };
@@ -102,7 +102,7 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can see a loss, unless it cannot, which is an error.
+/// Prints whether the verifier can see a loss; if it cannot, that is an error.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(

@@ -74,7 +74,7 @@ void add_guest_option(CLI::App& command, std::string& guest, const std::string& 
 /// Returns the number of an existing run. 0 selects the newest run. Fails if there is no such run.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
 
-/// Amount of progress output on standard error.
+/// How much progress is printed on standard error.
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 /// Adds -q and -v.
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity);

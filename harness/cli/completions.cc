@@ -22,7 +22,7 @@ void each_command(const CLI::App& command, const std::string& place,
 }
 
 /// Returns the list that completes the option's value: "campaigns" if the description mentions
-/// "headcrash list campaigns". Otherwise returns an empty string.
+/// "headcrash list campaigns". Otherwise, returns an empty string.
 std::string list_of(const CLI::Option& option) {
   constexpr std::string_view kList = "headcrash list ";
   const std::string& text = option.get_description();
@@ -53,7 +53,7 @@ std::string one_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Escapes text for single quotes of a shell, and for brackets and colons of zsh.
+/// Escapes text for single quotes in a shell, and for brackets and colons in zsh.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : one_line(text))

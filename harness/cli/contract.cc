@@ -43,7 +43,7 @@ struct ContractArguments {
   KernelArguments kernel;
 };
 
-/// A file system of the table: one of our own, or a kernel's.
+/// A file system in the table: one of our own, or a kernel's.
 struct System {
   const adapters::SystemUnderTest* own = nullptr;
   std::optional<adapters::LinuxAdapter> kernel;
@@ -91,7 +91,7 @@ std::string crash_page_name(const contract::Cell& cell) {
   return fmt::format("{}-{:02}.html", cell.system, cell.test);
 }
 
-/// Writes the page of the smallest crash of a broken cell. A list that was not judged has no page.
+/// Writes the page for the smallest crash of a broken cell. A list that was not judged has no page.
 Result<void> write_crash(const System& system, const contract::Cell& cell,
                          const contract::GuestCells& cells, const fs::path& folder) {
   TRY(const auto run, states::RunHistory::load(cell.recording));
@@ -285,7 +285,7 @@ int run(ContractArguments arguments) {
   return done ? *done : report_error(done.error(), arguments.as_json);
 }
 
-/// A table and one of its systems, from FILE or FILE:SYSTEM.
+/// A table and one of its systems, given as FILE or FILE:SYSTEM.
 struct Side {
   contract::Table table;
   std::vector<std::string> systems;

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the page of a crash state (results/report/crash/crash_page.h) for several commands.
+// Writes a crash state's page (results/report/crash/crash_page.h), for several commands.
 
 #include <filesystem>
 #include <optional>
@@ -16,12 +16,12 @@ struct CrashFile {
   const adapters::LinuxAdapter* filesystem = nullptr;    ///< null if unknown
   const explorer::RecordedWorkload* workload = nullptr;  ///< null if unknown
   std::optional<states::CrashState> state;
-  oracle::Judgement judgement;  ///< verdict of the state, if it was checked
+  oracle::Judgement judgement;  ///< the state's verdict, if it was checked
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
   std::vector<std::string> faults;  ///< array faults injected when the power returned
-  /// All judged states by full name. States of other recordings are ignored.
+  /// All judged states, by full name. States from other recordings are ignored.
   std::vector<explorer::JudgedState> states;
   explorer::FindGeometry hardware;  ///< if set, also shows heads, caches and other series over time
   /// The state whose recovery was recorded; empty if a workload was recorded.

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What users do with headcrash. Each use needs some of the findings.
+/// Uses of headcrash. Each use needs some of the findings.
 constexpr unsigned kServe = 1, kQemu = 2, kUserMode = 4, kCheck = 8, kExperiment = 16,
                    kReports = 32;
 constexpr unsigned kGuests = kQemu | kUserMode | kCheck;
@@ -28,7 +28,7 @@ constexpr std::pair<unsigned, const char*> kUses[] = {
     {kUserMode, "user-mode Linux"},      {kCheck, "check of a program"},
     {kExperiment, "experiments, image"}, {kReports, "reports with charts"}};
 
-/// A program to search in PATH, the package that contains it, and the uses that need it.
+/// A program to be found in PATH, the package that contains it, and the uses that need it.
 struct Program {
   const char* name;
   const char* package;
@@ -139,7 +139,7 @@ std::vector<Finding> examine() {
   return findings;
 }
 
-/// Returns what each use lacks on this machine.
+/// Returns the things that each use lacks on this machine.
 std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
     const std::vector<Finding>& findings) {
   std::vector<std::pair<std::string, std::vector<std::string>>> uses;

@@ -1,5 +1,5 @@
 // headcrash explore: explores the crash states of one recorded workload; guests recover, mount and
-// judge each.
+// judge each state.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -226,8 +226,8 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   return options;
 }
 
-/// Shows progress like a campaign: as one line on a terminal, or with a line for each state if
-/// verbose.
+/// Shows progress as a campaign does: on a terminal, in one line; if verbose, with a line for each
+/// state.
 void show_progress(const ExploreArguments& arguments, const explorer::StateOutcome& outcome,
                    std::uint64_t checked) {
   const bool verbose = arguments.verbosity == Verbosity::verbose, terminal = can_overwrite();
@@ -286,7 +286,7 @@ Result<void> keep_recordings(Explored& explored) {
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
-  // The number of recordings is small, even if there are many failures.
+  // There are only a few recordings, even if there are many failures.
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;

@@ -63,7 +63,7 @@ std::string kind_text(const explorer::StateOutcome& outcome) {
   return explorer::format(explorer::kind_of(outcome.judgement, outcome.findings));
 }
 
-/// Groups failures by kind, in the order of their discovery.
+/// Groups failures by kind, in the order in which they were discovered.
 std::vector<KindOfFailure> kinds_of(const explorer::ExplorationResult& result) {
   std::vector<KindOfFailure> kinds;
   std::map<std::string, std::size_t> places;

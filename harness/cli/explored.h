@@ -23,7 +23,7 @@
 
 namespace headcrash::cli {
 
-/// Name of the recording of mkfs in the folder of --record.
+/// Name of the recording of mkfs in the --record folder.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// Default name of the recording of the workload in that folder.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
@@ -38,7 +38,7 @@ struct ExploreArguments {
   std::uint32_t rounds = 60;
   std::int64_t trials = 1;  ///< number of workloads; more than one requires a database
   std::size_t jobs = 2;
-  std::uint64_t limit_s = 0;  ///< time limit of the exploration; 0 for none
+  std::uint64_t limit_s = 0;  ///< the exploration's time limit; 0 for no limit
   bool resume = false, as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
   Verbosity verbosity = Verbosity::normal;
@@ -49,7 +49,7 @@ struct ExploreArguments {
   std::string atomic_write = "512";
 };
 
-/// Inputs and result of an exploration.
+/// The inputs and result of an exploration.
 struct Explored {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;
@@ -74,8 +74,8 @@ struct Explored {
   std::filesystem::path kept;
 };
 
-/// Returns the path of the recording after the command has ended, or an empty string if it will
-/// have been removed.
+/// Returns the recording's path after the command has ended, or an empty string if it will have
+/// been removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
 /// Returns a summary of the result in one sentence.
@@ -99,21 +99,21 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
 /// Returns the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
-/// Returns the command that checks a state again, without --state.
+/// Returns the command that checks a state again, but without --state.
 std::string replay_command(const Explored& explored);
 
-/// Writes the page of a failure. `state` is a state of the failure's recording.
+/// Writes a failure's page. `state` is a state in the failure's recording.
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
                         const std::string& state, const std::filesystem::path& path);
 
 /// Runs the exploration and stores it in a database, for `report`, `replay` and `runs`
 /// (explore_stored.cc).
 int explore_into_database(const ExploreArguments& arguments);
-/// Returns the size that the user specified, or else the smallest sufficient size. Fails if the
+/// Returns the size that the user specified, otherwise the smallest sufficient size. Fails if the
 /// size is invalid.
 Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
                                        const adapters::LinuxAdapter& filesystem);
-/// Returns the strategies that the user specified, or else the defaults for the machine.
+/// Returns the strategies that the user specified, otherwise the machine's defaults.
 std::vector<std::string> strategies_of(const ExploreArguments& arguments,
                                        const explorer::StageMachine& machine);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Writes a page for each failure of a campaign next to its report, for `campaign --html` and
+// Writes a page for each of a campaign's failures next to its report, for `campaign --html` and
 // `report --html`.
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace headcrash::cli {
 
 struct FailurePages {
   std::size_t made = 0;
-  /// Failures without a page because the recording was not kept or is missing.
+  /// Number of failures without a page because the recording was not kept or is missing.
   std::size_t without_recording = 0;
   bool interrupted = false;
 };

@@ -1,4 +1,4 @@
-// headcrash gc: removes old artefacts of a results database.
+// headcrash gc: removes a results database's old artefacts.
 #include "results/db/gc.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// headcrash help: prints the text of --help for a command.
+// headcrash help: prints a command's --help text.
 #include <fmt/format.h>
 
 #include <memory>

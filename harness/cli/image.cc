@@ -25,12 +25,12 @@ using nlohmann::json;
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
-  std::string log, log_size;  ///< of a separate log device; empty if absent
+  std::string log, log_size;  ///< those of a separate log device; empty if absent
   adapters::Settings mkfs;
   bool repair = false, without_log = false, as_json = false;
 };
 
-/// An image, and the image of its log if there is one, as a single store with the driver's
+/// An image, and the image of its log if there is one, as a single store that uses the driver's
 /// addresses.
 class Image {
  public:
@@ -372,7 +372,7 @@ void add_image(CLI::App& app, int& exit_code) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);
-  // Kept for scripts that were written when ufs was the only type.
+  // Kept for scripts written when ufs was the only type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
     add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
               exit_code);

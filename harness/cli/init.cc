@@ -28,7 +28,7 @@ std::string_view text_of(const std::string& kind) {
   return {};
 }
 
-/// Returns an example of a command that uses the file.
+/// Returns an example command that uses the file.
 std::string use_of(const std::string& kind, const std::string& file) {
   if (kind == "adapter")
     return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);

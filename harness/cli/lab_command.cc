@@ -14,7 +14,7 @@
 namespace headcrash::cli {
 namespace {
 
-constexpr const char* kLogName = "log";  // name of the log's disk in a stage and in a trial
+constexpr const char* kLogName = "log";  // name of the log disk in a stage and in a trial
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// Functions for commands that use guests of the explorer: adding options, starting guests, and
+// Functions for commands that use the explorer's guests: adding options, starting guests, and
 // formatting findings as JSON.
 
 #include <nlohmann/json.hpp>
@@ -12,18 +12,18 @@
 
 namespace headcrash::cli {
 
-/// Values of --kernel, --modules and --guest, which override the adapter's.
+/// The values of --kernel, --modules and --guest, which override the adapter's settings.
 struct KernelArguments {
   std::string kernel, modules, guest;
   bool virtual_time(bool otherwise = false) const {
     return guest.empty() ? otherwise : guest == "virtual";
   }
 };
-/// Adds --kernel, --modules and --guest. `otherwise` describes the default of --guest.
+/// Adds --kernel, --modules and --guest. `otherwise` describes the default for --guest.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments,
                         const std::string& otherwise = "that of the trial, else qemu");
 
-/// Returns the default guest of commands that make their own recordings: user-mode Linux if its
+/// Returns the default guest for commands that make their own recordings: user-mode Linux if its
 /// kernel has been built, because it is faster and does not need KVM.
 std::string fastest_guest();
 inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
@@ -36,7 +36,7 @@ void add_stack_option(CLI::App& command, std::string& stack);
 /// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 
-/// Returns the machine that the user specified, or else the array of the recording.
+/// Returns the machine that the user specified, otherwise the recording's array.
 explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
                                         const explorer::StageMachine& given);
 
@@ -47,18 +47,18 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
                                           const adapters::LinuxAdapter& filesystem);
 
 /// Starts a state server and guests for this file system, with a log disk if needed, using the
-/// user's cache. `virtual_time` selects user-mode Linux. Fails if the disk of the machine has a
+/// user's cache. `virtual_time` selects user-mode Linux. Fails if the machine's disk has a
 /// different size.
 Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
                                                           const explorer::StageMachine& machine,
                                                           std::uint64_t disk_bytes,
                                                           std::size_t guests, bool virtual_time);
 
-/// Starts one guest with the machine of the trial and a disk of the recorded size.
+/// Starts one guest with the trial's machine and a disk of the recorded size.
 Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
                                                          const OpenedState& opened);
 
-/// Returns a checker for a state of the trial's recording, or of a recording of a recovery.
+/// Returns a checker for a state in the trial's recording, or in a recording of a recovery.
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
 
 nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings);

@@ -105,7 +105,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Returns our own file systems with the promises that the oracle checks.
+/// Returns our own file systems, with the promises that the oracle checks.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -181,7 +181,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns the applications, a row for each setting.
+/// Returns the applications, with a row for each setting.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {
@@ -211,7 +211,8 @@ json experiments() {
   return rows;
 }
 
-/// Formats parameters as "files=10000/1000": the exact value, and the scaled-down one if different.
+/// Formats parameters as "files=10000/1000": the exact value and, if different, the scaled-down
+/// one.
 json timed_workloads() {
   json rows = json::array();
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
@@ -229,7 +230,7 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a cell. The origins of a profile are summarised by kind; --json shows them by table.
+/// Formats a cell. A profile's origins are summarised by kind; --json shows them by table.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;
@@ -274,7 +275,8 @@ std::vector<std::string> all_columns(const json& rows) {
 struct List {
   std::string name;
   json (*rows)();
-  std::vector<std::string> columns;  ///< columns between name and title that appear without --wide
+  /// columns between name and title that are shown even without --wide
+  std::vector<std::string> columns;
 };
 
 const std::vector<List>& lists() {

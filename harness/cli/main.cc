@@ -1,4 +1,4 @@
-// The `headcrash` command; each subcommand has a file.
+// The `headcrash` command; each subcommand has its own file.
 #include <cstdio>
 #include <exception>
 

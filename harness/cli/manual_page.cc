@@ -95,7 +95,7 @@ std::string synopsis(const CLI::App& command, const std::string& place) {
   return text + "\n";
 }
 
-/// Converts the footer of a command: paragraphs, and "Examples:" with indented lines.
+/// Converts a command's footer: paragraphs, and "Examples:" with indented lines.
 std::string footer_of(const CLI::App& command) {
   std::istringstream lines(command.get_footer());
   std::string examples, exit_status, notes, *paragraph = nullptr;
@@ -122,7 +122,7 @@ std::string footer_of(const CLI::App& command) {
   return text;
 }
 
-/// Lists the subcommands of a command with their options.
+/// Lists a command's subcommands with their options.
 std::string parts_of(const CLI::App& command, const std::string& place) {
   std::string text;
   for (const CLI::App* part : shown_subcommands(command)) {

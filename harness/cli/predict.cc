@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of the recovery, in seconds of model time. The guest's steps are also in model time, even
-/// if the guest has another clock.
+/// A recovery step, in seconds of model time. The guest's steps are also in model time, even if the
+/// guest has another clock.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -39,10 +39,10 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  Step paced;  ///< the model's time if each request follows the guest's mean pause
+  Step paced;  ///< the model's time if the guest's mean pause precedes each request
 };
 
-/// Our file system that the adapter's commands recover.
+/// The one of our file systems that the adapter's commands recover.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

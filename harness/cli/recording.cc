@@ -136,7 +136,7 @@ int run_info(const RecordingArguments& arguments) {
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
 
-/// Returns the device that the user named; by default, the first device.
+/// Returns the device that the user named; the default is the first device.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
   TRY(auto reader, record::RecordingReader::open(arguments.file));
   const auto& devices = reader.header().devices;
@@ -186,7 +186,7 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the content on which the recording is based, because the format of dm-log-writes cannot
+/// Returns the contents on which the recording is based, because the dm-log-writes format cannot
 /// refer to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
@@ -237,7 +237,7 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// Returns the state that the user named, or else the state at the power cut if there is one.
+/// Returns the state that the user named, otherwise the state at the power cut, if there is one.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {

@@ -35,7 +35,7 @@ namespace {
 
 /// A recorded or repeated outcome.
 struct Replayed {
-  std::string what;  ///< name of the state, or key of the trial
+  std::string what;  ///< the state's name, or the trial's key
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::string log;
@@ -105,7 +105,7 @@ constexpr int kCannotTell = 125;  // makes git bisect skip the commit
 struct ReplayArguments {
   TrialArguments trial;
   KernelArguments kernel;
-  std::string kernel_from;  ///< name of a file
+  std::string kernel_from;  ///< a file's name
   std::string html;
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
@@ -166,7 +166,7 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// Reports a replay that failed, which says nothing about the file system.
+/// Reports a replay that failed, which is not evidence about the file system.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;
@@ -199,7 +199,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // The recording of a recovery contains no operations of the workload.
+  // The recording of a recovery does not contain the workload's operations.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -219,7 +219,7 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
 }
 
 /// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations
-/// and the same cut after the same mark. The writes sent by then may differ slightly, since the
+/// and the same cut after the same mark. The writes sent by then may differ slightly, because the
 /// guest has a real clock.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
@@ -330,7 +330,8 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   return {};
 }
 
-/// Applies the kernel of --kernel, or the kernel named on the first line of the file --kernel-from.
+/// Applies the kernel given by --kernel, or the one named on the first line of the --kernel-from
+/// file.
 Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
   KernelArguments kernel = arguments.kernel;
   if (!arguments.kernel_from.empty()) {
@@ -350,7 +351,7 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // The file is read at this point, so that it belongs to the commit under test.
+  // The file is read only now, so that it belongs to the commit under test.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;

@@ -10,7 +10,7 @@
 
 namespace headcrash::cli {
 
-/// Parses a shard such as "2/8", the second of eight. An empty text selects all trials.
+/// Parses a shard such as "2/8", the second of eight. Empty text selects all trials.
 Result<run::Shard> parse_shard(const std::string& text);
 
 /// Formats a duration as "40 s", "12 min" or "3.5 h".
@@ -30,7 +30,7 @@ struct ResumedCommand {
   std::vector<std::string> kernels;    ///< as specified by the user
   std::string guest;                   ///< as specified by the user
   std::optional<double> charge;        ///< as specified by the user
-  std::string html;                    ///< folder of the report; empty if absent
+  std::string html;                    ///< the report's folder; empty if absent
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };

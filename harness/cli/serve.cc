@@ -42,7 +42,7 @@ struct ServeArguments {
   std::string name() const { return machine.empty() ? profile : machine; }
 };
 
-/// A device of the machine, as the server describes it.
+/// A device in the machine, as the server describes it.
 struct Attached {
   std::string name, profile;
   std::uint64_t sectors = 0;
@@ -142,7 +142,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
-/// Serves a state of a recording instead of an emulated machine.
+/// Serves a state from a recording instead of an emulated machine.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware =
       !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||

@@ -20,7 +20,7 @@ struct ServedDisk {
   std::vector<std::string> qemu;
 };
 
-/// Returns the disks to serve: the array, if there is one, or the media of the state.
+/// Returns the disks to serve: the array, if there is one, otherwise the state's media.
 std::vector<ServedDisk> disks_of(const ServeState& what, const record::RecordingHeader& header,
                                  const std::filesystem::path& socket) {
   std::vector<ServedDisk> disks;

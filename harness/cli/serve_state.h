@@ -7,7 +7,7 @@
 namespace headcrash::cli {
 
 struct ServeState {
-  std::string recording, state;  ///< an empty `state` selects the last state
+  std::string recording, state;  ///< an empty `state` selects the recording's last state
   std::string machine;           ///< stack above the media; empty to serve the media themselves
   std::string record;  ///< file for a new recording of the requests; empty to record nothing
   bool as_json = false;

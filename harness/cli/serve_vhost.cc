@@ -137,7 +137,7 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Returns the command line of a user-mode Linux guest. As in all guests, the marks are the second
+/// Returns the command line for a user-mode Linux guest. As in all guests, the marks are the second
 /// disk.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();

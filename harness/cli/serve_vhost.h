@@ -13,18 +13,18 @@
 namespace headcrash::cli {
 
 struct ServeVhost {
-  device::ServedDeviceSpec machine;  ///< `socket` of the spec is unused
+  device::ServedDeviceSpec machine;  ///< the spec's `socket` is unused
   /// Socket of the first disk; see plugin/servers/vhost/machine_server.h.
   std::filesystem::path socket;
   /// Size of the guest's memory, which QEMU shares with the server.
   std::uint64_t guest_memory_mib = 0;
-  /// Serve in virtual time: the server controls the guest's clock
+  /// Serves in virtual time: the server controls the guest's clock
   /// (plugin/servers/timetravel/calendar.h).
   bool virtual_time = false;
-  double charge = 0;  ///< guest seconds charged per second of host processor time; 0 for none
-  std::string name;   ///< displayed name of the machine
+  double charge = 0;  ///< guest seconds charged per second of host processor time; 0 for no charge
+  std::string name;   ///< the machine's displayed name
   bool as_json = false;
-  /// Command of the guest, which is run with the options appended. If empty, prints the options.
+  /// Command that starts the guest, run with the options appended. If empty, prints the options.
   std::vector<std::string> command;
 };
 

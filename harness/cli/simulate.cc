@@ -35,7 +35,8 @@ struct SimulateArguments {
 struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
-  double cpu_seconds = 0;  ///< CPU time of the replay; excludes the initial reading of --in-memory
+  /// CPU time of the replay; excludes the initial reading with --in-memory
+  double cpu_seconds = 0;
   std::vector<std::string> warnings;
 };
 

@@ -1,4 +1,4 @@
-// Finds the files of a stored trial (stored_trial.h).
+// Finds a stored trial's files (stored_trial.h).
 #include "harness/cli/stored_trial.h"
 
 #include <fmt/format.h>
@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Returns the machine of an explored trial. The trial's key begins with the name of its cell,
-/// which determines the machine. Returns an empty machine for a plain disk.
+/// Returns an explored trial's machine. The trial's key begins with the name of its cell, which
+/// determines the machine. Returns an empty machine for a plain disk.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};
@@ -145,8 +145,8 @@ class Reader {
     return std::move(trial_);
   }
 
-  /// Selects the state that the user named, or the minimised state of the first failure, or else
-  /// the first state that breaks a promise.
+  /// Selects the state that the user named, otherwise the minimised state of the first failure,
+  /// otherwise the first state that breaks a promise.
   Result<void> read_state() {
     trial_.outcome.reset();
     TRY(auto row,
@@ -224,7 +224,7 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   }
 }
 
-/// Returns the recording of the recovery of `state`. Such recordings are in the folder of the
+/// Returns the recording of the recovery of `state`. Such recordings are in the same folder as the
 /// workload's recording, and each contains the name of its state.
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";

@@ -22,10 +22,10 @@ namespace headcrash::cli {
 
 struct TrialArguments {
   std::string trial, database = kDefaultDatabase, state, filesystem;
-  explorer::StageMachine machine;  ///< only for a recording
+  explorer::StageMachine machine;  ///< used only for a recording
 };
 
-/// Adds TRIAL and --db. Each command adds --state and --fs itself.
+/// Adds TRIAL and --db. Each command itself adds --state and --fs.
 void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
 /// The stored outcome of a state, or of a trial with a single power cut.
@@ -36,15 +36,16 @@ struct StoredOutcome {
 };
 
 struct StoredTrial {
-  std::int64_t id = 0;  ///< 0 for a recording outside of any database
+  std::int64_t id = 0;  ///< 0 for a recording that is not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  explorer::StageMachine machine;             ///< machine of the explored states
-  bool explored = false;                      ///< explored many states, instead of a single cut
-  bool virtual_time = false;                  ///< used user-mode Linux guests
-  std::filesystem::path recording;            ///< empty if it was not kept
-  std::string state;                          ///< the selected state; empty for the trial's own cut
-  std::optional<StoredOutcome> outcome;       ///< of that state or cut; nullopt if not checked
+  explorer::StageMachine machine;   ///< the explored states' machine
+  bool explored = false;            ///< explored many states, instead of a single cut
+  bool virtual_time = false;        ///< used user-mode Linux guests
+  std::filesystem::path recording;  ///< empty if it was not kept
+  std::string state;                ///< the selected state; empty for the trial's own cut
+  /// outcome of that state or cut; nullopt if not checked
+  std::optional<StoredOutcome> outcome;
   std::vector<explorer::JudgedState> states;  ///< all checked states
 };
 
@@ -52,8 +53,8 @@ struct StoredTrial {
 /// the existing ones.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// An opened recording and a state of it. For a state of a recovery ("w12-/w3"), the recording is
-/// that of the recovery. "cut", or an empty name, is the physical state at the power cut.
+/// An opened recording and a state in it. For a state during a recovery ("w12-/w3"), the recording
+/// is that of the recovery. "cut", or an empty name, is the physical state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;

@@ -7,7 +7,7 @@
 
 namespace headcrash::cli {
 
-/// Returns the width of the terminal in columns; nullopt if standard output is not a terminal.
+/// Returns the terminal's width in columns; nullopt if standard output is not a terminal.
 std::optional<std::size_t> terminal_width();
 
 /// Prints text. On a terminal, lines that do not fit are shortened and end in "...". Output to

@@ -1,4 +1,4 @@
-// Parses rows and compares recovered objects with those of a state (allowed_set.h).
+// Parses rows and compares recovered objects with their counterparts in a state (allowed_set.h).
 #include "harness/contract/allowed_set.h"
 
 #include <fmt/format.h>
@@ -165,7 +165,7 @@ class RowParser {
   Row row_;
 };
 
-/// Returns a run of one block that describes this block of the object; zeroes beyond its end.
+/// Returns a one-block run that describes this block of the object; zeroes beyond its end.
 ContentRun block_at(const ObservedObject& object, std::uint64_t block) {
   for (const ContentRun& run : object.runs) {
     if (block < run.first_block || block >= run.first_block + run.blocks) continue;
@@ -270,7 +270,7 @@ bool AllowedSet::holds_in(const Fact& fact, std::size_t state, const ObservedObj
   }
 }
 
-/// Returns true if each unit, and the size, is that of the first or the last state.
+/// Returns true if each unit, as well as the size, is that of the first or the last state.
 bool AllowedSet::mixes(const Fact& fact, const ObservedObject* found) const {
   const ObservedObject* const first = find_object(states_.front(), fact.path);
   const ObservedObject* const last = find_object(states_.back(), fact.path);

@@ -58,22 +58,24 @@ struct Fact {
   Kind kind = Kind::exists;
   std::string path;
   std::string source;               ///< the path in the state
-  std::vector<std::size_t> states;  ///< numbers of operations
-  std::uint64_t unit = 0;           ///< mixes: in bytes
+  std::vector<std::size_t> states;  ///< number of operations after which the tree is in each state
+  std::uint64_t unit = 0;           ///< for mixes: in bytes
 };
 
 struct Row {
   std::string text;
-  /// The operation of the test, counted from 0, that must have been reported; nullopt: none.
+  /// The operation in the test, counted from 0, that must have been reported; nullopt if there is
+  /// no such condition.
   std::optional<std::size_t> synced;
   std::vector<Fact> conditions;    ///< all must hold, or the row does not apply
   std::vector<Fact> alternatives;  ///< one must hold
 };
 
-/// The numbers that a row may use.
+/// The operation numbers that a row may use.
 struct RowLimits {
-  std::size_t operations = 0;                  ///< number of operations of the test
-  std::optional<std::size_t> last_persistent;  ///< its last persistence point, counted from 0
+  std::size_t operations = 0;  ///< number of operations of the test
+  /// the test's last persistence point, counted from 0
+  std::optional<std::size_t> last_persistent;
 };
 
 /// Parses a row. Errors name the wrong word and begin with `subject`.
@@ -87,8 +89,8 @@ class AllowedSet {
   AllowedSet(std::vector<Row> rows, std::vector<Tree> states)
       : rows_(std::move(rows)), states_(std::move(states)) {}
 
-  /// Returns a finding for each row that the tree violates. `persisted` is the last operation
-  /// of the test that is known to be persistent. Trees need not be sorted.
+  /// Returns a finding for each row that the tree violates. `persisted` is the last operation in
+  /// the test that is known to be persistent. Trees need not be sorted.
   std::vector<oracle::Finding> judge(std::optional<std::size_t> persisted, const Tree& tree) const;
 
   const std::vector<Row>& rows() const { return rows_; }

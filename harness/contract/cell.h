@@ -14,22 +14,22 @@
 
 namespace headcrash::contract {
 
-/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, and no
-/// other state is broken. `unsupported`: the file system lacks an operation of it. `failed`: an
-/// operation failed that a correct file system executes, or the test could not run.
+/// A cell's answer. `unusable`: some states did not mount or could not be repaired, and no other
+/// state is broken. `unsupported`: the file system lacks an operation that the test uses. `failed`:
+/// an operation failed that succeeds on a correct file system, or the test could not run.
 enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed };
 std::string_view name(Answer answer);
 
-/// The broken crash state with the fewest missing writes; an unusable one if none is broken.
+/// The broken crash state with the fewest missing writes; if none is broken, an unusable one.
 struct SmallestCrash {
   std::string state;        ///< its name in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
-  std::string row;          ///< the row that the recovered tree does not fulfil
-  std::string found;        ///< the objects of this row
+  std::string row;          ///< the row that the recovered tree violates
+  std::string found;        ///< the objects that this row names
   bool confirmed = false;   ///< the state failed again, on a fresh guest or without reuse
 };
 
-/// Returns the number of writes that are lost or torn in a state of the writes.
+/// Returns the number of writes that are lost or torn in a state by writes.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 struct Cell {
@@ -39,20 +39,20 @@ struct Cell {
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
   std::uint64_t broken = 0;    ///< states in which the answer is "no"
   std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
-  /// States that headcrash itself could not check. They are in none of the other counts.
+  /// States that headcrash itself could not check. The other counts do not include them.
   std::uint64_t unchecked = 0;
   double space = 0;    ///< number of states that the strategies define
-  bool whole = false;  ///< all of them were checked, and the strategies omit none
+  bool whole = false;  ///< all of them were checked, and the strategies omit no state
   Promise promise;
-  SmallestCrash smallest;  ///< set if a state is broken or unusable
-  std::string problem;     ///< for unsupported and failed
+  SmallestCrash smallest;  ///< set if any state is broken or unusable
+  std::string problem;     ///< the reason for unsupported or failed
   std::string recording;   ///< path; empty if it was not kept
   double seconds = 0;
 
   /// Counts a checked state. `findings` may contain findings of other tiers, which are ignored.
   void add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
            const std::string& state, std::size_t missing);
-  /// Sets the answer, after all states.
+  /// Sets the answer, once all states have been counted.
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
   /// Returns "kept 0/412", "broken 3/388+", "unusable 8/44", "unsupported".
@@ -66,7 +66,7 @@ struct TableSystem {
 struct Table {
   std::vector<LitmusTest> tests;
   std::vector<TableSystem> systems;
-  std::vector<Cell> cells;  ///< in any order; a cell that has not run is missing
+  std::vector<Cell> cells;  ///< in any order; cells that have not run are missing
   std::string commit;
 
   const Cell* find(int test, std::string_view system) const;
@@ -86,7 +86,7 @@ struct Difference {
   const Cell* other = nullptr;
 };
 /// Compares two systems, test by test. Only answers count, because the number of states depends on
-/// the layout of each file system.
+/// each file system's layout.
 std::vector<Difference> differences(const Table& one, std::string_view system, const Table& other,
                                     std::string_view other_system);
 

@@ -11,7 +11,8 @@
 namespace headcrash::contract {
 namespace {
 
-constexpr std::size_t kConfirmed = 2;  // failures per kind that are repeated on a fresh guest
+/// number of failures of each kind that are repeated on a fresh guest
+constexpr std::size_t kConfirmed = 2;
 
 }  // namespace
 

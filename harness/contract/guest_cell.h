@@ -1,5 +1,5 @@
 #pragma once
-// Runs litmus tests on a kernel's file system. The guests boot once, the file system is formatted
+// Runs litmus tests on a kernel file system. The guests boot once, the file system is formatted
 // once, and each test is recorded on a copy of the formatted disk and explored.
 
 #include "harness/contract/in_process_cell.h"
@@ -17,7 +17,7 @@ class GuestCells {
 
   /// Records and explores a test. Fails only for errors that would recur with every test.
   Result<Cell> run(const LitmusTest& test);
-  /// The workload of the last test, and the outcome of its smallest failing state.
+  /// The last test's workload, and the outcome of its smallest failing state.
   const explorer::RecordedWorkload& workload() const { return workload_; }
   const explorer::StateOutcome& outcome() const { return outcome_; }
 

@@ -14,20 +14,20 @@ namespace headcrash::contract {
 struct CellOptions {
   std::uint64_t states = 1000;  ///< maximum number of distinct states
   std::uint64_t seed = 1;
-  std::uint64_t time_s = 0;  ///< limit in guests; 0: none
+  std::uint64_t time_s = 0;  ///< limit in guests; 0 for no limit
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// Explores one test. Replaces `recording`. Fails if the folder cannot be written, or for a
+/// Explores one test. Replaces `recording`. Fails if the folder cannot be written, or if there is a
 /// contradiction within the lab.
 Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderTest& system,
                             in_process::DiskExplorers& explorers, const CellOptions& options,
                             const std::filesystem::path& recording);
 
-/// Judges trees by the allowed set of the test. `test` must outlive the result.
+/// Judges trees by the test's allowed set. `test` must outlive the result.
 oracle::TreeJudge judge_of(const LitmusTest& test);
 
-/// Describes the operation of the test that did not run; empty if all ran.
+/// Describes the operation in the test that did not run; empty if all ran.
 std::string unsupported_operation(const LitmusTest& test,
                                   const std::vector<workload::FailedOperation>& failed);
 

@@ -114,7 +114,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Splits text into its words of letters and digits, in lower case.
+/// Splits text into words of letters and digits, in lower case.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -128,7 +128,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Rates how well a test matches the words: a word of the title counts most.
+/// Rates how well a test matches the words: a word in the title counts most.
 int rating(const LitmusTest& test, const std::vector<std::string>& words) {
   constexpr int kTitle = 8, kElsewhere = 1;
   std::string elsewhere = test.relies;

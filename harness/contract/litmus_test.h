@@ -41,7 +41,7 @@ namespace headcrash::contract {
 enum class PromiseKind : std::uint8_t {
   posix,
   man,         ///< a manual page
-  documented,  ///< the kernel's documentation, or that of the file system
+  documented,  ///< documentation of the kernel or of the file system
   list,        ///< a maintainer's statement on a mailing list
   literature,  ///< a paper
   de_facto,    ///< undocumented, but applications rely on it
@@ -59,15 +59,16 @@ struct LitmusTest {
   std::string name, group, title, relies;
   std::vector<workload::Operation> initial, operations;
   AllowedSet allowed;
-  Promise promise;                          ///< of file systems that `promises` does not list
-  std::map<std::string, Promise> promises;  ///< by the prefix of a file system's name
+  /// the promise of file systems that `promises` does not list
+  Promise promise;
+  std::map<std::string, Promise> promises;  ///< keyed by the prefix of a file system's name
   SeededDefect defect;
 
   /// Returns the initial operations, a sync, and the operations of the test.
   std::vector<workload::Operation> whole_list() const;
   /// Number of operations of whole_list() that precede the test's own.
   std::size_t offset() const { return initial.size() + 1; }
-  /// Converts an operation number of whole_list() to one of the test; nullopt for the preparation.
+  /// Converts an operation number in whole_list() to one in the test; nullopt for the preparation.
   std::optional<std::size_t> own_operation(std::optional<std::size_t> operation) const {
     if (!operation || *operation < offset()) return std::nullopt;
     return *operation - offset();
@@ -75,15 +76,15 @@ struct LitmusTest {
   const Promise& promise_of(std::string_view filesystem) const;
 };
 
-/// Parses the tests of a file. Errors name the file, the test and the key.
+/// Parses the tests in a file. Errors name the file, the test and the key.
 Result<std::vector<LitmusTest>> parse_tests(std::string_view text, const std::string& file_name,
                                             const std::string& group);
 
-/// Returns all built-in tests by number. Fails if a test is invalid, which a unit
-/// test excludes.
+/// Returns all built-in tests in number order. Fails if a test is invalid, which a unit test rules
+/// out.
 Result<std::vector<LitmusTest>> all_tests();
 
-/// Selects tests by number, name or group, in the order of numbers; all if `words` is empty. Fails
+/// Selects tests by number, name or group, in number order; all tests if `words` is empty. Fails
 /// for a word that selects nothing; the hint suggests a name.
 Result<std::vector<LitmusTest>> select_tests(std::span<const std::string> words);
 

@@ -43,7 +43,7 @@ TEST(LitmusTests, AllowACorrectFileSystem) {
   }
 }
 
-// The defect of each test leaves a tree that the test rejects.
+// Each test's defect leaves a tree that the test rejects.
 TEST(LitmusTests, NoticeTheirSeededDefects) {
   for (const LitmusTest& test : tests()) {
     ASSERT_FALSE(test.defect.empty()) << test.number;
@@ -54,7 +54,7 @@ TEST(LitmusTests, NoticeTheirSeededDefects) {
   }
 }
 
-// Each row can fail: no tree satisfies a row by accident.
+// A row with "synced" must name a persistence point; otherwise it could never apply.
 TEST(LitmusTests, RowsConditionsCanHold) {
   for (const LitmusTest& test : tests())
     for (const Row& row : test.allowed.rows())

@@ -1,6 +1,6 @@
 #pragma once
-// A file system in memory. It defines the trees that a litmus test compares with: that after each
-// operation, without a power cut.
+// An in-memory file system. It defines the trees with which a litmus test compares: those after
+// each operation, without a power cut.
 //
 // It shares no code with the oracle or with our file systems. All operations take effect at once,
 // and sync and fsync do nothing.
@@ -21,7 +21,7 @@ class MemoryFileSystem final : public Vfs {
  public:
   MemoryFileSystem() : nodes_(1) { nodes_[0].type = FileType::directory; }
 
-  /// Returns all objects below the root, sorted by path, as a dump of a file system shows them.
+  /// Returns all objects below the root, sorted by path, as in a dump of a file system.
   std::vector<oracle::ObservedObject> tree() const;
 
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;

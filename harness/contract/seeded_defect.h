@@ -43,7 +43,7 @@ struct DefectStep {
     plain,
   };
   Kind kind = Kind::remove;
-  std::size_t operation = 0;  ///< forget, cut: counted from 1
+  std::size_t operation = 0;  ///< for forget and cut: counted from 1
   std::string path, other;
 };
 using SeededDefect = std::vector<DefectStep>;
@@ -54,7 +54,7 @@ Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operat
 
 std::string format(const DefectStep& step);
 
-/// Returns the trees after 0, 1, ... operations, following `initial`. Fails if an operation fails.
+/// Returns the trees after 0, 1, ... operations that follow `initial`. Fails if an operation fails.
 Result<std::vector<Tree>> states_of(std::span<const workload::Operation> initial,
                                     std::span<const workload::Operation> operations,
                                     const std::string& subject);

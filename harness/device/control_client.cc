@@ -1,4 +1,4 @@
-// Implements a client of the control socket: JSON lines over a Unix socket. Every wait has a time
+// Implements a client for the control socket: JSON lines over a Unix socket. Every wait has a time
 // limit.
 #include "harness/device/control_client.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A client of a plugin's control socket (plugin/servers/nbd/CONTROL.md).
+// A client for a plugin's control socket (plugin/servers/nbd/CONTROL.md).
 
 #include <chrono>
 #include <filesystem>
@@ -20,7 +20,7 @@ class ControlClient {
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
   // exchange() sends a request and returns its answer, which may be a refusal. After an error,
-  // requests and answers no longer correspond, so the connection must not be used again.
+  // requests and answers no longer match, so the connection must not be used again.
   Result<nlohmann::json> exchange(const nlohmann::json& message, std::chrono::milliseconds timeout);
   Result<nlohmann::json> accepted(nlohmann::json answer) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Formats the parameters of a served device as the plugin and all other servers accept them
+// Formats a served device's parameters in the form that the plugin and all other servers accept
 // (plugin/servers/emulation/settings.h).
 
 #include <string>

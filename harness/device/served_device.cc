@@ -1,4 +1,4 @@
-// Starts the server of an emulated device (served_device.h).
+// Starts the server for an emulated device (served_device.h).
 #include "harness/device/served_device.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
 
 namespace {
 
-/// Returns the command line of `headcrash serve` in virtual time, with the parameters as options.
+/// Returns the command line for `headcrash serve` in virtual time, with the parameters as options.
 std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::path& socket,
                                         const fs::path& control) {
   std::vector<std::string> words{base::installation().command,

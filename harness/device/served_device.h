@@ -17,26 +17,27 @@
 namespace headcrash::device {
 
 struct ServedDeviceSpec {
-  std::string profile;  ///< name or path of a .toml file; empty with `machine`
+  std::string profile;  ///< name or path of a .toml file; empty if `machine` is set
   std::optional<std::filesystem::path> machine;  ///< file that describes several devices
   std::uint64_t size_bytes = 0;                  ///< 0 for the whole drive
   std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// Effect of a power cut on the write in progress (plugin/model/core/tear.h). If empty, the
+  /// How a power cut affects the write in progress (plugin/model/core/tear.h). If empty, the
   /// profile decides.
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
-  double charge = 0;  ///< share of host processor time that is charged (timetravel/calendar.h)
+  /// charged nanoseconds per nanosecond of host processor time (timetravel/calendar.h)
+  double charge = 0;
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                    ///< trigger in text form; empty if none
+  std::string cut;                    ///< trigger in text form; empty for no cut
   std::vector<std::string> faults{};  ///< in text form
-  /// Folder for the content; unset to keep it in memory.
+  /// Folder for the contents; unset to keep them in memory.
   std::optional<std::filesystem::path> store;
   /// If there is a store, the store must not exist yet.
   std::optional<std::filesystem::path> recording;
-  /// Socket for the disks. By default nbd.sock or vhost.sock in the scratch folder.
+  /// Socket for the disks; by default nbd.sock or vhost.sock in the scratch folder.
   std::optional<std::filesystem::path> socket;
-  /// By default control.sock in the scratch folder.
+  /// control.sock in the scratch folder by default.
   std::optional<std::filesystem::path> control_socket;
 };
 

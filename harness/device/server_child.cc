@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kStopLimit{10};
 
-/// nbdkit runs one thread per request. No client here has as many requests in flight.
+/// nbdkit runs one thread per request. No client here has that many requests in flight.
 constexpr const char* kThreads = "64";
 
 /// Returns the server's last error on one line, without the server's prefix.

@@ -1,6 +1,6 @@
 #pragma once
-// A server of emulated disks as a child process. The server is nbdkit with headcrash's plugin, or
-// headcrash itself for a guest in virtual time.
+// A server of emulated disks, running as a child process. It is nbdkit with headcrash's plugin or,
+// for a guest in virtual time, headcrash itself.
 
 #include <filesystem>
 #include <memory>
@@ -16,14 +16,14 @@ namespace headcrash::device {
 class ServerChild {
  public:
   struct Spec {
-    std::string subject;  ///< name of the server in errors, for example "the emulated device"
+    std::string subject;  ///< the server's name in errors, for example "the emulated device"
     std::vector<std::string> argv;
     std::filesystem::path scratch;  ///< existing folder for its output
     std::filesystem::path socket, control_socket;
   };
   /// Starts the server, waits until both sockets answer, and connects `control`. Fails if another
   /// server listens on a socket. If the server rejects its configuration, the error quotes its last
-  /// output. Replaces sockets that a killed server has left. The destructor removes both sockets.
+  /// output. Replaces sockets left by a killed server. The destructor removes both sockets.
   static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
   /// Starts nbdkit. argv consists of the plugin's parameters and control=SOCKET.
   static Result<std::unique_ptr<ServerChild>> start_nbdkit(

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Long, because the first load of a long recording is slow.
+/// A long limit, because the first load of a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
 /// The server accepts 16 clients; this leaves some for users.
 constexpr std::size_t kConversationsMax = 8;

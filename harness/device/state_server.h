@@ -1,6 +1,6 @@
 #pragma once
-// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states") as a child
-// process. Guests of the explorer attach its stages.
+// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states"), running as
+// a child process. The explorer's guests attach its stages.
 
 #include <cstdint>
 #include <filesystem>
@@ -26,8 +26,8 @@ struct StageLoad {
   /// File for a new recording of the requests to the stage.
   std::optional<std::filesystem::path> record;
   std::uint32_t delay_us = 0;    ///< maximum delay of writes and flushes while recording
-  std::uint64_t delay_seed = 0;  ///< seed of the delays
-  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch a range take
+  std::uint64_t delay_seed = 0;  ///< seed for the delays
+  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch one of them take
   /// `slow_us` longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The agent's line-based connection to the host, over a virtio-serial port, or in virtual time over
-// a disk (plugin/servers/timetravel/agent_disk.h).
+// The agent's line-based connection to the host, over a virtio-serial port or, in virtual time,
+// over a disk (plugin/servers/timetravel/agent_disk.h).
 //
 // The host's end of a port may disappear and return when a saved state is restored under another
 // QEMU. Reading then waits until a host reconnects. Output that cannot be delivered is dropped,

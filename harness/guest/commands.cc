@@ -43,7 +43,7 @@ constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
-// The reason why a command was not executed.
+// Why a command was not executed.
 struct Refusal {
   std::string text;
   int error = 0;  // 0 if there is no errno
@@ -203,7 +203,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a separate log, so that kernel_log() still returns these records later
+  KernelLog said;  // a separate log reader, so that kernel_log() still returns these records later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
@@ -251,7 +251,7 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// Writes a mark to the disk before it reports the persistence point. A recording therefore contains
+// Writes a mark to the disk before it reports the persistence point, so that a recording contains
 // every point that the harness may know of.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
@@ -365,7 +365,7 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// Returns counters of the whole guest since boot, for one disk and for the processors.
+/// Returns the whole guest's counters since boot, for one disk and for the processors.
 Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
   const auto disk = disk_counters(device);
@@ -443,7 +443,7 @@ Answer act_on_line(const base::LineFramer::Line& line, json& id, const Sender& s
 }  // namespace
 
 void answer_line(const base::LineFramer::Line& line, const Sender& send) {
-  json id;  // null if the request has none
+  json id;  // null if the request has no id
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};
   if (!answer && answer.error().error != 0) message["errno"] = answer.error().error;

@@ -1,4 +1,4 @@
-// Dumps a tree. Describes file content as runs of stamps (dump.h).
+// Dumps a tree. Describes file contents as runs of stamps (dump.h).
 #include "harness/guest/dump.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using nlohmann::json;
 using workload::kStampBytes;
 
 constexpr std::size_t kReadBytes = 64 << 10;  // size of a read and of the dump's only buffer
-constexpr std::size_t kForeignBytes = 32;  // number of bytes of an unknown block that are reported
+constexpr std::size_t kForeignBytes = 32;     // number of bytes reported for an unknown block
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -52,7 +52,7 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
                                workload::block_digest(block)})};
 }
 
-// Joins adjacent blocks to runs.
+// Joins adjacent blocks into runs.
 class Runs {
  public:
   explicit Runs(std::size_t limit) : limit_(limit) {}
@@ -91,7 +91,7 @@ class Runs {
   json tail_;
 };
 
-// Adds the content of a file to `entry`. `errno` is the error that ended reading; `cut` is set if a
+// Adds a file's contents to `entry`. `errno` is the error that ended reading; `cut` is set if a
 // limit ended it.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
@@ -145,8 +145,8 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-/// Adds the extended attributes of all namespaces that a list can set. Adds no `attributes` if the
-/// object has none or the file system does not support them.
+/// Adds the extended attributes from all namespaces that a list can set. If the object has none or
+/// the file system does not support them, adds no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;

@@ -24,8 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Time to wait after SIGKILL. A process that is stuck in the kernel (a hung disk) does not exit,
-// and the answer must not wait for it.
+// How long to wait after SIGKILL. A process that is stuck in the kernel (a hung disk) does not
+// exit, and the answer must not wait for it.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {

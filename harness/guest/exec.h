@@ -23,7 +23,7 @@ struct Program {
   std::vector<std::string> argv{};  ///< argv[0] is searched in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
-  /// Receives all standard output as it arrives. If it returns false, the program is killed as at
+  /// Receives all standard output as it arrives. If it returns false, the program is killed, as at
   /// the time limit.
   std::function<bool(std::string_view bytes)> on_output{};
 };

@@ -5,7 +5,7 @@
 // the time. A file system with meta-data snapshots is 95 % full and commits generations all the
 // time.
 //
-// The test mounts file systems, which needs root and /dev/fuse, and takes long.
+// The test mounts file systems, which needs root and /dev/fuse, and takes a long time.
 // HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the folder with
 // {mkfs,mount,fsck}.headcrash-TYPE, HEADCRASH_FUSE_TYPE is lfs (the default) or snapfs, and
 // HEADCRASH_SEEDS_FROM is the first round's seed. scripts/tests/fuse_random.sh sets them.
@@ -51,7 +51,7 @@ std::optional<System> find_system(std::string_view type) {
   return std::nullopt;
 }
 
-/// Syncs only the file system under test, because sync(2) would wait for all disks of the machine.
+/// Syncs only the file system under test, because sync(2) would wait for all disks on the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
@@ -95,7 +95,7 @@ class Mounts {
     std::filesystem::create_directory(target_);
   }
   ~Mounts() {
-    // Still mounted only if a round has failed.
+    // It is still mounted only if a round has failed.
     if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
   }
   Mounts(const Mounts&) = delete;
@@ -137,7 +137,7 @@ class Mounts {
   }
   std::string target() const { return target_.string(); }
   const System& system() const { return system_; }
-  /// Returns the number of segments that the cleaner of a log-structured file system has cleaned.
+  /// Returns the number of segments that a log-structured file system's cleaner has cleaned.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;

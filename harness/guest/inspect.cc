@@ -19,12 +19,12 @@ namespace {
 
 using nlohmann::json;
 
-// Maximum bytes of entries per event; a message is limited to 1 MiB.
+// Maximum number of bytes of entries per event; a message is limited to 1 MiB.
 constexpr std::size_t kBatchBytes = 48 << 10;
 
-/// A tree, stored as hashes of the fields of each object. Inode numbers are not compared, because a
-/// file system without inodes renumbers files at each mount. The tree only records which objects
-/// share an inode.
+/// A tree, stored as hashes of each object's fields. Inode numbers are not compared, because a file
+/// system without inodes renumbers files at each mount. The tree records only which objects share
+/// an inode.
 class SeenTree {
  public:
   void add(const json& entry) {
@@ -66,7 +66,8 @@ class SeenTree {
     std::vector<Field> fields;
   };
   std::vector<Object> objects_;
-  std::map<std::uint64_t, std::size_t> first_with_;  ///< index of the first object with each inode
+  /// for each inode, the index of the first object that has it
+  std::map<std::uint64_t, std::size_t> first_with_;
 };
 
 /// Collects entries into events of limited size.
@@ -94,14 +95,14 @@ class EntryBatches {
 
 struct InspectRequest {
   std::string source, target, type, options;
-  bool twice = false;  ///< mount again and compare with the first tree
+  bool twice = false;  ///< mounts again and compares with the first tree
 };
 
 tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) {
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
-/// Verifies that the disk and the marks disk are the disks that the host has loaded.
+/// Verifies that the disk and the marks disk are those that the host has loaded.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_inspection(source, bytes.error());

@@ -21,8 +21,9 @@ struct InspectRefusal {
   bool unknown_type = false;  ///< the kernel does not know the file system type
 };
 
-/// Executes an `inspect` request and sends its events to `send`. A file system that cannot be
-/// mounted is reported in the answer. A wrong disk or an endless tree is a refusal.
+/// Executes an `inspect` request and sends its events to `send`. If a file system cannot be
+/// mounted, the answer reports that. If the disk is wrong or the tree endless, the request is
+/// refused.
 tl::expected<nlohmann::json, InspectRefusal> inspect(
     const nlohmann::json& request, const std::function<void(nlohmann::json)>& send);
 

@@ -53,7 +53,7 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
 
-/// Files in /sys/class/block/*/queue and their contents before shorten_way() changed them.
+/// Files in /sys/class/block/*/queue, with their contents before shorten_way() changed them.
 std::map<std::string, std::string>& changed_settings() {
   static std::map<std::string, std::string> settings;
   return settings;

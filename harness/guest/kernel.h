@@ -43,23 +43,22 @@ VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 struct BlockDevice {
   std::uint64_t bytes = 0;
   std::string nonce;  ///< first 64 bytes of sector 0 up to a NUL; '?' for unprintable bytes
-  std::string flush;  ///< content of queue/write_cache: "write back" or "write through"
+  std::string flush;  ///< contents of queue/write_cache: "write back" or "write through"
 };
-/// Returns the content of queue/write_cache, or an empty string if the disk has no such file.
+/// Returns the contents of queue/write_cache, or an empty string if the disk has no such file.
 std::string write_cache_of(const std::string& path);
-/// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
+/// Drops the device's cached pages, then reads its first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
 /// The two parts of inspect_disk() that are needed to examine a crash state. drop_cached_pages()
 /// also returns the size of the disk; read_nonce() reads the first sector.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
-/// Returns the duration of a 4 KiB read at `offset` that bypasses all caches, in nanoseconds of the
+/// Returns how long a 4 KiB read at `offset` takes that bypasses all caches, in nanoseconds of the
 /// guest's monotonic clock.
 VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Reduces the time to examine a crash state. Requests bypass the I/O scheduler, which would submit
-/// them from other threads. Flushes are omitted, which has no effect on a disk that is not
-/// recorded.
+/// Makes examining a crash state faster. Requests bypass the I/O scheduler, which would submit them
+/// from other threads. Flushes are omitted, which has no effect on a disk that is not recorded.
 void shorten_way(const std::string& disk);
 /// Restores the kernel's settings for all disks. Required before work that is recorded or timed.
 void restore_ways();

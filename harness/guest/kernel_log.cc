@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLogKeptBytes = 32 << 10;
 constexpr std::size_t kRecordBytes = 8 << 10;
-// Limit per call, in case the kernel logs faster than this reader.
+// Limit for one call, in case the kernel logs faster than this reader reads.
 constexpr int kRecordsMost = 100'000;
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace headcrash::guest {
 
 class KernelLog {
  public:
-  /// Begins at the current end of the log. If /dev/kmsg cannot be opened, for example in a test as
-  /// an ordinary user, the log stays empty.
+  /// Begins at the current end of the log. If /dev/kmsg cannot be opened, for example in a test run
+  /// by an ordinary user, the log stays empty.
   KernelLog();
 
   /// Returns the records logged since the last call, one per line. Returns at most the last 32 KiB.
@@ -24,7 +24,7 @@ class KernelLog {
   base::Descriptor records_;
 };
 
-/// Returns the last `count` lines of a log as one line, separated by "; ".
+/// Returns a log's last `count` lines as one line, separated by "; ".
 std::string last_lines(std::string_view log, std::size_t count);
 
 }  // namespace headcrash::guest

@@ -1,5 +1,5 @@
 #pragma once
-// Kernel modules of the guest. The initramfs holds them in one flat folder. scripts/build-guest
+// The guest's kernel modules. The initramfs holds them in one flat folder. scripts/build-guest
 // lists them in dependency order, so modules are loaded in that order.
 
 #include <filesystem>

@@ -13,7 +13,7 @@ inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {
  public:
-  /// With `every_line`, the text of each non-empty line counts, even without "persisted".
+  /// If `every_line` is true, the text of each nonempty line counts, even without "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
   /// Returns the texts of the lines that these bytes complete, in order. Lines that are too long or
   /// not printable ASCII are counted as refused, because ignoring a promise would make the verdict
@@ -25,7 +25,8 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  std::string line_;  // longer lines are cut to slightly more than the longest valid line
+  /// longer lines are cut to slightly more than the maximum length of a valid line
+  std::string line_;
   std::size_t refused_ = 0;
 };
 

@@ -313,7 +313,8 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   return {};
 }
 
-/// Counts runs of consecutive blocks. Extents that the kernel reports may be adjacent.
+/// Counts runs of consecutive blocks, because extents that the kernel reports separately may be
+/// adjacent.
 VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
   constexpr std::size_t kAtOnce = 128;
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> room{};

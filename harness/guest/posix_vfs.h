@@ -1,5 +1,5 @@
 #pragma once
-// Implements vfs.h with the kernel's file systems. Every operation is one system call, or the
+// Implements vfs.h on top of the kernel's file systems. Every operation is one system call, or the
 // shortest equivalent sequence, on paths below a root folder. Paths with ".." are rejected with
 // EINVAL before they reach the kernel. The kernel follows symbolic links inside a path; untrusted
 // trees are examined only inside a guest.
@@ -70,8 +70,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
   VfsResult<void> remove_subvolume(std::string_view path) override;
 
-  /// Returns inode numbers that also differ between subvolumes, in which the kernel reuses the same
-  /// numbers.
+  /// Returns inode numbers that also differ between subvolumes, because the kernel reuses the same
+  /// numbers in each of them.
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
@@ -92,7 +92,7 @@ class PosixVfs : public Vfs {
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
-  /// Drops all clean caches of the kernel through /proc/sys/vm/drop_caches.
+  /// Drops all of the kernel's clean caches through /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
   /// Remounts the file system that mount_file_system() mounted at the root (kernel.h). Returns
   /// ENOTSUP if the root is not such a mount point.
@@ -109,7 +109,7 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  /// Device numbers in the order of their first use.
+  /// Device numbers in order of first use.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 

@@ -19,7 +19,7 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Tests every operation of vfs.h on the host's file system. Excludes drop_caches, which affects the
+// Tests every operation of vfs.h on the host's file system, except drop_caches, which affects the
 // whole machine, and cpu, which has no visible effect.
 class PosixVfsTest : public testing::Test {
  protected:
@@ -134,7 +134,7 @@ TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "FIEMAP is not supported";
   EXPECT_EQ(none.value(), 0U);
   const std::vector<std::byte> block(4096, std::byte{1});
-  // Holes separate the blocks of the file. Holes do not count as pieces.
+  // Holes separate the file's blocks. Holes do not count as pieces.
   constexpr std::uint64_t kBlocks = 300;
   for (std::uint64_t i = 0; i < kBlocks; ++i)
     ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));

@@ -1,5 +1,5 @@
-// Runs the threads, joins and reports of a workload (run.h). A single lock protects all shared
-// state. It is not held while an operation runs.
+// Runs a workload's threads, joins and reports (run.h). A single lock protects all shared state. It
+// is not held while an operation runs.
 #include "harness/guest/run.h"
 
 #include <condition_variable>

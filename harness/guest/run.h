@@ -1,12 +1,12 @@
 #pragma once
-// Executes the operations of a workload. Operations of different threads run concurrently
+// Executes a workload's operations. Operations on different threads run concurrently
 // (harness/workload/operation.h).
 //
 // A persistence point that has succeeded is reported after all earlier points in the list. Its
 // thread waits for the report before it continues. A skipped point does not delay the reports of
 // later points. The first failure, or a failed report, ends the run: each thread stops before its
-// next operation. With continue_after_failure a failed operation is reported and the run continues,
-// which shows the file system's behaviour after an I/O error.
+// next operation. With continue_after_failure, a failed operation is reported and the run
+// continues, which shows how the file system behaves after an I/O error.
 
 #include <cstddef>
 #include <functional>
@@ -32,7 +32,7 @@ struct RunOptions {
 };
 
 struct RunEnd {
-  /// Number of executed operations. Smaller than the length of the list only if a failure ended the
+  /// Number of operations executed. Smaller than the length of the list only if a failure ended the
   /// run.
   std::size_t done = 0;
   int report_error = 0;  ///< errno of a failed report

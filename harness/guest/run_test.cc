@@ -41,7 +41,7 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunOptions& opt
   return seen;
 }
 
-/// A VFS whose fsync returns only when `expected` threads are inside it at the same time.
+/// A VFS whose fsync returns only once `expected` threads are inside it at the same time.
 class MeetingVfs : public PosixVfs {
  public:
   MeetingVfs(const std::string& root, int expected) : PosixVfs(root), expected_(expected) {}
@@ -87,8 +87,7 @@ TEST(RunOperations, RandomThreadsFinish) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // Thread 0 waits for the report of thread 1, and thread 2 waits at the join. Neither may wait
-  // forever.
+  // Thread 0 waits for thread 1's report, and thread 2 waits at the join. Neither may wait forever.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});

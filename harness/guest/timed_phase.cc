@@ -1,4 +1,4 @@
-// Runs the threads of a phase and measures its times (timed_phase.h).
+// Runs a phase's threads and measures its times (timed_phase.h).
 #include "harness/guest/timed_phase.h"
 
 #include <pthread.h>

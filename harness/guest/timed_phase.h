@@ -23,7 +23,7 @@ struct PhaseMeasure {
 };
 
 /// Runs a phase. Fails if a thread cannot be created, or if the caches cannot be dropped for a cold
-/// phase. If `clock_disk` is not empty, this disk is read before the phase and before its end time
+/// phase. If `clock_disk` is not empty, that disk is read before the phase and before its end time
 /// is taken: in virtual time, the clock of a guest whose processor time is charged lags until the
 /// guest waits for a disk.
 VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase,
@@ -33,8 +33,7 @@ VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase,
 struct CpuTimes {
   std::int64_t user_ms = 0, system_ms = 0;
 };
-/// Returns the processor times of the whole machine since boot, or zeros if /proc/stat cannot be
-/// read.
+/// Returns the whole machine's processor times since boot, or zeros if /proc/stat cannot be read.
 CpuTimes cpu_times();
 
 }  // namespace headcrash::guest

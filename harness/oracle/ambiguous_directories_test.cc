@@ -205,7 +205,7 @@ class RandomExchanges {
     list_.lines.emplace_back("sync");
   }
   const Case& list() const { return list_; }
-  /// Returns the directory that each name refers to after `done` exchanges.
+  /// Returns the directory to which each name refers after `done` exchanges.
   std::vector<std::uint32_t> after(std::uint32_t done) const {
     std::vector<std::uint32_t> at(kDirectories);
     for (std::uint32_t i = 0; i < kDirectories; ++i) at[i] = i;

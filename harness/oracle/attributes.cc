@@ -1,5 +1,5 @@
-// Changes to extended attributes in the kernel: values set by a list, inherited values, and values
-// removed by other changes (follower.h).
+// Changes to extended attributes, as the kernel makes them: values set by a list, inherited values,
+// and values removed by other changes (follower.h).
 #include <fmt/format.h>
 
 #include <utility>
@@ -79,7 +79,7 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
 }
 
 /// Removes the capability after a write or a change of size or owner. File systems differ in when
-/// they remove it, so its presence is then unclear.
+/// they remove it, so until then it is unclear whether it is present.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }

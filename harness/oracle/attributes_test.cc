@@ -1,4 +1,4 @@
-// Tests extended attributes of all namespaces. Values set by the list or by the kernel are
+// Tests extended attributes in all namespaces. Values set by the list or by the kernel are
 // accepted, and lost values are found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Computes the content of blocks after writes, truncations and holes (block_content.h).
+// Computes the contents of blocks after writes, truncations and holes (block_content.h).
 #include "harness/oracle/block_content.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ BlockBytes stamp_of(const BlockContent& held, std::uint64_t block) {
   return bytes;
 }
 
-/// Writes part of a stamp over the previous content. If the previous content is known, its first
-/// bytes determine whether the result is again a complete stamp.
+/// Writes part of a stamp over the previous contents. If these are known, their first bytes
+/// determine whether the result is again a complete stamp.
 BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
   BlockContent fresh{

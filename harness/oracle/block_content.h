@@ -1,5 +1,5 @@
 #pragma once
-// The content of one block of a file, as determined by the events of its history (history.h).
+// The contents of one block of a file, as determined by the events in its history (history.h).
 //
 // A stamp names the file and block for which it was written. After a collapse, insert or clone, a
 // block holds a stamp with another block number. The difference between the two numbers is the
@@ -22,9 +22,9 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// The first bytes of a block that two writes have filled in part, so that it is no stamp.
-  /// `version` is then the newer of the two versions. Nullopt if unknown, for example for a block
-  /// with holes in several places.
+  /// The first bytes of a block that two writes have each filled in part, so that it is not a
+  /// stamp. `version` is then the newer of the two versions. Nullopt if unknown, for example for a
+  /// block with holes in several places.
   std::optional<BlockHead> mixed = {};
 
   /// Returns true if the block reads as zeroes. The first byte of a stamp is zero (stamp.h).
@@ -39,21 +39,21 @@ struct BlockContent {
   }
 };
 
-/// Returns the first bytes of the block, as far as known.
+/// Returns as much of the beginning of the block as is known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
-/// Returns the content that the event gives to a block in its range. `before` is the block's
-/// content before the event, of which a truncation or hole leaves a part.
+/// Returns the contents that the event gives to a block in its range. `before` is the block's
+/// contents before the event, part of which remain after a truncation or hole.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the content of the block after the event. A write that is too short to differ from the
+/// Returns the block's contents after the event. A write that is too short to differ from the
 /// previous stamp changes nothing.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 
-/// Applies the event to the bytes of a block in its range. Returns false if the result is unknown:
-/// blocks that have moved or were cloned.
+/// Applies the event to the bytes of a block in its range. Returns false if the result is unknown,
+/// as for blocks that have moved or were cloned.
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 
@@ -66,7 +66,7 @@ struct Stretch {
   std::uint64_t first = 0, end = 0;
   BlockContent held;
 };
-/// Returns the content of blocks `first` to `end` after all events of the history.
+/// Returns the contents of blocks `first` to `end` after all events in the history.
 std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first,
                                  std::uint64_t end);
 

@@ -1,7 +1,7 @@
-// Judges content block by block (content.h).
+// Judges contents block by block (content.h).
 //
 // Let p be the last persistence point that covers the block, and Q the last operation that may have
-// run. A block may show its content at p, or the content after any operation in (p, Q]: a version
+// run. A block may show its contents at p, or the contents after any operation in (p, Q]: a version
 // of the file, or zeroes for a punched hole, a truncation or a block not written yet. A block with
 // a write in flight may also be torn: a prefix of one permitted content and the rest of another.
 // Sizes may have their value at p, any later one, and any in between.
@@ -27,15 +27,15 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Maximum number of blocks of a run that are judged separately; further blocks are judged like the
+// Maximum number of blocks in a run that are judged separately; further blocks are judged like the
 // last of them.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
-  /// Content at the persistence point that covers the block; zeroes before the first point.
+  /// Contents at the persistence point that covers the block; zeroes before the first point.
   BlockContent persistent;
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
-  std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent content
+  std::vector<BlockContent> overwritten;  ///< stamps that preceded the persistent contents
   bool covered = false;
   /// The block's allocation unit may have been allocated since the point.
   bool unit_in_flight = false;
@@ -51,7 +51,7 @@ struct Permitted {
   }
 };
 
-/// Selects which persistence points count: all points, or only the points that POSIX promises.
+/// Selects which persistence points count: all points, or only those that POSIX promises.
 enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
@@ -134,8 +134,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. It is then a different block of
-/// the disk, possibly an older one of the same file.
+/// Returns true if the block may have been freed and reallocated. It is then a different block on
+/// the disk, possibly an older one from the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -306,8 +306,8 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
       {.kind = persistent ? ExpectedKind::zeroes : ExpectedKind::zeroes_or_version_in_flight});
 }
 
-/// Returns the bytes of a block of which operations have changed parts, after all of them. Returns
-/// nullopt if they are unknown, or if the last change was to the whole block.
+/// Returns the bytes of a block after all operations that changed parts of it. Returns nullopt if
+/// they are unknown, or if the last change was to the whole block.
 std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uint64_t block,
                                            const Horizon& horizon) {
   BlockBytes bytes{};
@@ -323,7 +323,7 @@ std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uin
   return whole ? std::nullopt : std::optional(bytes);
 }
 
-/// Returns true if the first block of the run may consist of these bytes.
+/// Returns true if the run's first block may consist of these bytes.
 bool shows_bytes(const ContentRun& run, std::uint64_t block, std::span<const std::byte> bytes) {
   BlockBytes shown{};
   switch (run.kind) {
@@ -353,7 +353,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // A newly allocated block may contain the previous bytes of the disk.
+  // A newly allocated block may contain the disk's previous bytes.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -389,7 +389,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The file system may have reused a block for a hole of the file, or for a block that the
+      // The file system may have reused a block for a hole in the file, or for a block that the
       // file freed.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
@@ -433,7 +433,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  // An O_SYNC write promises a size of at least its end.
+  // An O_SYNC write promises that the file extends at least to the write's end.
   for (const DataCover& each : object.data_covers) {
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))
@@ -499,7 +499,7 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// End of the blocks whose content may be that of another block because of a move. Blocks before
+  /// End of the blocks that may show the contents of another block because of a move. Blocks before
   /// it are judged one by one.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
@@ -547,7 +547,8 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  std::uint64_t described_end = 0;  // end of the described blocks so far; runs must be contiguous
+  /// where the blocks described so far end; runs must be contiguous
+  std::uint64_t described_end = 0;
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
     if (run.first_block == described_end) described_end += run.blocks;

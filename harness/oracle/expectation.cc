@@ -39,7 +39,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-/// Returns the middle part if the text consists of `before`, a middle part and `after`.
+/// If the text consists of `before`, a middle part and `after`, returns the middle part.
 std::optional<std::string_view> between(std::string_view text, std::string_view before,
                                         std::string_view after) {
   if (text.size() < before.size() + after.size() || !text.starts_with(before) ||

@@ -1,9 +1,9 @@
 #pragma once
-// The expectation of a finding, as data and as the text of Finding::expected.
+// A finding's expectation, as data and as the text of Finding::expected.
 //
-// A database stores only the text. This file converts in both directions, so that code which reads
-// findings from a database (explorer/reproduce/plain_checks.cc) can branch on the kind of an
-// expectation.
+// A database stores only the text. This file converts in both directions, so that code that reads
+// findings from a database (explorer/reproduce/plain_checks.cc) can branch on an expectation's
+// kind.
 
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ struct Expectation {
     symlink,
     readable_directory,
     readable_content,
-    target,    ///< target of a symbolic link, in `text`
+    target,    ///< a symbolic link's target, in `text`
     one_name,  ///< `text` is the other name under which the object was found; empty if unknown
     links,     ///< `least` is the number of names
     size,      ///< from `least` to `most` bytes
@@ -38,7 +38,7 @@ struct Expectation {
   Kind kind = Kind::other;
   std::string text = {};
   std::uint64_t least = 0, most = 0;  ///< kOpen for no upper bound
-  std::uint64_t block = 0;            ///< number of a block of 512 bytes
+  std::uint64_t block = 0;            ///< number of a 512-byte block
   bool operator==(const Expectation&) const = default;
 };
 
@@ -47,13 +47,13 @@ struct Expectation {
 std::string words(const Expectation& expectation);
 /// Returns, for example, "zeroes in block 5".
 std::string words_in_block(std::string_view words, std::uint64_t block);
-/// Parses the text of a finding; the inverse of words(). Returns Kind::other for an unknown text.
+/// Parses the text from a finding; the inverse of words(). Returns Kind::other for an unknown text.
 Expectation expectation_of(const Finding& finding);
 
 /// Returns the type as words, for example "a file", "a directory" or "a fifo".
 std::string_view kind_of(FileType type);
-/// Returns the text of Finding::found for an object that must have one name, but also has this
-/// name.
+/// Returns the text of Finding::found for an object that must have only one name, but also has this
+/// one.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

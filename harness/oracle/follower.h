@@ -95,7 +95,7 @@ class Follower {
     need(owners_.pass(Ownership::Name(directory, name)), path);
   }
 
-  /// Returns nullopt if the directory of `path` does not exist.
+  /// Returns nullopt if the directory that should contain `path` does not exist.
   std::optional<Place> look_up(const std::string& path) {
     ObjectId directory = kRoot;
     std::size_t start = 0;
@@ -120,7 +120,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// Returns the link through which the file was opened. The link may have been removed since.
+  /// Returns the link through which the file was opened. That link may have been removed since.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -206,7 +206,7 @@ class Follower {
   void inherit_attributes(ObjectId directory, TokenId token);
   static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// Records a change to the content of a file or directory, which also changes its modification
+  /// Records a change to the contents of a file or directory, which also changes its modification
   /// time.
   void modified(ObjectHistory& file) {
     lose_capability(file);
@@ -225,7 +225,7 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Records that "..", and thus the content of a moved directory, has changed.
+  /// Records that ".." has changed, and with it the contents of a moved directory.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }
@@ -251,7 +251,7 @@ class Follower {
   adapters::Promises promises_;
   std::span<const std::string> subjects_;
   WorkloadHistory history_;
-  // Index: object; value: the entries of a directory.
+  // Index: object; value: the entries of the directory.
   std::vector<std::map<std::string, TokenId>> live_;
   // Index: object; value: the newest token of the object.
   std::vector<std::optional<TokenId>> token_of_;

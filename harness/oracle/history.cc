@@ -116,8 +116,8 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // If an earlier operation was skipped, the file or its size may differ from the list's
-  // assumption.
+  // If an earlier operation was skipped, the file or its size may differ from what the list
+  // assumes.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
@@ -333,8 +333,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. Otherwise the rest of the list has
-        // a separate history.
+        // An executor that cannot cut the power skips the crash. Otherwise, the rest of the list
+        // has a separate history.
         crash:
       return {};
     case Kind::join:

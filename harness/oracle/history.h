@@ -26,7 +26,7 @@
 
 namespace headcrash::oracle {
 
-/// Number of a name that can be judged independently of all other names (lone_names.h).
+/// The number of a name that can be judged independently of all other names (lone_names.h).
 using LoneName = std::uint32_t;
 inline constexpr LoneName kNotLone = std::numeric_limits<LoneName>::max();
 
@@ -35,9 +35,8 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// The authority that promises a persistence point's coverage. POSIX permits sync() to schedule the
-/// writes and return before they are done; Linux documents that sync() waits, like syncfs()
-/// (sync(2)).
+/// Who promises what a persistence point covers. POSIX permits sync() to schedule the writes and
+/// return before they are done; Linux documents that sync() waits, like syncfs() (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
@@ -56,7 +55,7 @@ struct Cover {
 };
 /// The history of one name in a directory.
 struct SlotHistory {
-  std::string path;               ///< path at its first use
+  std::string path;               ///< path when first used
   std::vector<Binding> bindings;  ///< before the first binding, the name does not exist
   std::vector<Cover> covers;
   LoneName lone = kNotLone;
@@ -71,12 +70,12 @@ struct BlockHole {
 };
 /// The bytes that a dump reports for a block that is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
-/// A change to the content of blocks by an operation.
+/// An operation's change to the contents of blocks.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< stamp of `version`; the last block contains only its first `bytes` bytes
     zero,
-    trim,   ///< truncation inside a block: only the first `bytes` bytes of the block remain
+    trim,   ///< truncation inside a block: only its first `bytes` bytes remain
     hole,   ///< a range of zeroes inside one block
     patch,  ///< some bytes of a stamp, written inside one block
   };
@@ -88,11 +87,12 @@ struct BlockEvent {
   std::uint32_t file = 0;   ///< file number in the stamp; differs if a clone shares the blocks
   /// Block number in the stamp minus block number in this file (block_content.h).
   std::int64_t displacement = 0;
-  bool moved = false;   ///< by a MoveEvent, from another position in the same file
-  BlockHole hole = {};  ///< hole, patch: the changed range; stamp: zeroed bytes in the source block
+  bool moved = false;  ///< by a MoveEvent, from another position in the same file
+  /// for hole and patch: the changed range; for stamp: zeroed bytes in the source block
+  BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< stamp only: BlockContent::mixed
 };
-/// A collapse or insert. Separate BlockEvents hold the content that each block then has. After a
+/// A collapse or insert. Separate BlockEvents hold the contents that each block then has. After a
 /// power cut, some blocks may still be in their old positions.
 struct MoveEvent {
   std::size_t operation;
@@ -106,7 +106,7 @@ struct AllocationEvent {
   bool stays = false;  ///< true for fallocate; false for a zeroed range, which may become a hole
 };
 /// The range of data that a persistence point covers. fsync, fdatasync and sync cover the whole
-/// file; a write with O_SYNC covers only the written range.
+/// file; a write with O_SYNC covers only the range that it writes.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;
@@ -114,10 +114,10 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// An upper bound for the attributes that a dump reports for an object, over all states of the
+/// An upper bound on the attributes that a dump reports for an object, over all states of the
 /// object.
 struct ReportedAttributes {
-  /// Value: maximum length in bytes of name plus value.
+  /// Value: maximum length in bytes of the name plus the value.
   std::map<std::string, std::size_t> longest;
   std::size_t bytes = 0;       ///< sum of `longest`
   std::size_t name_bytes = 0;  ///< total length of all attribute names, including NULs
@@ -127,7 +127,7 @@ struct ObjectHistory {
   FileType type = FileType::regular;
   bool subvolume = false;  ///< true for a subvolume
   std::size_t made_by = 0;
-  std::uint32_t file = 0;                ///< number in stamps; 0 before the first write
+  std::uint32_t file = 0;                ///< file number in stamps; 0 before the first write
   std::set<std::uint32_t> shared_files;  ///< file numbers in the stamps of blocks that clones share
   std::string link_target;               ///< target of a symbolic link
   std::vector<TokenId> tokens;
@@ -135,7 +135,7 @@ struct ObjectHistory {
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// Pairs of the operation and the first block beyond the shorter of the two sizes.
+  /// Pairs of an operation and the first block beyond the shorter of the two sizes.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
@@ -150,22 +150,22 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  /// Persistence points that wrote this inode only because it is the parent of a new object. They
+  /// Persistence points that wrote this inode only because it is a new object's parent. They
   /// promise nothing about the inode's other fields.
   std::vector<std::size_t> inode_covers;
-  std::map<std::string, SlotHistory> entries;  ///< entries of a directory
-  bool unclear = false;  ///< a write failed with ENOSPC, so the content is not judged
+  std::map<std::string, SlotHistory> entries;  ///< a directory's entries
+  bool unclear = false;  ///< a write failed with ENOSPC, so the contents are not judged
 };
 
 struct TokenHistory {
   ObjectId object;
   std::optional<std::size_t> removed_by;
-  /// The previous and current (directory, name) of the link.
+  /// The link's previous and current (directory, name).
   std::vector<std::pair<ObjectId, std::string>> slots;
   LoneName lone = kNotLone;  ///< the link's only name, if that name is judged independently
 };
 
-/// Inode fields that must be observed in addition to names and content.
+/// Inode fields that must be observed in addition to names and contents.
 struct Aspects {
   bool modes = false, owners = false, flags = false, projects = false, times = false,
        allocation = false;
@@ -178,8 +178,8 @@ struct WorkloadHistory {
   Aspects judged;
 };
 
-/// Follows a list of operations. Skipped operations are ignored. A file's content is unclear after
-/// a partial write.
+/// Follows a list of operations. Skipped operations are ignored. A file's contents are unclear
+/// after a partial write.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

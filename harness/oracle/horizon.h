@@ -24,8 +24,8 @@
 
 namespace headcrash::oracle {
 
-/// The operations that must have been executed at a power cut, and the operations that may have
-/// been executed.
+/// The operations that must have been executed when the power was cut, and those that may have
+/// been.
 class Horizon {
  public:
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
@@ -35,7 +35,7 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Number of operations, from the start of the list, that have been executed at least or at most.
+  /// Minimum and maximum number of operations, from the start of the list, that have been executed.
   /// Only operations of `thread` count: at least those up to its last known point, and at most
   /// those up to the last that may have run.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
@@ -45,10 +45,10 @@ class Horizon {
 
  private:
   friend class Timeline;
-  // P, the last persistence point that was reported; nullopt if none.
+  // P, the last persistence point that was reported; nullopt if no point was reported
   std::optional<std::size_t> persisted_;
-  std::vector<std::size_t> reached_;  // by thread: the last operation that may have run
-  // By thread: end of the operations up to the thread's last point not after P.
+  std::vector<std::size_t> reached_;  // for each thread: the last operation that may have run
+  // For each thread: where the operations up to its last point not after P end.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };
@@ -87,7 +87,7 @@ class Timeline {
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  /// The elements of points_ that make earlier operations persistent.
+  /// Those elements of points_ that make earlier operations persistent.
   std::vector<std::size_t> kept_points_;
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;

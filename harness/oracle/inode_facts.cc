@@ -120,7 +120,7 @@ void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
 }
 
 /// Returns the number of blocks that fallocate has allocated up to the cover and that no operation
-/// can have freed since.
+/// can have freed since then.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   struct Change {
     std::size_t operation;
@@ -136,7 +136,7 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   };
   for (const BlockEvent& event : object.blocks)
     if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
-  // A change of size may free blocks beyond the end of the file, even if the file grows.
+  // A size change may free blocks beyond the end of the file, even if the file grows.
   for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
   for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
   // Within an operation, frees precede allocations.

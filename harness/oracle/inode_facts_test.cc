@@ -11,7 +11,7 @@ namespace {
 const Found kFine;
 const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
 
-/// Judges a file after a list that ends with a persistence point of something else.
+/// Judges a file after a list that ends with a persistence point for something else.
 Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
                  const adapters::Promises& promises = {.keeps_allocation = true}) {
   return Case{std::move(lines), persisted}.judge({observed}, promises);

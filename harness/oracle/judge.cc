@@ -1,5 +1,5 @@
-// Judges a tree from the root downwards: first names, then the objects of the names. Finally checks
-// links that must have a name or must not have two (judge.h).
+// Judges a tree from the root downwards: first names, then the objects to which they refer. Finally
+// checks links that must have a name or must not have two (judge.h).
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
@@ -151,8 +151,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // The name may refer to any object: to an inode that another file has reused, or to a directory
-  // without its entries.
+  // The name may refer to any object, for example to an inode that another file has reused, or to a
+  // directory without its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -263,8 +263,8 @@ std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& 
   return findings;
 }
 
-/// Shows the object as the candidates for which `findings_as` returns no findings. If there are
-/// none, reports the findings of the candidate with the fewest.
+/// Interprets the object as the candidates for which `findings_as` returns no findings. If no
+/// candidate has none, reports the findings for the candidate with the fewest.
 void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
                       const std::function<std::vector<Finding>(TokenId)>& findings_as) {
   std::vector<TokenId> fitting;
@@ -356,9 +356,10 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   return findings;
 }
 
-/// Judges a file. The stamps in its content identify the candidate. Without stamps, any candidate
-/// that matches is accepted, or else the candidate with the fewest findings. If stale data is
-/// permitted, the stamps may belong to other files, so any candidate that matches is accepted.
+/// Judges a file. The stamps in its contents identify the candidate. If there are no stamps, any
+/// candidate that matches is accepted, or else the candidate with the fewest findings. If stale
+/// data is permitted, the stamps may belong to other files, so any candidate that matches is
+/// accepted.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -390,8 +391,8 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   show_best(observed, possible, findings_as);
 }
 
-/// Judges inodes with several names. All names of an inode must be links of one file, and the link
-/// count must equal the number of names.
+/// Judges inodes with several names. All of an inode's names must be links to one file, and the
+/// link count must equal the number of names.
 void Judge::judge_inodes() {
   std::map<std::uint64_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -418,7 +419,7 @@ void Judge::judge_inodes() {
               fmt::format("another file than \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // each must be a link of the same file
+    for (const std::size_t i : names) {  // each must be a link to the same file
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });
@@ -465,7 +466,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each name alone is permitted. Checks whether all names together match one point.
+/// Each name is permitted on its own. Checks whether all names together match one point.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
@@ -476,8 +477,8 @@ void Judge::judge_one_point() {
 }
 
 /// Returns true for a link that had only a third name during an exchange in flight, if the file has
-/// other links. fsck removes such a name, because it cannot distinguish it from a leftover of the
-/// exchange.
+/// other links. fsck removes such a name, because it cannot distinguish it from what an exchange
+/// leaves behind.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {

@@ -31,7 +31,7 @@ struct DirectoryReading {
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  /// If everything must match one point: prefer the tokens that exist after this number of
+  /// If everything must match one point: prefers the tokens that exist after this number of
   /// operations.
   std::optional<std::size_t> point;
 };
@@ -63,7 +63,7 @@ class Judge {
     const WorkloadHistory& history;
     const adapters::Promises& promises;
     const Horizon& horizon;
-    const PromisedTokens& promised;  ///< promised_tokens() of the history and horizon
+    const PromisedTokens& promised;  ///< promised_tokens() for the history and horizon
     const OmittedNames& omitted;
   };
   /// All arguments must outlive this object.
@@ -147,7 +147,7 @@ class Judge {
   const PromisedTokens& promised_;
   const OmittedNames& omitted_;
   std::map<std::string, std::map<std::string, const ObservedObject*>>
-      children_;  // by directory and name
+      children_;  // keyed by directory and name
   std::vector<const ObservedObject*> lost_and_found_;
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;

@@ -23,7 +23,7 @@ constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
 constexpr std::size_t kLinkRoundsMost = 32;  // each round excludes at least one candidate
 
-/// Returns the token that `slot` refers to after `done` operations.
+/// Returns the token to which `slot` refers after `done` operations.
 std::optional<TokenId> token_after(const SlotHistory& slot, std::size_t done) {
   std::optional<TokenId> token;
   for (const Binding& binding : slot.bindings)
@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories of one depth, and those of their subdirectories that the tree contains.
+/// The directories at one depth, and those of their subdirectories that the tree contains.
 struct Judge::Level {
   struct Directory {
     ObjectId object;

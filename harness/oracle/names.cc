@@ -132,9 +132,9 @@ class Promised {
   }
 
  private:
-  /// Finds the directories that a reliable path leads to: the names on the path were persistent and
-  /// have not changed since. If a directory has been renamed since, the rename may be lost; neither
-  /// the directory nor its content is then promised.
+  /// Finds the directories to which a reliable path leads: the names on the path were persistent
+  /// and have not changed since. If a directory has been renamed since, the rename may be lost;
+  /// neither the directory nor its contents are then promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -189,9 +189,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Finds directories that were persistent at some point together with all parents. A directory
-  /// that may have been removed since was empty at its removal, so its former content has names
-  /// elsewhere.
+  /// Finds directories that were persistent at some point, together with all their parents. A
+  /// directory that may have been removed since was empty when it was removed, so its former
+  /// contents have names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -204,8 +204,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds directories that are reachable under each of the names that they may have on the disk.
-  /// Returns true if it found any.
+  /// Finds directories that are reachable under each name that they may have on the disk. Returns
+  /// true if it found any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

@@ -32,9 +32,9 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
-/// Returns the exception to may_show_anything(): a regular file that was created under this name
-/// and synced itself, if the name has neither changed nor been removed since. No other file can
-/// have the inode of this file, so the name, if present, refers to the file as synced.
+/// Returns true for the exception to may_show_anything(): a regular file that was created under
+/// this name and synced itself, if the name has neither changed nor been removed since. No other
+/// file can have this file's inode, so the name, if present, refers to the file as synced.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 
@@ -43,7 +43,7 @@ struct PromisedTokens {
   /// Links that must be found under one of their names. A rename in flight permits either name, but
   /// not the absence of both.
   std::set<TokenId> named;
-  /// Only if names are ordered: links whose directory may not be on the disk yet, or may be
+  /// Used only if names are ordered: links whose directory may not be on the disk yet, or may be
   /// unreachable. Ordering permits this if the new name was added to such a directory before the
   /// old name is removed; fsck then finds the object without a name. The links must be found under
   /// one of their names or in lost+found.
@@ -52,7 +52,7 @@ struct PromisedTokens {
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
                                const adapters::Promises& promises);
 
-/// A name found in the tree, and the tokens it may belong to.
+/// A name found in the tree, and the tokens to which it may belong.
 struct ShownName {
   std::string path;
   std::vector<TokenId> tokens;

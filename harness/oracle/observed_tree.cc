@@ -1,5 +1,5 @@
-// Parses the agent's dump entries. They come from a guest that may have mounted any disk, so every
-// field is checked.
+// Parses the entries in the agent's dump. They come from a guest that may have mounted any disk, so
+// every field is checked.
 #include "harness/oracle/observed_tree.h"
 
 #include <fmt/format.h>
@@ -194,8 +194,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// Returns for each object the number of the first object with the same inode, from 1. 0 means that
-/// the inode is unknown.
+/// For each object, returns the number, from 1, of the first object with the same inode. 0 means
+/// that the inode is unknown.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;

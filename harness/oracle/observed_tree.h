@@ -16,28 +16,29 @@
 
 namespace headcrash::oracle {
 
-/// Adjacent 512-byte blocks of equal kind.
+/// Adjacent 512-byte blocks of the same kind.
 struct ContentRun {
   enum class Kind : std::uint8_t {
     stamp,
     moved,
     zero,
     foreign,
-    before_mkfs,  ///< content of the disk before mkfs (stamp.h); adjacent blocks form one run
+    before_mkfs,  ///< the disk's contents before mkfs (stamp.h); adjacent blocks form one run
   };
   Kind kind = Kind::zero;
   std::uint64_t first_block = 0;
   std::uint64_t blocks = 0;
-  std::uint32_t file = 0, version = 0;  ///< stamp, moved: values in the stamp
-  std::uint64_t stamped_block = 0;      ///< moved: the block number in the stamp
-  std::vector<std::byte> head;          ///< foreign: the first bytes of the run, at most 32
-  /// Foreign: workload::block_digest() of each block of the run; 0 if an older agent omitted it.
+  std::uint32_t file = 0, version = 0;  ///< for stamp and moved: values in the stamp
+  std::uint64_t stamped_block = 0;      ///< for moved: the block number in the stamp
+  std::vector<std::byte> head;          ///< for foreign: the run's first bytes, at most 32
+  /// For foreign: workload::block_digest() of each block in the run; 0 if an older agent omitted
+  /// it.
   std::uint64_t digest = 0;
   bool operator==(const ContentRun&) const = default;
 };
 
-/// Returns the run of one block of a file, from its content as recognised by workload::read_stamp().
-/// `number` is the position of the block in the file.
+/// Returns the run for one block of a file, from its contents as recognised by
+/// workload::read_stamp(). `number` is the block's position in the file.
 ContentRun run_of(const workload::BlockContent& content, std::span<const std::byte> block,
                   std::uint64_t number);
 
@@ -47,15 +48,15 @@ struct ObservedObject {
   std::uint64_t inode = 0;
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
-  int error = 0;     ///< errno of reading the object; 0 on success
+  int error = 0;     ///< errno from reading the object; 0 on success
   bool cut = false;  ///< truncated by the agent's limits, not by the file system
   std::vector<ContentRun> runs;
-  std::string link_target;  ///< target of a symbolic link
-  /// By name; values as returned by workload::reported_attribute_value().
+  std::string link_target;  ///< a symbolic link's target
+  /// Keyed by name; values as returned by workload::reported_attribute_value().
   std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< the agent omitted further attributes
-  // Fields that are nullopt if not observed, because the dump is from an older agent or the value
-  // was not requested. Such fields are not judged.
+  // Fields that are nullopt if they were not observed, because the dump is from an older agent or
+  // the value was not requested. Such fields are not judged.
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};

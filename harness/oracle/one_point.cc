@@ -12,7 +12,7 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Returns the last state at or before `done` operations, or nullptr before the first state.
+/// Returns the last state at or before `done` operations, or nullptr if absent that early.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),
@@ -29,8 +29,8 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 
 }  // namespace
 
-/// Returns the thread whose operations change the name in this section. If no thread changes the
-/// name, returns any thread.
+/// Returns the thread whose operations change the name in this section. If no thread changes it,
+/// returns any thread.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {

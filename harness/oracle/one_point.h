@@ -1,10 +1,10 @@
 #pragma once
 // Checks that a tree matches one point of the history (Promises::one_point).
 //
-// The number of executed operations determines the object of each name, and the size, mode, owner,
-// times, attributes and content of that object. Even if each name alone is permitted, a tree may
-// match no point: one name may show that an operation was executed, and another that an earlier
-// operation was not.
+// The number of executed operations determines the object to which each name refers, and that
+// object's size, mode, owner, times, attributes and contents. Even if each name is permitted on its
+// own, a tree may match no point: one name may show that an operation was executed, and another
+// that an earlier operation was not.
 //
 // Concurrent users do not share names between two joins (ownership.h). Each name then depends on
 // one thread, and each thread has a separate point. A tree therefore matches if all points are
@@ -38,7 +38,7 @@ class OnePointJudge {
                 const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
-  /// Returns nullopt if a point matches. Otherwise returns a finding that contradicts the point
+  /// Returns nullopt if a point matches. Otherwise, returns a finding that contradicts the point
   /// which explains the most names.
   std::optional<Finding> judge(std::span<const SeenName> names);
 

@@ -40,8 +40,8 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A rest makes only changes persistent that are old enough. A rest that is shorter than this age
-/// makes nothing persistent.
+/// A rest makes only those changes persistent that are old enough. A rest that is shorter than this
+/// age makes nothing persistent.
 TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
   const Case shorter{{"create a", "rest 7", "create b"}, 1};

@@ -42,7 +42,7 @@ using TreeJudge = std::function<std::vector<Finding>(std::optional<std::size_t> 
 
 struct OracleOptions {
   adapters::Promises promises;
-  /// Operations that the agent skipped or executed in part.
+  /// Operations that the agent skipped or executed only in part.
   std::vector<workload::FailedOperation> failed_operations;
   /// Position of each operation for error messages, for example "list.txt:12". If empty, errors say
   /// "operation N".
@@ -63,12 +63,12 @@ class Oracle {
   ~Oracle();
 
   /// Judges a tree. `persisted` is the index of the last persistence point known to have succeeded
-  /// before the cut, or nullopt. The content of "lost+found" is not judged, but its entries count
-  /// as additional names of their objects.
+  /// before the cut, or nullopt. The contents of "lost+found" are not judged, but its entries count
+  /// as additional names for their objects.
   std::vector<Finding> judge(std::optional<std::size_t> persisted,
                              const std::vector<ObservedObject>& tree) const;
 
-  /// Returns the inode fields that the list sets and judge() needs. Other fields need not be
+  /// Returns the inode fields that the list sets and that judge() needs. Other fields need not be
   /// observed.
   const Aspects& judged() const;
 

@@ -67,8 +67,8 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
-/// The first `cut` bytes of version 1, then bytes `cut` to `end` of version `version` (0: zeroes),
-/// then version 1 again.
+/// The first `cut` bytes are version 1, bytes `cut` to `end` are version `version` (0: zeroes), and
+/// the rest is version 1 again.
 ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {
   std::array<std::byte, workload::kStampBytes> bytes, other{};
   workload::write_stamp({1, 1, 0}, bytes);
@@ -268,7 +268,7 @@ TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
       << "the removal";
 }
 
-/// Tests the case of generic/764: a persistent file is removed while it is open, and synced through
+/// Tests the case in generic/764: a persistent file is removed while it is open, and synced through
 /// the open descriptor.
 TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",

@@ -1,4 +1,4 @@
-// Tests the requirements on a file system with ordered writes and no log (Promises::names,
+// Tests what is required of a file system with ordered writes and no log (Promises::names,
 // ordered). For each hand-made tree that violates a rule, there is a tree that keeps the rule.
 #include "harness/oracle/testing/judged_case.h"
 

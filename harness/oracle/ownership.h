@@ -23,7 +23,7 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // Each claims something for the current thread. Returns false if another thread owns it.
+  // Each of these claims something for the current thread. Returns false if another thread owns it.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);
@@ -35,7 +35,7 @@ class Ownership {
 
  private:
   struct OwnerRecord {
-    // The section in which the claims below were made; claims of older sections are invalid.
+    // The section in which the claims below were made; claims from older sections are invalid.
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;

@@ -28,7 +28,7 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
 }
 
 /// Opens a file without a name (O_TMPFILE). The file gets a link that has no name. A later fsync
-/// covers names of the file only where fsync covers all links of a file.
+/// covers the file's names only on file systems where fsync covers all links.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -55,8 +55,8 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Returns the current path of the link. Returns an empty path if the link no longer exists,
-/// because no name can then be covered.
+/// Returns the link's current path. Returns an empty path if the link no longer exists, because no
+/// name can then be covered.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
   for (TokenId at = token;;) {
@@ -147,10 +147,10 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Returns true if fsync of an object below `directory` may omit the last rename of `directory`.
-/// `named` is the last name change of the object. A rename after `named` is included only if the
-/// file system's fsync checks for moved directories. A rename before `named` is included only if
-/// all changes are logged in order.
+/// Returns true if an fsync of an object below `directory` may omit the last rename of `directory`.
+/// `named` is the object's last name change. A rename after `named` is included only if the file
+/// system's fsync checks for moved directories. A rename before `named` is included only if all
+/// changes are logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -160,8 +160,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the name of the object and the names of its parents, up to the first rename that fsync
-/// may omit. It is unknown whether names above that rename were written.
+/// Covers the object's name and the names of its parents, up to the first rename that fsync may
+/// omit. It is unknown whether names above that rename were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {

@@ -1,4 +1,4 @@
-// Implements access control lists by the rules of fs/posix_acl.c.
+// Implements access control lists according to the rules in fs/posix_acl.c.
 #include "harness/oracle/posix_acl.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// POSIX access control lists in the kernel's format of "system.posix_acl_access" and "..._default"
+// POSIX access control lists in the kernel's format for "system.posix_acl_access" and "..._default"
 // (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry, little-endian. The kernel
 // returns the value that was set, except for unused identifiers. It does not store a list that is
 // equivalent to the mode.
@@ -18,7 +18,7 @@ inline constexpr std::string_view kCapability = "security.capability";
 
 class PosixAcl {
  public:
-  /// Returns nullopt if the kernel rejects it (EINVAL).
+  /// Returns nullopt if the kernel rejects the value (EINVAL).
   static std::optional<PosixAcl> parse(std::string_view value);
   std::string value() const;
 
@@ -44,7 +44,7 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// Returns a capability as the kernel reports it. A capability of the root user of the initial
+/// Returns a capability as the kernel reports it. One that belongs to the root user of the initial
 /// namespace reads as version 2.
 std::string capability_as_read(std::string value);
 

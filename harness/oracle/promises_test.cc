@@ -147,7 +147,7 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfThePreviousVersion) {
   const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
-  // Magic number and file number are equal in both stamps. If the newer write starts after them,
+  // Magic number and file number are the same in both stamps. If the newer write starts after them,
   // the block is therefore a complete stamp of the newer version.
   const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
                   4};
@@ -487,7 +487,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
-  // Concurrent changes of another user are younger than the rest; changes before the join are not.
+  // Another user's concurrent changes are younger than the rest; changes before the join are not.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
@@ -682,7 +682,7 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The cut was before the report of the removal, which would also have been refused.
+  // The cut was before the removal was reported, which would also have been refused.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

@@ -20,7 +20,7 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// Moves the content of the stretches by `blocks_further` blocks, from the current operation on.
+/// Moves the contents of the stretches by `blocks_further` blocks, from the current operation on.
 /// `moved` is stored in BlockEvent::moved.
 void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
                    std::int64_t blocks_further, bool moved) {

@@ -1,10 +1,10 @@
 #pragma once
-// An oracle for many similar trees of one run. It judges again only those parts of a tree whose
+// An oracle for many similar trees from one run. It judges only those parts of a tree again whose
 // result may differ.
 //
-// Each object of a tree has a digest of everything that the oracle examines. A tree that was
+// Each object in a tree has a digest of everything that the oracle examines. A tree that was
 // already judged at the same persistence point is not judged again. Neither are lone names
-// (lone_names.h) whose content is the same as in an earlier tree without findings. The results
+// (lone_names.h) whose contents are the same as in an earlier tree without findings. The results
 // equal those of Oracle::judge().
 
 #include <cstdint>

@@ -28,12 +28,12 @@ constexpr std::size_t kSearchedMost = 2'000'000;
 struct SharedNode {
   bool directory = false;
   bool removed = false;
-  NodeId parent = kNoNode;              ///< of a directory
-  std::map<std::string, NodeId> names;  ///< of a directory
-  std::vector<std::size_t> writes;      ///< writes and truncations of a file, in order
+  NodeId parent = kNoNode;              ///< a directory's parent
+  std::map<std::string, NodeId> names;  ///< a directory's names
+  std::vector<std::size_t> writes;      ///< a file's writes and truncations, in order
 };
 
-/// The tree of the model. Calls return an errno.
+/// The model's tree. Calls return an errno.
 class SharedModel {
  public:
   SharedModel() { nodes_.push_back({.directory = true}); }
@@ -79,7 +79,7 @@ class SharedModel {
   int rename(NodeId from, const std::string& old_name, NodeId to, const std::string& new_name,
              Kind kind);
 
-  /// Appends a text that differs for different trees.
+  /// Appends text that is different for different trees.
   void describe(std::string& text) const;
 
  private:
@@ -134,11 +134,11 @@ void SharedModel::describe(std::string& text) const {
   }
 }
 
-/// The position of one user in its list.
+/// One user's position in its list.
 struct UserProgress {
   std::size_t next = 0;  ///< number of the user's current call
   std::uint8_t step = 0;
-  /// Found by earlier steps of the current call.
+  /// Objects found by earlier steps of the current call.
   NodeId directory = kSharedRoot, other_directory = kSharedRoot, file = kNoNode;
   std::map<std::string, NodeId> open;  ///< open files
 };
@@ -299,7 +299,7 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if another call has returned before this one began, and is not complete.
+  /// Returns false if another call returned before this one began and is not complete.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {

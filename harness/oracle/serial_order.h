@@ -27,10 +27,10 @@
 
 namespace headcrash::oracle {
 
-/// The call of one operation and its result.
+/// One operation's call and its result.
 struct SharedCall {
   std::size_t operation = 0;           ///< index in the list
-  std::uint64_t begun = 0, ended = 0;  ///< instants of one counter that all users share
+  std::uint64_t begun = 0, ended = 0;  ///< instants of a counter that all users share
   int error = 0;                       ///< errno; 0 for success
 };
 
@@ -40,7 +40,7 @@ struct SharedObject {
   std::uint64_t inode = 0;
   bool directory = false;
   std::uint32_t links = 0;
-  std::vector<std::byte> content;  ///< of a regular file, or the target of a symbolic link
+  std::vector<std::byte> content;  ///< a regular file's contents, or a symbolic link's target
   bool operator==(const SharedObject&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Tests of the judge of shared histories (serial_order.h).
+// Tests the judge of shared histories (serial_order.h).
 #include "harness/oracle/serial_order.h"
 
 #include <gtest/gtest.h>

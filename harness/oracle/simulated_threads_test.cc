@@ -23,7 +23,7 @@ constexpr std::uint8_t kThreads = 3;
 
 /// A random execution of a list up to the power cut.
 struct Execution {
-  std::vector<Operation> ran;  ///< executed operations, in the order of their effects
+  std::vector<Operation> ran;  ///< executed operations, in the order in which they took effect
   /// Index in `ran` of the last persistence point that had succeeded.
   std::optional<std::size_t> completed;
   std::optional<std::size_t> reported;  ///< index in the list of the last reported point

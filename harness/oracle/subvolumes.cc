@@ -18,8 +18,7 @@ void keep_last(const States& states, States& copy, std::size_t operation) {
 
 }  // namespace
 
-/// Copies the current state of an object. The copy gets a separate stamp number with its first
-/// write.
+/// Copies an object's current state. The copy gets a separate stamp number with its first write.
 ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   ObjectHistory copy{.type = object.type, .link_target = object.link_target};
   keep_last(object.modes, copy.modes, index_);
@@ -40,8 +39,7 @@ ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   return copy;
 }
 
-/// Copies the entries of a directory. In a snapshot, an empty directory replaces a nested
-/// subvolume.
+/// Copies a directory's entries. In a snapshot, an empty directory replaces a nested subvolume.
 void Follower::copy_entries(ObjectId from, ObjectId to,
                             const std::map<std::string, TokenId>& entries, const std::string& path,
                             std::map<ObjectId, ObjectId>& copies) {

@@ -11,7 +11,7 @@
 
 namespace headcrash::oracle {
 
-/// In ascending order of severity. The verdict of a trial is the most severe one observed.
+/// In ascending order of severity. A trial's verdict is the most severe one observed.
 enum class Verdict : std::uint8_t {
   clean,     ///< no recovery was needed, and all promises were kept
   replayed,  ///< all promises were kept after the file system replayed its log
@@ -28,9 +28,9 @@ enum class Verdict : std::uint8_t {
   recovery_not_idempotent,
   hang,  ///< a step in the guest exceeded its time limit
   oops,  ///< the guest's kernel reported a bug
-  /// An operation failed that a correct file system executes. No complete run could be judged.
+  /// An operation failed that succeeds on a correct file system. No complete run could be judged.
   workload_failed,
-  harness_error,  ///< headcrash itself failed; the trial says nothing about the file system
+  harness_error,  ///< headcrash itself failed; the trial is not evidence about the file system
 };
 
 std::string_view name(Verdict verdict);
@@ -38,11 +38,11 @@ Verdict verdict_named(std::string_view name);  ///< returns harness_error for an
 bool keeps_promises(Verdict verdict);          ///< true for clean and replayed
 
 enum class Tier : std::uint8_t {
-  posix,       ///< promised by POSIX
-  documented,  ///< promised by the file system's documentation
+  posix,       ///< POSIX promises it
+  documented,  ///< the file system's documentation promises it
   de_facto,    ///< undocumented, but applications rely on it
   integrity,   ///< must hold unconditionally
-  litmus,      ///< asked by a litmus test (harness/contract)
+  litmus,      ///< required by a litmus test (harness/contract)
 };
 std::string_view name(Tier tier);
 
@@ -68,10 +68,10 @@ struct Judgement {
 };
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings);
 
-/// Returns the verdict of work that ended with an error of this kind.
+/// Returns the verdict on work that ended with an error of this kind.
 Verdict verdict_of(ErrorKind kind);
-/// Returns the same with the message of the error. Unprintable characters are replaced, because
-/// the message may contain output of the guest.
+/// Like the above, with the error's message. Unprintable characters are replaced, because the
+/// message may contain guest output.
 Judgement judgement_of(const Error& error);
 
 }  // namespace headcrash::oracle

@@ -11,7 +11,7 @@
 namespace headcrash::run {
 namespace {
 
-// Fits into a socket buffer, so that no reader is needed.
+// Small enough for a socket buffer, so that no reader is needed.
 constexpr std::size_t kBytesMost = 64 << 10;
 
 TEST(Fuzz, AgentsAnswers) {

@@ -1,6 +1,6 @@
 #pragma once
-// The environment of a run: host and tool versions. It is stored with every run and shown by
-// `headcrash doctor`.
+// A run's environment: host and tool versions. It is stored with every run and shown by `headcrash
+// doctor`.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,7 +11,7 @@ namespace headcrash::run {
 nlohmann::json host_description();
 
 /// Returns the versions of headcrash, nbdkit, qemu, e2fsprogs and xfsprogs on the host. The guest
-/// image contains the host's e2fsprogs and xfsprogs. The version of a missing program is "not
+/// image contains the host's e2fsprogs and xfsprogs. If a program is missing, its version is "not
 /// found".
 nlohmann::json tool_versions();
 

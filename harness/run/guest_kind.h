@@ -1,5 +1,5 @@
 #pragma once
-// The [guest] section of a campaign or benchmark file.
+// The [guest] section in a campaign or benchmark file.
 
 #include <filesystem>
 #include <optional>
@@ -26,7 +26,8 @@ Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, dou
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 
-/// Overrides of the guests in a campaign or benchmark file. Empty members change nothing.
+/// Overrides for the guests, as given in a campaign or benchmark file. Empty members change
+/// nothing.
 struct OtherGuests {
   std::vector<std::string> kernels;
   std::string kind;

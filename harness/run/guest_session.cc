@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// Additional time that the host waits after the command's time limit. The agent enforces the limit,
-// so a late answer means that the agent hangs, not only the command.
+// How much longer than the command's time limit the host waits. The agent enforces the limit, so a
+// late answer means that the agent itself hangs, not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
@@ -202,7 +202,7 @@ Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type is a failure of the request, because it says nothing about the
+  // An unknown file system type is a failure of the request, because it is not evidence about the
   // disk.
   if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().problem;
@@ -218,8 +218,8 @@ Result<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesy
       *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A mount command may exit before its daemon has completed the mount, or the daemon may have
-  // died. On a busy host, this may take an emulated processor several seconds.
+  // A mount command may exit before its daemon has completed the mount, or although the daemon has
+  // died. On a busy host, an emulated processor may take several seconds for this.
   TRY(const auto is_there,
       exec({"sh", "-c",
             fmt::format(

@@ -30,11 +30,11 @@
 
 namespace headcrash::run {
 
-/// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
+/// Returns an error that ends the current work. `why` may contain guest output; unprintable
 /// characters are replaced.
 tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
-/// Adds a hint on installing the missing tool to a harness error, because such an error means that
-/// the agent could not start the tool.
+/// Adds a hint to a harness error about installing the missing tool, because such an error means
+/// that the agent could not start it.
 template <typename T>
 Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (outcome || oracle::verdict_of(outcome.error().kind) != oracle::Verdict::harness_error)
@@ -47,19 +47,19 @@ Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& file
 struct GuestOutcome {
   int exit_code = 0;
   std::string output;  ///< standard output, then standard error
-  /// Length in bytes of the standard output at the beginning of `output`.
+  /// Number of bytes at the start of `output` that are standard output.
   std::size_t standard = 0;
   double wall_ms = 0;  ///< elapsed time on the guest's clock
   std::string out() const { return output.substr(0, standard); }
 };
 
 struct RunOutcome {
-  std::size_t done = 0;  ///< number of operations
+  std::size_t done = 0;  ///< number of operations executed
   std::vector<workload::FailedOperation> failed_operations;
   std::optional<std::string> failure;  ///< the operation that broke a promise, and how
 };
 
-/// Identity of the loaded disk: its size, and a nonce on the disk for marks that changes with each
+/// Identifies the loaded disk: its size, and a nonce on the disk for marks that changes with each
 /// load.
 struct DiskIdentity {
   std::uint64_t bytes = 0;
@@ -75,7 +75,7 @@ struct DiskIdentity {
 /// The result of one mount, dump and unmount.
 struct MountCycle {
   bool mounted = false;
-  std::string refusal;  ///< the kernel's error if not mounted
+  std::string refusal;  ///< the kernel's error if the file system was not mounted
   double mount_ms = 0, dump_ms = 0, unmount_ms = 0;
 };
 
@@ -90,19 +90,19 @@ struct Inspection {
   /// there was no error, or if the file system was not used.
   std::string unusable;
   double use_ms = 0;
-  std::string log;  ///< kernel log since the previous inspection or call of kernel_log()
+  std::string log;  ///< kernel log since the previous inspection or kernel_log() call
 };
 
 /// Optional parts of an inspection.
 struct InspectOptions {
-  bool again = false;  ///< mount a second time
-  /// After the last dump, create new names and remove everything (harness/guest/use.h). Not for
+  bool again = false;  ///< mounts a second time
+  /// After the last dump, creates new names and removes everything (harness/guest/use.h). Not for
   /// file systems that a program mounts.
   bool use = false;
 };
 
-/// The settings of the guest's disks. `quick` bypasses the guest's I/O scheduler and omits flushes.
-/// Use it only if nothing is recorded (PROTOCOL.md).
+/// The settings for the guest's disks. `quick` bypasses the guest's I/O scheduler and omits
+/// flushes. It must be used only if nothing is recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
 
 /// Maximum number of objects in a reported tree. The agent has the same limit
@@ -127,8 +127,8 @@ class GuestSession {
                const std::atomic<bool>* interrupted = nullptr)
       : guest_(guest), timeout_(step_timeout), interrupted_(interrupted) {}
 
-  /// Aborts requests that are pending at this time; nullopt for no limit. The kind of the error is
-  /// interrupted.
+  /// Aborts requests that are still pending at this time; nullopt for no limit. The kind of the
+  /// error is `interrupted`.
   void give_up_at(std::optional<base::Deadline> deadline) { give_up_at_ = deadline; }
 
   Result<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
@@ -140,19 +140,19 @@ class GuestSession {
   Result<void> verify_disks(const DiskIdentity& meant);
 
   Result<GuestOutcome> exec(const std::vector<std::string>& argv);
-  /// Mounts the file system. Returns false if the kernel refused, and stores its error in `why`.
+  /// Mounts the file system. If the kernel refuses, stores its error in `why` and returns false.
   Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Result<void> unmount();
-  /// Runs operations and writes marks to the second disk. `earlier` lists operations of preceding
+  /// Runs operations and writes marks to the second disk. `earlier` lists operations in preceding
   /// parts of the same workload that were skipped or partial.
   Result<RunOutcome> run(const std::vector<workload::Operation>& operations,
                          std::span<const workload::FailedOperation> earlier = {});
   /// Stores a file in the guest's memory (PROTOCOL.md, `put`).
   Result<void> put(const std::string& path, const std::string& text);
-  /// Runs the application's `run` commands to their end, and writes marks to the second disk.
-  /// `failure` of the result describes a failed command.
+  /// Runs the application's `run` commands to their end, and writes marks to the second disk. The
+  /// result's `failure` describes a failed command.
   Result<RunOutcome> run_application(const workload::Application& application);
-  /// Runs one command of `verify` with the persisted texts as its input.
+  /// Runs one `verify` command with the persisted texts as its input.
   Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                  const std::string& input);
   Result<std::vector<oracle::ObservedObject>> dump();
@@ -161,9 +161,9 @@ class GuestSession {
                              const InspectOptions& options,
                              const std::optional<DiskIdentity>& meant = std::nullopt,
                              Pace pace = Pace::as_booted);
-  /// Inspects like inspect(), but with one request for each step. Use it for a file system that a
-  /// program mounts, or to learn when the first mount has ended. Calls `on_mount` with true if that
-  /// mount succeeded; an error of `on_mount` ends the inspection.
+  /// Like inspect(), but with one request for each step. For a file system that a program mounts,
+  /// or to learn when the first mount has ended. Calls `on_mount` with true if that mount
+  /// succeeded; an error from `on_mount` ends the inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
   /// Returns the kernel log at all levels since the previous call or inspection.

@@ -1,5 +1,5 @@
-// Tests how a session handles answers of the agent. No invalid answer may be of a kind that is a
-// verdict on the file system.
+// Tests how a session handles the agent's answers. No invalid answer may lead to a kind of error
+// that is a verdict on the file system.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>

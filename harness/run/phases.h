@@ -1,5 +1,5 @@
 #pragma once
-// Times the phases of a trial and reads the device's statistics at the end of each.
+// Times a trial's phases and reads the device's statistics at the end of each.
 
 #include <chrono>
 #include <functional>

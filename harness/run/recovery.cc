@@ -81,8 +81,7 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // Almost all of the exchanged messages are entries of the dump, so the time of messages counts as
-  // dump time.
+  // Almost all messages exchanged are entries of the dump, so message time counts as dump time.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

@@ -49,7 +49,7 @@ class RecoveryGuest {
   /// dump.
   struct MountReplay {
     MountCycle cycle;
-    double verify_ms = 0;  ///< same as in Inspection
+    double verify_ms = 0;  ///< as in Inspection
     std::optional<std::vector<oracle::ObservedObject>> tree;
     std::string log;  ///< kernel log
   };
@@ -57,7 +57,7 @@ class RecoveryGuest {
   virtual void log(std::string_view text) = 0;
 };
 
-/// One recovery. Call the steps in the order of the diagram above. Not thread-safe.
+/// One recovery. The steps must be called in the order of the diagram above. Not thread-safe.
 class Recovery {
  public:
   /// `filesystem` and `guest` must outlive this object.
@@ -72,9 +72,9 @@ class Recovery {
   /// Performs the mount whose tree is judged. Also mounts a second time, unless replay() has
   /// already mounted.
   Result<void> inspect();
-  /// Replays and checks the file system again after the mounts, which must find nothing to do.
+  /// Replays and checks the file system again after the mounts; there must be no more work to do.
   Result<void> recover_again();
-  /// Runs a command of the adapter and adds its duration to a step.
+  /// Runs one of the adapter's commands and adds its duration to a step.
   Result<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
 
   /// Returns true if mounting replays a journal or log, or recovers copy-on-write trees. Otherwise
@@ -89,8 +89,8 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
-  /// Returns the error that occurred when the recovered file system was used. Empty if there was
-  /// none, or if it was not used.
+  /// Returns the error that occurred when the recovered file system was used. Empty if there was no
+  /// error, or if it was not used.
   const std::string& unusable() const { return unusable_; }
   /// Derives the verdict from the recovery and the findings.
   oracle::Judgement judge(const std::vector<oracle::Finding>& findings) const;
@@ -104,7 +104,7 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  /// Tree of the mount that replayed.
+  /// The tree that the replaying mount showed.
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
   bool log_thrown_away_ = false;  ///< replay discarded a damaged log

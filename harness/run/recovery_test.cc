@@ -82,7 +82,7 @@ TEST(Recovery, ReplayByMountAddsOneMount) {
   EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
-/// A trial that measures the time of the replay does not dump in the same mount.
+/// A trial that measures the replay time does not dump in the same mount.
 TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();

@@ -1,5 +1,5 @@
-// Locks runs with open-file-description locks (F_OFD_SETLK). Unlike POSIX locks, these survive when
-// the process closes another descriptor of the file. Unlike flock(2), they can lock a range.
+// Locks runs with open-file-description locks (F_OFD_SETLK). Unlike POSIX locks, they survive when
+// the process closes another descriptor for the file. Unlike flock(2), they can lock a range.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 #pragma once
-// The lock of the process that executes a run.
+// The lock held by the process that executes a run.
 //
 // DATABASE.lock, next to the database, has 128 bytes for each run. The executing process locks this
 // range and writes its identity into it. The kernel drops the lock when the process ends, so a run
-// whose owner was killed can be resumed at once. Other runs of the same database, including shards,
-// are not affected. The last process that uses the file removes it. A file that a killed process
-// leaves is harmless.
+// whose owner was killed can be resumed at once. Other runs in the same database, including shards,
+// are not affected. The last process that uses the file removes it. A file left by a killed process
+// is harmless.
 
 #include <filesystem>
 
@@ -17,8 +17,8 @@ namespace headcrash::run {
 class RunLock {
  public:
   RunLock() = default;  ///< locks no run
-  /// Opens the lock file. Waits while another process is between open() and opened(). Therefore,
-  /// facts that the caller reads from the database between the two calls are still true when it
+  /// Opens the lock file. Waits while another process is between open() and opened(). Facts that
+  /// the caller reads from the database between the two calls are therefore still true when it
   /// locks the run.
   static Result<RunLock> open(const std::filesystem::path& database);
   /// Locks the run. Fails if another process, or another thread of this process, is executing the

@@ -1,5 +1,5 @@
-// Tests that a run has at most one owner. Locks of other open files simulate other processes,
-// because a lock belongs to an open file. Real processes end in every possible way.
+// Tests that a run has at most one owner. Locks on separately opened files simulate other
+// processes, because a lock belongs to an open file. Real processes end in every possible way.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Processes the items of a run on several threads. An item is a trial of a campaign, a cell of a
-// survey, or a trial in a round of a benchmark.
+// Processes a run's items on several threads. An item is a trial of a campaign, a cell of a survey,
+// or a trial in a round of a benchmark.
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@ namespace headcrash::run {
 
 /// Processes items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
 /// threads have ended. Each thread calls `make_worker` once, and then calls the result with the
-/// number of each item. Starts no further item after one has failed or `*interrupted` is true;
+/// number of each item. Starts no more items after one has failed or `*interrupted` is true;
 /// `interrupted` may be null. Returns the error of the first item that failed before an
 /// interruption, because later failures are caused by the interruption.
 template <typename MakeWorker>

@@ -28,8 +28,8 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = vm::name(plan.accelerator)});
 }
 
-/// Deletes trials that ended with harness-error, and marks the locked run unfinished if there were
-/// any.
+/// Deletes trials that ended with harness-error and, if there were any, marks the locked run
+/// unfinished.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
   TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
   TRY(const auto unfinished, database.unfinished_run(digest));

@@ -1,5 +1,5 @@
 #pragma once
-// Creates the stored run of a campaign or benchmark, or finds it again for --resume.
+// Creates a campaign's or benchmark's stored run, or finds it again for --resume.
 
 #include <filesystem>
 #include <set>
@@ -26,7 +26,7 @@ struct RunPlan {
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
-  /// Repeat trials that ended with harness-error, even if the run is finished.
+  /// Repeats trials that ended with harness-error, even if the run is finished.
   bool redo_errors = false;
 };
 
@@ -41,15 +41,15 @@ struct StoredRun {
 
 /// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
 /// or else the newest finished run. With `redo_errors`, chooses the newest run that has trials to
-/// execute or to repeat, and fails if absent. Otherwise creates a new run. Fails if another
-/// process is executing the run.
+/// execute or repeat, and fails if there is no such run. Otherwise, creates a new run. Fails if
+/// another process is executing the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
-/// Returns the path of the folder for a trial's artefacts. Does not create the folder.
+/// Returns the path of a trial's artefacts folder. Does not create the folder.
 std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
-/// Creates an empty folder for a trial's artefacts. Removes files that an interrupted trial with
-/// the same key has left.
+/// Creates an empty folder for a trial's artefacts. Removes files left by an interrupted trial with
+/// the same key.
 Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run

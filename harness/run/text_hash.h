@@ -1,6 +1,6 @@
 #pragma once
-// Hashes a text to a number that is the same on every machine and with every library. Used for
-// seeds of trials and digests of configurations.
+// Hashes text to a number that is the same on every machine and with every library. Used for trial
+// seeds and configuration digests.
 
 #include <cstdint>
 #include <string_view>

@@ -1,12 +1,12 @@
 #pragma once
-// Estimates the remaining time of a run from the completed trials.
+// Estimates a run's remaining time from its completed trials.
 
 #include <map>
 #include <optional>
 
 namespace headcrash::run {
 
-/// Estimates the duration of a trial as the mean of the completed trials of its cell, or of all
+/// Estimates a trial's duration as the mean of the completed trials in its cell, or of all
 /// completed trials if its cell has none.
 template <typename Cell>
 class TimeLeft {

@@ -1,4 +1,4 @@
-// Starts the machine of a trial. Writes a machine file if there are two devices (trial_machine.h).
+// Starts a trial's machine. If there are two devices, writes a machine file (trial_machine.h).
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
                 log_bytes);
 }
 
-/// Returns the disks that a QEMU guest sees, in the order of its devices.
+/// Returns the disks that a QEMU guest sees, in device order.
 Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device,
                                                 std::uint64_t disk_bytes,
                                                 const adapters::LinuxAdapter& filesystem) {

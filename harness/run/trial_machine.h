@@ -22,9 +22,9 @@
 namespace headcrash::run {
 
 struct TrialMachineSpec {
-  /// Profile, size, cache, tear, clock, seed and recording of the disk. Must not name a machine.
+  /// The disk's profile, size, cache, tear, clock, seed and recording. Must not name a machine.
   device::ServedDeviceSpec disk;
-  std::string log_profile;  ///< empty to use the profile of the disk
+  std::string log_profile;  ///< empty to use the disk's profile
 };
 
 /// Starts the machine. `scratch` is an existing folder for this trial only. Fails if the machine
@@ -46,8 +46,8 @@ struct TrialGuestSpec {
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  /// The result of preparing the guest: its clock is set, it sees the disks of this machine, and
-  /// its page cache holds no stale pages.
+  /// The result of preparing the guest: its clock is set, it sees this machine's disks, and its
+  /// page cache holds no stale pages.
   Result<void> met;
 };
 /// Restores a guest on the machine. Fails if no guest can be started.

@@ -21,11 +21,11 @@ enum class Kind : std::uint8_t {
   text,
   integer,  ///< fits into 32 bits
   id,       ///< fits into 64 bits
-  count,    ///< 0 to 2^53
+  count,    ///< an integer from 0 to 2^53
   number,   ///< finite and not negative
   texts,    ///< a list of strings
-  entries,  ///< entries of a dump, which oracle::parse_entry() checks
-  object,   ///< an object that has all of `fields`
+  entries,  ///< a dump's entries, which oracle::parse_entry() checks
+  object,   ///< an object that has all the fields in `fields`
   answer,   ///< an answer inside another answer
   buckets,  ///< a list of pairs of counts
 };

@@ -10,7 +10,7 @@
 
 namespace headcrash::vm {
 
-/// Removes fields that are not part of the protocol. Does not check the entries of a dump, which
+/// Removes fields that are not part of the protocol. Does not check a dump's entries, which
 /// oracle::parse_entry() parses. Errors name the invalid field.
 Result<void> check_message(nlohmann::json& message);
 

@@ -1,4 +1,4 @@
-// Tests messages of an agent that is damaged or has a different version.
+// Tests messages from an agent that is damaged or has a different version.
 #include "harness/vm/agent_message.h"
 
 #include <gtest/gtest.h>

@@ -113,7 +113,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // If QEMU could not load an old state, discard this state and try again with a new state.
+    // If QEMU could not load an old state, discard it and try again with a new one.
     again = !machine && !state.fresh && machine.error().kind == ErrorKind::damaged;
     if (again) discard_saved_state(state);
   }

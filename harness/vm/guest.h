@@ -22,8 +22,8 @@
 
 namespace headcrash::vm {
 
-/// The method that executes a guest's instructions: KVM, QEMU's emulation, or user-mode Linux,
-/// which is a program of the host.
+/// How a guest's instructions are executed: by KVM, by QEMU's emulation, or by user-mode Linux,
+/// which is a program on the host.
 enum class Accelerator { kvm, tcg, user_mode };
 const char* name(Accelerator accelerator);  ///< "kvm", "tcg", "user-mode"
 
@@ -33,7 +33,7 @@ struct GuestImage {
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
   std::string key;             ///< digest of all inputs of the build
-  bool user_mode = false;      ///< the kernel is a program of the host
+  bool user_mode = false;      ///< the kernel is a program on the host
 
   /// Returns true for a user-supplied kernel without modules, in which all drivers must be built
   /// in.
@@ -43,9 +43,9 @@ struct GuestImage {
 /// Returns true if the default kernel of user-mode guests is in the cache. Builds nothing.
 bool user_mode_kernel_is_built(const std::filesystem::path& cache);
 
-/// Returns the guest image. Runs scripts/build-guest first if an input has changed; the script
-/// prints its progress. `parts` lists additions that a file system needs. Errors name the missing
-/// package, tool or file.
+/// Returns the guest image. If an input has changed, first runs scripts/build-guest, which prints
+/// its progress. `parts` lists additions that a file system needs. Errors name the missing package,
+/// tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
@@ -53,11 +53,11 @@ Result<GuestImage> guest_image(const std::filesystem::path& cache,
 /// has changed since. Does not modify the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
-/// Describes the image in a folder made by build-guest. Rejects a user-mode kernel that lacks a
-/// required source edit.
+/// Describes the image in a folder that build-guest has made. Rejects a user-mode kernel whose
+/// source lacks a required edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
-/// Images by file system name. File systems with equal parts share an image. Fails like
+/// Images by file system name. File systems that need the same parts share an image. Fails like
 /// guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
@@ -74,12 +74,12 @@ struct AcceleratorProbe {
 /// Starts a tiny guest under KVM with a time limit. The result is cached until the host reboots.
 AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 
-/// A disk of the guest. The first is /dev/vda, the second /dev/vdb, and so on.
+/// One of the guest's disks. The first is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
   std::string export_name;       ///< "" for the first device, "mark" for the marks
-  /// Size of the disk. Part of the saved state's key, because a restored guest assumes the size
-  /// that it had when saved.
+  /// Size of the disk. Part of the saved state's key, because a restored guest assumes the size at
+  /// the time of saving.
   std::uint64_t size_bytes = 0;
   /// The guest's physical_block_size. Also part of the key.
   std::uint32_t physical_sector_bytes = 512;
@@ -93,8 +93,8 @@ struct GuestSpec {
   /// user_mode only: the sockets of the clock, of the disk through which the agent communicates,
   /// and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// user_mode only: notifies disks of submitted requests once, when the guest becomes idle. Only
-  /// for disks that complete requests in zero time, because a timed disk would start some
+  /// user_mode only: notifies disks of submitted requests only once, when the guest becomes idle.
+  /// Only for disks that complete requests in zero time, because a timed disk would start a few
   /// nanoseconds late.
   bool late_kicks = false;
 };
@@ -116,8 +116,8 @@ class GuestProcess;
 class Guest {
  public:
   /// Starts a guest from the saved state for this spec. If the cache has no such state, boots a
-  /// guest and saves its state first. `scratch` is an existing folder for the console output of
-  /// this guest. QEMU dies with the thread that called this function, so call it from a thread that
+  /// guest and saves its state first. `scratch` is an existing folder for this guest's console
+  /// output. QEMU dies with the thread that called this function, so call it from a thread that
   /// lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec,
                                               const std::filesystem::path& cache,
@@ -136,7 +136,7 @@ class Guest {
                               const EventHandler& on_event = {},
                               const std::function<bool()>& give_up = {});
 
-  /// The two halves of call(), for callers that also watch other events while waiting.
+  /// The two halves of call(), for callers that must also watch other events while waiting.
   Result<void> send(const nlohmann::json& request);
   /// Waits for the next message. Returns nullopt after the timeout, after the death of the guest
   /// (see alive()), or after a malformed message (see malformed()).
@@ -156,7 +156,7 @@ class Guest {
   std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;
 
-  /// Kills the guest at once with SIGKILL, which has the effect of a power failure.
+  /// Kills the guest at once with SIGKILL, which has the same effect as a power failure.
   void kill();
 
  private:

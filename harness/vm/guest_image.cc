@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // includes compiling a kernel, and possibly waiting for another build
 
-/// The edits that the source of a user-mode kernel requires (scripts/build-uml), and the
-/// consequence if an edit is missing.
+/// The edits that a user-mode kernel's source requires (scripts/build-uml), and the consequence if
+/// an edit is missing.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -47,7 +47,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// Exit status and standard output of the script.
+/// The script's exit status and standard output.
 struct Built {
   int status = 0;
   std::string said;

@@ -84,7 +84,7 @@ TEST_F(GuestImageTest, QueriesBuildNothing) {
     const auto image = built_guest_image(cache, accelerator);
     if (image) {
       EXPECT_FALSE(*image) << name(accelerator);
-    } else {  // without the agent, or a program
+    } else {  // without the agent, or without a program
       EXPECT_NE(image.error().problem.find("cannot be built: "), std::string::npos)
           << image.error().message();
     }

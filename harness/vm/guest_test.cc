@@ -73,7 +73,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Sets up the common parts of all tests: the image, the accelerator and a scratch folder.
+// Sets up what all tests share: the image, the accelerator and a scratch folder.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -1,4 +1,4 @@
-// Starts QEMU, and controls the process of a guest (machine.h).
+// Starts QEMU, and controls a guest's process (machine.h).
 #include "harness/vm/machine.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ GuestProcess::GuestProcess(std::string program, base::Process process, base::Jso
       agent_(std::move(agent)),
       scratch_(std::move(scratch)) {}
 
-/// Kills the whole process group, because the programs of a user-mode Linux guest are processes of
+/// Kills the whole process group, because the programs of a user-mode Linux guest are processes on
 /// the host.
 void GuestProcess::kill() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
@@ -128,8 +128,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Sends only one request: in virtual time the guest would also process a second request, which
-  // would take virtual time.
+  // Sends only one request, because in virtual time the guest would also process a second one,
+  // which would take virtual time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

@@ -21,13 +21,13 @@ struct Launch {
   std::filesystem::path scratch;  ///< holds console.log and qemu.log
 };
 
-/// Return the paths of the output files of a guest's process in its scratch folder.
+/// Return the paths of the output files of a guest's process, in its scratch folder.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 
 class GuestProcess {
  public:
-  /// `program` is the program's name for error messages.
+  /// `program` is the program's name, for error messages.
   GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
                std::filesystem::path scratch);
   /// Kills the process and removes the two logs.

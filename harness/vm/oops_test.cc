@@ -40,7 +40,7 @@ TEST(Oops, FindsDamageMessages) {
           "[    9.1] BTRFS critical (device vda): corrupt leaf: root=1 block=1 slot=1, invalid key",
           "[    9.1] F2FS-fs (vda): inconsistent node block, nid:3",
           "[    9.1] JBD2: recovery failed",
-          // Messages that were observed on damaged disks under Linux 6.1.
+          // Messages observed on damaged disks under Linux 6.1.
           "[    9.375864] BTRFS warning (device vda): checksum verify failed on logical 30654464 mirror 1 "
           "wanted 0x7b4df90c found 0x842db4f3 level 0",
           "[    9.386425] BTRFS error (device vda): open_ctree failed: -22",
@@ -69,7 +69,7 @@ TEST(Oops, IgnoresExpectedErrors) {
       "[    9.1] XFS (vda): log I/O error -5\n"
       "[    9.1] XFS (vda): Filesystem has been shut down due to log error (0x2).\n"
       "[    9.1] XFS (vda): Starting recovery (logdev: internal)\n"
-      // A checkpoint pack or superblock is torn, but there is another copy.
+      // A checkpoint pack or superblock is torn, but another copy exists.
       "[    9.770938] F2FS-fs (vdb): invalid crc value\n"
       "[    9.323744] F2FS-fs (vdb): invalid crc_offset: 584320358\n"
       "[   24.807222] F2FS-fs (vdc): Disable nat_bits due to incorrect cp_ver (1647444242736039275, 5485)\n"

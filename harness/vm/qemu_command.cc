@@ -1,8 +1,8 @@
 // Creates QEMU's command line (qemu_command.h).
 //
 // Kernel options: `panic=-1` with -no-reboot makes a panic end QEMU. loglevel 5 shows warnings and
-// worse, which oops.h needs. KASLR and the mitigations of processor defects only cost time under
-// emulation. The machine has no unused devices, because every device costs boot time.
+// worse, which oops.h needs. KASLR and the mitigations of processor defects would only cost time
+// under emulation. The machine has no unused devices, because every device adds boot time.
 //
 // Disks: the guest sees a write-back cache (write-cache=on) and therefore sends flushes. Disk
 // errors are reported to the guest instead of stopping the machine. QEMU does not reconnect,

@@ -16,8 +16,8 @@ inline constexpr const char* kQemu = "qemu-system-x86_64";
 std::string quoted_value(const std::string& value);
 
 enum class Disks {
-  attached,  ///< use the NBD servers of the spec
-  /// Use zeroed disks of the same sizes. Booting then contacts no server, and the saved state
+  attached,  ///< use the NBD servers in the spec
+  /// Use zeroed disks with the same sizes. Booting then contacts no server, and the saved state
   /// contains no server connection.
   blank,
 };
@@ -33,7 +33,7 @@ struct Wiring {
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
 
-/// Returns a text that contains all inputs on which a saved state depends.
+/// Returns text that contains all inputs on which a saved state depends.
 Result<std::string> saved_state_key(const GuestSpec& spec);
 
 }  // namespace headcrash::vm

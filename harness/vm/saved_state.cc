@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
 constexpr std::chrono::seconds kQmpLimit{60};  // QEMU's main loop is busy at the end of a save
-// Time in which another process may boot and save a guest.
+// How long another process may take to boot and save a guest.
 constexpr std::chrono::seconds kLockLimit{400};
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";
@@ -108,7 +108,7 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
 }
 
 /// Fails if the guest has too little memory. While the image is unpacked, it is in memory twice, in
-/// addition to the kernel. With less memory the kernel panics.
+/// addition to the kernel. With less memory, the kernel panics.
 Result<void> check_memory(const GuestSpec& spec) {
   constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start with 256 MiB
   std::error_code error;

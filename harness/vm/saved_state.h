@@ -1,11 +1,12 @@
 #pragma once
 // Booted guests, saved as files.
 //
-// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key` (all that
-// the state depends on, in full; the hash serves only for look-up). It is created under a lock in a
-// temporary folder, which is then renamed, so a state is either complete or absent. The next run
-// removes the temporary folder of a killed run. The least recently used states are deleted. This
-// does not affect a QEMU that is reading a state, because it has the file open.
+// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key`
+// (everything on which the state depends, in full; the hash serves only for look-up). It is created
+// under a lock in a temporary folder, which is then renamed, so a state is either complete or
+// absent. If a run is killed, the next run removes its temporary folder. The least recently used
+// states are deleted. This does not affect a QEMU that is reading a state, because it has the file
+// open.
 
 #include <filesystem>
 

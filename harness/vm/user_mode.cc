@@ -23,7 +23,7 @@ constexpr const char* kInitramfs = "initramfs";  // symbolic link in the scratch
 /// Hides the host's processor from the guest's programs, which run on it. Its features determine
 /// the library folders that are searched and the stack size of a call. These affect the kernel's
 /// pages and names, and the times at which random numbers are drawn. With these settings, glibc
-/// assumes a processor with SSE2 and a cache of 1 MiB. The kernel passes unknown words of its
+/// assumes a processor with SSE2 and a cache of 1 MiB. The kernel passes unknown words on its
 /// command line to init as environment. Names: glibc manual, "Hardware Capability Tunables"; for
 /// 2.36, `ld.so --list-diagnostics` shows the effect.
 constexpr const char* kAnyProcessor =

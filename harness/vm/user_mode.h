@@ -8,8 +8,8 @@
 
 namespace headcrash::vm {
 
-/// Returns the command line. glibc's rseq is disabled because user-mode Linux unmaps its memory
-/// below the guest's programs, and the host's kernel would kill these programs.
+/// Returns the command line. glibc's rseq is disabled because user-mode Linux unmaps the rseq area
+/// underneath the guest's programs, which the host's kernel would then kill.
 std::vector<std::string> user_mode_command(const GuestSpec& spec,
                                            const std::filesystem::path& scratch);
 

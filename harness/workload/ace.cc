@@ -19,19 +19,19 @@
 
 namespace headcrash::workload {
 
-// A named namespace, since Ace::Space uses these types.
+// A named namespace, because Ace::Space uses these types.
 namespace ace {
 
 struct Step {
   Operation operation;
-  bool target_exists = false;  ///< rename: the target exists before the operation
+  bool target_exists = false;  ///< for a rename: the target exists before the operation
   std::optional<Operation> persistence;
   bool persistent = false;  ///< the step ends with a persistence point
   bool of_more = false;     ///< the step exists only in the second space
 };
 
-/// The number of names used so far in each place: files in the root, directories, files in A, files
-/// in B.
+/// Number of names used so far in each place: files in the root, directories, files in A, files in
+/// B.
 using NamesUsed = std::array<std::uint8_t, 4>;
 
 }  // namespace ace
@@ -191,8 +191,8 @@ std::string sibling(const std::string& file) {
 }
 
 /// Lists persistence points for all objects that the operation affects and that exist afterwards.
-/// For an operation on names this includes a neighbouring file, because a log may have written both
-/// together.
+/// For an operation on names, this includes a neighbouring file, because a log may have written
+/// both together.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -273,7 +273,7 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
 
 // ---- prerequisites
 
-/// Adds operations to a draft so that names are in the state that an operation requires.
+/// Adds operations to a draft so that names are in the state that the next operation requires.
 class Needs {
  public:
   explicit Needs(Draft& draft) : draft_(draft) {}

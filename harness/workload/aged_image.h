@@ -4,9 +4,9 @@
 // Files are created, overwritten, renamed between directories and removed. Several files grow in
 // turns, so that they become fragmented. This happens twice, each time followed by a sync. About a
 // third of the files remain. Free space is then scattered, and inodes and directory entries have
-// been used before. The blocks that the workload gets hold stamps of deleted files, so stale data
-// is recognisable. Ageing consists of ordinary operations, so the oracle follows everything on the
-// disk. It ends with sync, so all remaining files are promised.
+// been used before. The blocks allocated to the workload hold stamps of deleted files, so stale
+// data is recognisable. Ageing consists of ordinary operations, so the oracle follows everything on
+// the disk. It ends with sync, so all remaining files are promised.
 
 #include <cstdint>
 #include <vector>
@@ -19,7 +19,7 @@ struct AgedImageOptions {
   std::uint64_t seed = 0;
   std::uint32_t rounds = 160;     ///< total number of changes
   std::uint32_t files_most = 48;  ///< maximum number of files at a time
-  /// Maximum size of a write in blocks of 512 bytes. Files grow to at most eight times this size.
+  /// Maximum size of a write, in blocks of 512 bytes. Files grow to at most eight times this size.
   std::uint32_t largest_blocks = 40;
 };
 

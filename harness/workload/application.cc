@@ -1,4 +1,4 @@
-// Parses the TOML files of applications (application.h).
+// Parses applications' TOML files (application.h).
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
@@ -129,7 +129,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Parses `rootfs`. A relative path refers to the folder of the application's file.
+/// Parses `rootfs`. A relative path is relative to the folder that contains the application's file.
 Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
                          Application& application) {
   if (!root.has("rootfs")) return {};
@@ -163,9 +163,9 @@ std::filesystem::path last_match(const std::filesystem::path& pattern) {
   return last;
 }
 
-/// Parses `tools`. A tool whose name contains a '/' is a program of the host; a relative path
-/// refers to the folder of the application's file. An absolute path may be missing if `packages`
-/// provides it: packing the guest then names the package that is not installed.
+/// Parses `tools`. A tool whose name contains a '/' is a program on the host; a relative path is
+/// relative to the folder that contains the application's file. An absolute path may be missing if
+/// `packages` provides it: packing the guest then names the package that is not installed.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};

@@ -50,22 +50,23 @@ struct ApplicationSetting {
 
 struct Application {
   std::string name, title;  ///< "sqlite+wal-full" under a setting
-  std::string origin;  ///< built-in name or absolute path, with which to load the application again
+  /// built-in name or absolute path from which the application can be loaded again
+  std::string origin;
   std::string promise;  ///< the application's promise, with the document that states it
   std::map<std::string, ApplicationSetting> settings;
   std::string setting;                 ///< name of the active setting
   std::vector<std::string> packages;   ///< Debian packages installed in the guest
   std::vector<std::string> tools;      ///< names of programs that the guest must have
   std::vector<std::string> own_tools;  ///< paths on the host of programs to copy into the guest
-  std::map<std::string, std::string> files;  ///< file content by file name
+  std::map<std::string, std::string> files;  ///< file contents by file name
   std::vector<std::string> prepare, run,
       verify;  ///< shell command lines with placeholders {root} and {files}
-  /// Write a mark "persisted command N" after each command of `run` that exits with 0. N starts at
+  /// Writes a mark "persisted command N" after each command of `run` that exits with 0. N starts at
   /// 0.
   bool each_command_persists = false;
-  /// Treat each line that `run` prints as a mark "persisted LINE".
+  /// Treats each line that `run` prints as a mark "persisted LINE".
   bool every_line_persists = false;
-  /// Use only the verifier's exit code: any code other than 0 is a loss.
+  /// Uses only the verifier's exit code: any code other than 0 is a loss.
   bool verify_by_exit_code = false;
   /// Name of a file that `run` writes to {files}. Its content is returned with the recording. Empty:
   /// there is none.
@@ -73,18 +74,19 @@ struct Application {
   /// Path on the host of a squashfs image in which all commands run. If empty, they run in the
   /// guest's own root file system.
   std::string rootfs;
-  /// Adds the packages, programs and root file system of this application to the parts of a guest.
+  /// Adds this application's packages, programs and root file system to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
     parts.packages = packages;
     parts.application_tools = own_tools;
     parts.rootfs = rootfs;
   }
-  /// Expected verdict on a file system that keeps its promises.
+  /// The verdict expected on a file system that keeps its promises.
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
-/// Returns each line as the argv of a command for the agent, with {root} and {files} replaced. An
-/// application with a rootfs runs inside that root file system; its changes there are discarded.
+/// Returns each line as the argv of a command for the agent, with {root} and {files} replaced. If
+/// the application has a rootfs, it runs inside that root file system, and its changes there are
+/// discarded.
 std::vector<std::vector<std::string>> commands(const Application& application,
                                                const std::vector<std::string>& lines,
                                                std::string_view root);
@@ -97,7 +99,7 @@ Result<Application> load_application(const std::string& name_or_path);
 /// other name, returns one application, as load_application() does.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// Parses the file of an application, without applying a setting. `file_name` is used in errors.
+/// Parses an application's file, without applying a setting. `file_name` is used in errors.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

@@ -168,7 +168,7 @@ TEST(Application, BuiltInApplicationsAreComplete) {
       << "four journal modes with four values of synchronous";
 }
 
-/// Returns the output of a shell command for the given standard input.
+/// Returns a shell command's output for the given standard input.
 std::string said_by(const std::string& command, const std::string& input,
                     const std::string& folder) {
   std::ofstream(folder + "/input") << input;

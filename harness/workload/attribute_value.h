@@ -27,19 +27,19 @@ bool is_attribute_name(std::string_view name);
 /// Returns true for namespaces in which the kernel may set attributes itself.
 bool is_kernels_attribute(std::string_view name);
 
-/// Returns a short value unchanged, and length and checksum of a long one. Equal values give equal
-/// results.
+/// Returns a short value unchanged, and a long one as its length and checksum. Equal values give
+/// equal results.
 std::string reported_attribute_value(std::string_view value);
 
-// Limits of a dump for the attributes of one object. The limits for lists are lower, to leave room
-// for attributes that the kernel may set. A dump can thus report all attributes that a list has
-// set.
+// Limits on what a dump reports of one object's attributes. The limits for lists are lower, to
+// leave room for attributes that the kernel may set. A dump can thus report all attributes that a
+// list has set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;
 inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, including NULs
 
-/// Returns true if a dump stores the value in `attributes`, false for `attributes-hex`.
+/// Returns true if a dump stores the value in `attributes`, false if in `attributes-hex`.
 bool is_reported_as_text(std::string_view reported);
 /// Returns the size in bytes of a dump entry for this name and reported value.
 std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);

@@ -66,7 +66,7 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// Generates a workload of a family: number 17 for "reuse/17", a number drawn from the seed for
+/// Generates a workload from a family: number 17 for "reuse/17", a number drawn from the seed for
 /// "reuse". Returns nullopt if the name is not that of a family.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
@@ -126,8 +126,8 @@ std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {
   return young;
 }
 
-/// Fills space with files that the workload does not use. A file system without fallocate skips the
-/// operations and reports this.
+/// Fills space with files that the workload does not use. If the file system lacks fallocate, these
+/// operations are skipped, which is reported.
 std::vector<Operation> filler(std::uint64_t bytes) {
   std::vector<Operation> list;
   for (std::uint32_t i = 0; bytes >= 512; ++i) {

@@ -32,8 +32,8 @@ struct WorkloadRequest {
 /// large, or the list has no persistence point.
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
 
-/// Returns the numbered name for a name that this trial resolves by drawing or counting, for
-/// example "ace-seq2/17". Returns all other names unchanged.
+/// If this trial resolves the name by drawing or counting, returns the numbered name, for example
+/// "ace-seq2/17". Returns all other names unchanged.
 std::string numbered_name(const WorkloadRequest& request);
 
 struct WorkloadSummary {
@@ -42,8 +42,8 @@ struct WorkloadSummary {
 };
 std::vector<WorkloadSummary> known_workloads();
 
-/// Returns true if the name is the path of a list. Such a name ends in ".txt", or contains a '/'
-/// without being the name of a numbered workload.
+/// Returns true if the name is a list's path. Such a name ends in ".txt", or contains a '/' without
+/// being the name of a numbered workload.
 bool is_list_file(const std::string& name);
 
 }  // namespace headcrash::workload

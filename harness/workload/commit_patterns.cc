@@ -1,6 +1,6 @@
 // Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that no
-// round overwrites the files of an earlier round. Sizes give partial blocks both with blocks of 1
-// KiB, the default of ext4 on a small disk, and of 4 KiB.
+// round overwrites an earlier round's files. The sizes leave partial blocks both with 1 KiB blocks,
+// the default of ext4 on a small disk, and with 4 KiB blocks.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace headcrash::workload {
 namespace {
 
-/// A round with many writes counts as this number of small rounds.
+/// A round with many writes counts as this many small rounds.
 constexpr std::uint32_t kLargeRounds = 6;
 
 /// A draft to which lines of the operation language are added. The draft assigns the file number
@@ -137,8 +137,8 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over an existing file starts to write the data of the new file. The following
-        // fsync then need not wait for these writes if the file system has a bug.
+        // A rename over an existing file starts to write the new file's data. If the file system
+        // has a bug, the following fsync then need not wait for these writes.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
@@ -170,8 +170,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
     // The many extents and the large attribute do not fit into the inode. The additional metadata
-    // blocks are allocated among the data, where new data will be written later. Blocks of
-    // directories are allocated elsewhere.
+    // blocks are allocated among the data, where new data will be written later. Directory blocks
+    // are allocated elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
       for (std::uint64_t piece = 0; piece < kPieces; ++piece)

@@ -24,7 +24,7 @@ namespace headcrash::workload {
 
 const std::vector<Pattern>& commit_patterns();
 
-/// Returns a pattern by name, with the contract of pattern().
+/// Returns a pattern by name; the same conditions apply as for pattern().
 std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
                                                      const PatternOptions& options);
 

@@ -1,4 +1,4 @@
-// Tracks names and sizes of a list under construction (draft.h). Keys are complete paths, because
+// Tracks names and sizes in a list under construction (draft.h). Keys are complete paths, because
 // lists are short and directories few. Renaming a directory renames all paths below it.
 #include "harness/workload/draft.h"
 

@@ -15,7 +15,7 @@ namespace headcrash::workload {
 
 class Draft {
  public:
-  /// Returns true if a correct file system would execute the operation at this point of the list.
+  /// Returns true if a correct file system would execute the operation at this point in the list.
   bool possible(const Operation& operation) const;
   /// Appends an operation, which must be possible. Assigns the file number and a new version to
   /// operations that write stamps.
@@ -50,7 +50,7 @@ class Draft {
   bool can_be_renamed(const Operation& operation) const;
   bool can_share(const Operation& operation) const;
   bool can_be_linked(const std::string& path) const;
-  /// Finds an object by its path or by the "%NAME" of an open file.
+  /// Finds an object by its path or by an open file's "%NAME".
   std::optional<std::size_t> find(const std::string& path) const;
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);

@@ -59,7 +59,7 @@ class Drawing {
   }
   void sync() { add({.kind = Operation::Kind::sync}); }
   void join() { add({.kind = Operation::Kind::join}); }
-  /// Adds nothing (with probability 1/2), sync, or fsync of this or another file.
+  /// Adds nothing (with probability 1/2), sync, or fsync of this file or another one.
   void maybe_persist(const std::string& path) {
     const auto dice = below(8);
     if (dice == 0) sync();

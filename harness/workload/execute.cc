@@ -228,7 +228,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    // Kernels return EINVAL for flags of renameat2() and open() that the file system does not
+    // Kernels return EINVAL for flags to renameat2() and open() that the file system does not
     // support,
     case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||

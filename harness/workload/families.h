@@ -59,7 +59,7 @@ struct Family {
 };
 const std::vector<Family>& families();
 
-/// Returns workload `number` of a family, or nullopt if the family is unknown. Equal numbers give
+/// Returns workload `number` from a family, or nullopt if the family is unknown. Equal numbers give
 /// equal lists.
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::size_t kLongName = 150;  ///< three such names fill a chunk of a directory
+constexpr std::size_t kLongName = 150;  ///< three such names fill a directory chunk
 
 std::string long_name(const std::string& directory, std::uint64_t number) {
   std::string name = fmt::format("{}/n{}", directory, number);
@@ -103,7 +103,7 @@ std::vector<Operation> renames(std::uint64_t number) {
       default:
         if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
     }
-    if (list.one_in(3)) {  // another file then gets the old name
+    if (list.one_in(3)) {  // another file then takes over the old name
       if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
       list.maybe_persist(from);
     }
@@ -245,8 +245,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // fsync of a neighbour writes the inodes in the same block, but no names. fsync of the
-    // remaining link of the replaced file has the same effect.
+    // fsync of a neighbour writes the inodes in the same block, but no names. fsync of the replaced
+    // file's remaining link has the same effect.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -295,7 +295,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
-  // Each new directory changes a different block. Together these blocks exceed a small journal.
+  // Each new directory changes a different block. Together, these blocks exceed a small journal.
   constexpr int kTooMany = 54;
   for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
   for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));

@@ -1,4 +1,4 @@
-// Generates the families that test allocation and freeing of blocks, and writes to reused blocks
+// Generates the families that test how blocks are allocated and freed, and writes to reused blocks
 // (families.h).
 #include <fmt/format.h>
 
@@ -118,7 +118,7 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Allocates the free blocks to `taker`, or a fragment to `taker` and the remaining blocks to
+/// Allocates the free blocks to `taker`, or one fragment to `taker` and the remaining blocks to
 /// `other`. Returns the file that was written last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
@@ -156,7 +156,7 @@ struct FullDisk {
 
 }  // namespace
 
-/// Only blocks that were freed directly before are allocated.
+/// Only blocks that were freed just before are allocated.
 std::vector<Operation> nearly_full(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -271,7 +271,7 @@ std::vector<Operation> full_users(std::uint64_t number) {
 /// users reuse the freed space.
 std::vector<Operation> holes(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3,
-                          // Number of direct pointers, as stamps; blocks have 512 bytes.
+                          // Number of direct pointers, as stamps; blocks are 512 bytes.
       kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
@@ -382,7 +382,7 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  const bool triple = number % 4 == 3;  // fsck of a file of eight megabytes takes long
+  const bool triple = number % 4 == 3;  // fsck of an eight-megabyte file takes a long time
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();
     list.create(file);

@@ -40,7 +40,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // The file moves the following inodes to another block than their directory's inode.
+      // Because of this file, the following inodes are in a different block from their directory's
+      // inode.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
@@ -101,8 +102,8 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users each change a file beyond its direct pointers (blocks of 512 bytes) and fsync it,
-/// while a third user calls sync. The data that an fsync promises may then already be written by
-/// the sync of the other user.
+/// while a third user calls sync. By then, the other user's sync may already have written the data
+/// that an fsync promises.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -174,7 +175,7 @@ std::vector<Operation> appends(std::uint64_t number) {
 
 /// A user creates, overwrites, extends, renames and removes files in a directory, and rests. If the
 /// number is odd, one file stays open, so that its inode stays in memory, and a second user works
-/// in another directory. Rests are about as long as the write delays of file systems.
+/// in another directory. Rests are about as long as file systems' write delays.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

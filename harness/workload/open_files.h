@@ -29,7 +29,7 @@ class OpenFiles {
   /// Opens a file without a name (O_TMPFILE). Fails like open().
   VfsResult<void> make_nameless(std::uint8_t thread, const std::string& name);
   VfsResult<void> close(std::uint8_t thread, const std::string& name);
-  /// Returns the open file, or EBADF if the thread has no open file of that name.
+  /// Returns the open file, or EBADF if the thread has no open file with that name.
   VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
 
  private:

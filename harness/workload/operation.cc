@@ -1,5 +1,5 @@
-// Parses and formats operations as text (operation.h). The signature of an operation has a letter
-// for each argument, so that one loop formats and one loop parses all operations.
+// Parses and formats operations as text (operation.h). An operation's signature has a letter for
+// each argument, so that one loop formats and one loop parses all operations.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>

@@ -178,21 +178,23 @@ struct Operation {
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
-  std::uint64_t target_offset = 0;  ///< clone, dedupe: offset in the target, in bytes
+  std::uint64_t target_offset = 0;  ///< for clone and dedupe: offset in the target, in bytes
   /// Length in bytes. A write has at most kLongestWriteBytes. For truncate, the new size.
   std::uint64_t length = 0;
-  std::uint32_t file = 0;             ///< writes: the file's number
-  std::uint32_t version = 0;          ///< writes: increases with every write of the workload
+  std::uint32_t file = 0;             ///< for writes: the file's number
+  std::uint32_t version = 0;          ///< for writes: increases with every write in the workload
   std::uint8_t thread = 0;            ///< below kThreadsMost; 0 for a join
   std::uint32_t mode = 0;             ///< chmod
-  std::uint32_t flags = 0;            ///< flags: FS_*_FL of linux/fs.h
+  std::uint32_t flags = 0;            ///< for flags: FS_*_FL in linux/fs.h
   std::uint32_t project = 0;          ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
-  std::int64_t seconds = 0;  ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
+  /// for touch and access: since the epoch; for rest: at most kLongestRestSeconds
+  std::int64_t seconds = 0;
   bool operator==(const Operation&) const = default;
 };
 inline constexpr std::size_t kOperationKinds = 61;
-inline constexpr std::uint32_t kLargestOwner = 65534;  ///< every file system can store it
+/// the maximum that every file system can store
+inline constexpr std::uint32_t kLargestOwner = 65534;
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 4096;  ///< limit for all threads together
@@ -206,7 +208,7 @@ std::uint32_t known_flags();
 /// Ranges that are moved or shared must be multiples of this size.
 inline constexpr std::uint64_t kRangeUnitBytes = 4096;
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
-/// Largest file that a dump reports completely.
+/// Size of the largest file that a dump reports completely.
 inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;
 
 std::string format(const Operation& operation);
@@ -215,19 +217,19 @@ std::string format(const Operation& operation);
 Result<Operation> parse_operation(std::string_view line, const std::string& subject);
 
 /// Parses a list: one operation per line. Empty lines and lines that begin with '#' are ignored.
-/// Errors name file and line.
+/// Errors name the file and the line.
 Result<std::vector<Operation>> parse_operations(std::string_view text,
                                                 const std::string& file_name);
 
 /// Returns "FILE:LINE" for each operation of such a list.
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
-/// Returns true if the success of the operation can promise that data or metadata survives a power
+/// Returns true if the operation, by succeeding, can promise that data or metadata survives a power
 /// cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Returns why the remounts and crashes of this list are not allowed: the list uses a second
-/// thread, or a file is open at one of them. Returns nullopt if they are allowed.
+/// Returns why this list's remounts and crashes are not allowed: the list uses a second thread, or
+/// a file is open at one of them. Returns nullopt if they are allowed.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
 /// Returns the mark "persisted N". The agent writes this mark when persistence point N has

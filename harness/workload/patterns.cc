@@ -1,5 +1,6 @@
-// Generates the patterns of applications (patterns.h). Each function adds the rounds of one pattern
-// to a draft. Page and frame sizes are SQLite's defaults, with a frame rounded up to whole stamps.
+// Generates the patterns that applications use (patterns.h). Each function adds the rounds of one
+// pattern to a draft. Page and frame sizes are SQLite's defaults, with a frame rounded up to whole
+// stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -288,8 +289,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Performs the operations of overlayfs on its upper layer. Renames a file, half of the time over
-/// another file. The whiteout at the old name hides the file in the lower layer.
+/// Performs the operations that overlayfs performs on its upper layer. Renames a file, half of the
+/// time over another file. The whiteout at the old name hides the file in the lower layer.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);

@@ -1,5 +1,5 @@
 // Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
-// cannot be executed, another operation is drawn. Random numbers come from std::mt19937_64 and are
+// cannot be executed, another one is drawn. Random numbers come from std::mt19937_64 and are
 // reduced without the library's distributions, so that equal seeds give equal lists with every
 // library.
 #include "harness/workload/random_operations.h"
@@ -86,13 +86,13 @@ class RandomHistory {
     return text;
   }
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
-  /// Returns true if the object is in the thread's own set, that is, if a component of the path
-  /// begins with the name of the set.
+  /// Returns true if the object is in the thread's own set, that is, if a component of its path
+  /// begins with the set's name.
   bool is_own(const std::string& path) const {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
   }
-  /// Returns true for the root and the directories of the set-up, which are never moved.
+  /// Returns true for the root and the directories created in the set-up, which are never moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
     switch (operation.kind) {
@@ -287,7 +287,7 @@ class RandomHistory {
   Draft draft_;
   std::uint32_t next_text_ = 0;
   std::uint8_t thread_ = 0;
-  std::uint64_t turn_ = 0;  // number of joins so far, by which sets rotate
+  std::uint64_t turn_ = 0;  // number of joins so far, by which the sets have rotated
 };
 
 }  // namespace

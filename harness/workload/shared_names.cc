@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// Objects that the users of a list change at once.
+/// Objects that a list's users change at once.
 enum class Shape : std::uint8_t {
   one_directory,
   two_directories,

@@ -1,6 +1,6 @@
 // Generates the small-file workload (small_files.h).
 //
-// The generator tracks the names that exist at each point of the list, so that every operation
+// The generator tracks the names that exist at each point in the list, so that every operation
 // succeeds on a correct file system with enough space. Random numbers come from std::mt19937_64,
 // whose sequence the C++ standard fixes. They are reduced without the library's distributions,
 // which differ between implementations.

@@ -28,17 +28,17 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block` with the stamp or its beginning. `block` has at most kStampBytes, because the last
-/// block of a file may be shorter.
+/// Fills `block` with the stamp, or with its beginning: `block` may be shorter than kStampBytes,
+/// because a file's last block may be.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
-/// Fills `data` with stamps. `data` begins at `offset` of the file and may have any length.
+/// Fills `data` with stamps. `data` begins at `offset` in the file and may have any length.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data);
 
 /// A sector that the disk contained before mkfs. Each sector contains its number and a magic that
-/// no stamp has ("\0HCPRIOR"). A dump can thus distinguish such a sector from zeroes, from blocks
-/// of other files and from torn blocks.
+/// no stamp has ("\0HCPRIOR"). A dump can thus distinguish such a sector from zeroes, from other
+/// files' blocks and from torn blocks.
 struct BeforeMkfs {
   std::uint64_t sector = 0;
   bool operator==(const BeforeMkfs&) const = default;
@@ -51,11 +51,11 @@ struct Zeroes {};
 struct Foreign {};  ///< none of the above: stale data, or a torn or damaged block
 using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 
-/// Classifies the content of a block of 1 to 512 bytes. A stamp, or a sector from before mkfs, is
+/// Classifies the contents of a block of 1 to 512 bytes. A stamp, or a sector from before mkfs, is
 /// recognised only if every byte matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
-/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are no stamps. Never 0.
+/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are not stamps. Never 0.
 std::uint64_t block_digest(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

@@ -1,15 +1,15 @@
 #pragma once
-// The text of shell commands and of their output.
+// Quoting for shell commands, and extracts from their output.
 
 #include <string>
 #include <string_view>
 
 namespace headcrash::base {
 
-/// Quotes a text for a POSIX shell in single quotes.
+/// Quotes text for a POSIX shell in single quotes.
 std::string shell_quoted(std::string_view text);
 
-/// Returns the last line of an output that is not empty, without its newline.
+/// Returns the last nonempty line of an output, without its newline.
 std::string last_line(std::string_view output);
 
 }  // namespace headcrash::base

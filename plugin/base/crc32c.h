@@ -8,8 +8,7 @@
 
 namespace headcrash {
 
-/// Returns the checksum of `bytes`, continued from `crc`, the checksum of the preceding bytes (0 at
-/// the start).
+/// Returns the checksum of `bytes`. `crc` is the checksum of the preceding bytes (0 at the start).
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
 }  // namespace headcrash

@@ -6,7 +6,7 @@
 namespace headcrash::base {
 namespace {
 
-/// Reads one line after the other.
+/// Reads the lines one at a time.
 class CsvReader {
  public:
   CsvReader(std::string_view text, const std::string& subject) : rest_(text), subject_(subject) {}
@@ -44,7 +44,7 @@ class CsvReader {
     return cell;
   }
 
-  /// Reads a cell after its opening quotation mark.
+  /// Reads the rest of a cell after its opening quotation mark.
   Result<std::string> quoted_cell() {
     std::string cell;
     while (true) {

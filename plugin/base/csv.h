@@ -1,9 +1,9 @@
 #pragma once
 // Writes and reads CSV (RFC 4180).
 //
-// A cell with a comma, a quotation mark or a line end is quoted, and its quotation marks are
-// doubled. All other cells are written unchanged. The only cell of a line is quoted if it is empty,
-// because an empty line has no cell.
+// A cell that contains a comma, a quotation mark or a line break is quoted, and its quotation marks
+// are doubled. All other cells are written unchanged. If a line has only one cell and it is empty,
+// it is quoted, because an empty line has no cells.
 
 #include <span>
 #include <string>
@@ -19,12 +19,12 @@ using CsvLine = std::vector<std::string>;
 /// Returns the text of a cell, quoted if necessary.
 std::string csv_cell(std::string_view text);
 
-/// Returns a line with its end.
+/// Returns a line, including its line terminator.
 std::string csv_line(std::span<const std::string> cells, std::string_view end = "\n");
 
-/// Reads all lines; each ends with LF or CRLF, the last also with the end of the text. Fails if a
-/// quotation mark is missing or is in a cell that is not quoted. `subject` names the text in the
-/// error.
+/// Reads all lines; each ends with LF or CRLF, and the last may end with the text. Fails if a
+/// closing quotation mark is missing or an unquoted cell contains a quotation mark. `subject` names
+/// the text in errors.
 Result<std::vector<CsvLine>> read_csv(std::string_view text, const std::string& subject);
 
 }  // namespace headcrash::base

@@ -1,4 +1,4 @@
-// The reader returns the cells that were written.
+// Tests that the reader returns the cells that were written.
 #include "plugin/base/csv.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Locks by flock(2), held until their owner ends. flock(2) also works across processes, PID
-// namespaces and containers.
+// flock(2) locks, held until their owner ends. They also work across processes, PID namespaces and
+// containers.
 
 #include <filesystem>
 #include <optional>
@@ -13,19 +13,19 @@ namespace headcrash::base {
 /// Locks an open file or folder. Returns false if another descriptor holds the lock.
 bool try_flock(const Descriptor& file);
 
-/// Locks an open image until all copies of the descriptor are closed: for one writer, or for any
-/// number of readers. Fails if another program has a lock that conflicts. Succeeds without a lock
-/// on file systems that have no locks.
+/// Locks an open image, for one writer or any number of readers, until all copies of the descriptor
+/// are closed. Fails if another program holds a conflicting lock. Succeeds without a lock on file
+/// systems that do not support locks.
 Result<void> lock_image(int file, const std::string& path, bool writes);
 
 /// Returns true if `path` still names this open file or folder.
 bool is_at(const Descriptor& file, const std::filesystem::path& path);
 
-/// A lock file, which exists while its lock is held.
+/// A lock file that exists while its lock is held.
 class FileLock {
  public:
   /// Returns nullopt if another owner holds the lock. If the file cannot be created (read-only
-  /// folder), any number of owners may hold the lock.
+  /// folder), there is no exclusion: any number of owners may hold the lock.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 // Locations of the files that the command uses. An installed command uses the files installed with
-// it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder uses that
-// folder, and the script of the source tree.
+// it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder uses that folder
+// and the script in the source tree.
 
 #include <filesystem>
 
@@ -15,7 +15,7 @@ struct Installation {
   std::filesystem::path build_guest;  ///< the script that builds the guest image
 };
 
-/// Returns the locations for the running program. The files may be missing; no other location is
+/// Returns the locations for the running program. The files may be missing; no fallback location is
 /// tried.
 Installation installation();
 

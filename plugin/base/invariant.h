@@ -1,13 +1,13 @@
 #pragma once
-// Run-time assertions, also in release builds. A broken invariant aborts the program rather than
-// corrupting a result.
+// Run-time assertions that also run in release builds. A broken invariant aborts the program rather
+// than corrupting a result.
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace headcrash {
 
-/// Prints `what` to stderr and aborts unless `holds`.
+/// If `holds` is false, prints `what` to stderr and aborts.
 inline void invariant(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "headcrash: broken invariant: %s\n", what);

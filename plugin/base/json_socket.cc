@@ -14,7 +14,7 @@
 namespace headcrash::base {
 namespace {
 
-/// Returns true if the socket is ready, false at the deadline. Polls at least once, even with a
+/// Returns true if the socket becomes ready before the deadline. Polls at least once, even with a
 /// zero timeout.
 bool wait_for(int socket, short what, Deadline deadline) {
   for (;;) {

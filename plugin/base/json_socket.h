@@ -1,6 +1,6 @@
 #pragma once
-// JSON objects, one per line, over a connected socket. Used for the agent's protocol and QMP. Every
-// wait has a timeout and every line a maximum length.
+// JSON objects, one per line, over a connected socket. Used for the agent's protocol and for QMP.
+// Every wait has a timeout, and every line a maximum length.
 
 #include <chrono>
 #include <filesystem>
@@ -26,7 +26,7 @@ class JsonSocket {
   /// long.
   static Result<JsonSocket> connect(const std::filesystem::path& socket);
   explicit JsonSocket(Descriptor socket) : socket_(std::move(socket)) {}
-  /// Creates two connected ends; the second is for a child process.
+  /// Creates two connected sockets; the second is for a child process.
   static Result<std::pair<JsonSocket, Descriptor>> make_pair();
 
   tl::expected<void, Silence> send(const nlohmann::json& message, Deadline deadline);

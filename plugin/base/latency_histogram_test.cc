@@ -24,7 +24,7 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
       LatencyHistogram histogram;
       histogram.record(value);
       histogram.record(std::numeric_limits<
-                       std::int64_t>::max());  // makes p50 a bucket's bound and not the maximum
+                       std::int64_t>::max());  // so p50 is a bucket's bound and not the maximum
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);
       EXPECT_LE(static_cast<double>(p50 - value), 0.03 * static_cast<double>(value)) << value;

@@ -1,8 +1,8 @@
 #pragma once
 // Splits a byte stream into lines of bounded length.
 //
-// Both ends of every JSON-lines connection use this: the agent, the harness, the QMP client. A line
-// longer than the bound is skipped up to its newline and reported as too long. A faulty peer
+// The agent, the harness and the QMP client use this at both ends of every JSON-lines connection. A
+// line longer than the bound is skipped up to its newline and reported as too long. A faulty peer
 // therefore cannot exhaust memory or desynchronise the stream.
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class LineFramer {
  private:
   std::size_t longest_bytes_;
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< there is no newline before this offset
+  std::size_t searched_ = 0;  ///< no newline precedes this offset
   bool skipping_ = false;     ///< the start of the current line was discarded
 };
 

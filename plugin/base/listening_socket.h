@@ -1,9 +1,9 @@
 #pragma once
 // A listening Unix socket and its file.
 //
-// A socket file without a listener was left by a killed server and is replaced. If another server
-// listens on the file, listen() fails. The destructor removes the file unless another server has
-// replaced it.
+// A socket file without a listener was left behind by a killed server and is replaced. If another
+// server listens on the file, listen() fails. The destructor removes the file unless another server
+// has replaced it.
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Configuration files by name or by path. A name refers to a built-in file. An argument that
+// Configuration files, given by name or by path. A name refers to a built-in file. An argument that
 // contains '/' or ends in .toml is the path of a user's file.
 
 #include <filesystem>
@@ -15,12 +15,12 @@ namespace headcrash::base {
 
 /// A built-in file, as embedded by headcrash_embed (cmake).
 struct BuiltInFile {
-  std::string_view name;  ///< with its extension
+  std::string_view name;  ///< includes the extension
   std::string_view text;
 };
 
 struct NamedFile {
-  std::string name;              ///< without folder and extension
+  std::string name;              ///< without the folder and the extension
   std::string file;              ///< for messages
   std::filesystem::path folder;  ///< folder of a user's file; empty if built in
   std::string text;

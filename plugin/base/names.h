@@ -21,7 +21,7 @@ class Names {
     std::copy_n(all, kCount, all_.begin());
   }
 
-  /// Returns "unknown" for a value without a name. The text ends with a NUL.
+  /// Returns "unknown" for a value that has no name. The text is NUL-terminated.
   constexpr std::string_view operator[](Enum value) const {
     const auto index = static_cast<std::size_t>(value);
     return index < kCount ? all_[index] : std::string_view("unknown");

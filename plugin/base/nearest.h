@@ -7,7 +7,7 @@
 
 namespace headcrash::base {
 
-/// Returns the only word of `known` that begins with `word` (3 letters or more). Otherwise returns
+/// Returns the only word in `known` that begins with `word` (at least 3 letters). Otherwise returns
 /// the nearest word by edit distance if at most a third of its letters differ, else "".
 std::string nearest(std::string_view word, std::span<const std::string> known);
 

@@ -8,11 +8,10 @@
 namespace headcrash::base {
 
 /// Keeps valid UTF-8. Escapes control characters, bidirectional and line-separator characters, and
-/// the bytes of invalid UTF-8 as \xNN, byte by byte. Truncates the text after `most` bytes and
-/// appends "...".
+/// each byte of invalid UTF-8, as \xNN. Truncates the text after `most` bytes and appends "...".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 
-/// Like printable() for text of several lines: keeps newlines and tabs.
+/// Like printable(), but for multi-line text: keeps newlines and tabs.
 std::string printable_lines(std::string_view text);
 
 }  // namespace headcrash::base

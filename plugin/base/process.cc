@@ -1,4 +1,4 @@
-// Starts children by fork and exec that die with their parent (process.h).
+// Starts children by fork and exec; they die with their parent (process.h).
 #include "plugin/base/process.h"
 
 #include <fcntl.h>
@@ -42,8 +42,8 @@ bool confine(const Confinement& confinement) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
-  // Soft limit only: xfs_repair fails if it cannot raise the limit. Its input files are sealed
-  // against growth or bounded by their readers.
+  // Sets only the soft limit, because xfs_repair fails if it cannot raise the limit. Its input
+  // files are sealed against growth or bounded by their readers.
   const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
       !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||
@@ -57,7 +57,7 @@ bool confine(const Confinement& confinement) {
 }
 
 [[noreturn]] void become(const Preparation& prepared) {
-  // The change of user comes before prctl, because it clears the death signal.
+  // The user is changed before prctl, because changing it clears the death signal.
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

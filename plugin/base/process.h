@@ -18,16 +18,16 @@
 
 namespace headcrash::base {
 
-/// The child's descriptor for the first entry of ProcessSpec::inherit; later entries follow
+/// The child's descriptor number for the first entry of ProcessSpec::inherit; later entries follow
 /// consecutively.
 inline constexpr int kFirstInherited = 3;
 
-/// Limits for a program that handles untrusted data, such as a checker on a damaged image: no
-/// privileges, and no environment other than PATH and LC_ALL=C.
+/// Restrictions for a program that handles untrusted data, such as a checker on a damaged image: no
+/// privileges, and no environment except PATH and LC_ALL=C.
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  /// Limit for each written file; the child may raise the limit itself.
+  /// Size limit for each written file; the child may raise it.
   std::uint64_t file_bytes = 1ULL << 32;
 };
 
@@ -48,7 +48,8 @@ class Process {
   Process(const Process&) = delete;
 
   bool running() const { return !wait(std::chrono::milliseconds(0)).has_value(); }
-  /// Returns the exit code or 128 + signal; nullopt if still running after the timeout.
+  /// Returns the exit code or 128 + signal; nullopt if the child is still running after the
+  /// timeout.
   std::optional<int> wait(std::chrono::milliseconds timeout) const;
   /// Sends SIGKILL and reaps the child.
   void kill();

@@ -1,4 +1,4 @@
-// Tests that each claim gets another processor, and that a released claim frees its processor.
+// Tests that each claim gets a different processor, and that releasing a claim frees its processor.
 #include "plugin/base/processor_claim.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 // The model's random numbers: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
-// Number Generators", OOPSLA 2014). Equal seeds give equal numbers on every host.
+// Number Generators", OOPSLA 2014). A given seed yields the same numbers on every host.
 
 #include <cstdint>
 

@@ -23,15 +23,15 @@ enum class ErrorKind : std::uint8_t {
   damaged,         ///< a saved state cannot be loaded
   malformed,       ///< a peer violated its protocol
   refused,         ///< a peer rejected a valid request
-  unsupported,     ///< the guest's kernel does not know the file system
+  unsupported,     ///< the guest's kernel does not support the file system
   timeout,         ///< a step in the guest exceeded its time limit
   guest_died,      ///< the guest exited, or its kernel reported a bug
-  workload,        ///< an operation failed that a correct file system executes
+  workload,        ///< an operation failed that succeeds on a correct file system
   unmountable,     ///< the file system could not be mounted after a cut
   not_repairable,  ///< the replay or the repair failed
-  cannot_run,      ///< this host lacks something that every use of the command needs
+  cannot_run,      ///< this host lacks something that the command always needs
 };
-/// The names in protocols.
+/// The names used in protocols.
 inline constexpr auto kErrorKinds =
     base::names<ErrorKind>({"other", "busy", "does-not-start", "interrupted", "damaged",
                             "malformed", "refused", "unsupported", "timeout", "guest-died",
@@ -59,7 +59,8 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-/// A template, so that `fail({}, problem)` has an empty subject and not the first kind.
+/// A template, so that in `fail({}, problem)` the subject is empty and {} is not taken as the first
+/// kind.
 template <std::same_as<ErrorKind> Kind>
 tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
                            std::string hint = {}) {
@@ -75,8 +76,8 @@ tl::unexpected<Error> forward_error(const Result<T>& result) {
 
 namespace base {
 
-/// Splits "problem; hint", as joined by Error::message(), of an error received as text from another
-/// process.
+/// Splits "problem; hint", as joined by Error::message(), when an error arrives as text from
+/// another process.
 inline Error error_of(std::string subject, std::string_view text) {
   constexpr std::string_view kBetween = "; ";
   const std::size_t at = text.find(kBetween);
@@ -85,8 +86,8 @@ inline Error error_of(std::string subject, std::string_view text) {
           std::string(text.substr(at + kBetween.size()))};
 }
 
-/// Wraps an error in a larger subject: the inner subject becomes part of the problem, and the hint
-/// is kept.
+/// Wraps an error with an outer subject: the inner subject becomes part of the problem, and the
+/// hint is kept.
 inline Error within(std::string subject, const Error& error) {
   return {std::move(subject),
           error.subject.empty() ? error.problem : error.subject + ": " + error.problem, error.hint,

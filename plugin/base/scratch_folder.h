@@ -1,10 +1,10 @@
 #pragma once
 // A temporary folder for sockets and logs, removed by its destructor.
 //
-// Its name begins with headcrash-PID-, and its owner holds a lock on it. At its start, a process
+// Its name begins with headcrash-PID-, and its owner holds a lock on it. When a process starts, it
 // removes the folders of killed processes. The lock shows whether the owner is alive, because a
-// process in another PID namespace (a container) may share the parent folder. The PID is checked as
-// well, for older programs that do not take the lock.
+// process in another PID namespace (a container) may share the parent folder. The PID is also
+// checked, for the sake of older programs that do not take the lock.
 
 #include <filesystem>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-// The file of a Unix socket: its removal before a server listens and after the server stops.
+// The file of a Unix socket, which is removed before a server listens and after it stops.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@ namespace headcrash::base {
 /// file is not a socket. Does not wait for a server to end.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
 
-/// Returns SOCKET.NAME, for the additional sockets of a server.
+/// Returns SOCKET.NAME, the path of an additional socket of the server.
 inline std::filesystem::path socket_beside(std::filesystem::path socket, const std::string& name) {
   socket += "." + name;
   return socket;

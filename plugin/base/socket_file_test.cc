@@ -1,5 +1,5 @@
-// Tests that dead sockets are replaced, and that live sockets and other files are rejected, even if
-// a server does not respond.
+// Tests that dead sockets are replaced, while live sockets (even of a server that does not respond)
+// and other files are rejected.
 #include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>

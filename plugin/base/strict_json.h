@@ -1,5 +1,5 @@
 #pragma once
-// Strict reading of JSON requests: unexpected keys are errors that name the key, as in
+// Strict parsing of JSON requests: an unexpected key is an error that names the key, as in
 // configuration files.
 
 #include <cstdint>

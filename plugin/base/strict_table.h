@@ -64,21 +64,21 @@ class StrictTable {
   /// empty if absent.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
-  /// The type of a value, for keys that accept several types.
+  /// The type of a value; some keys accept several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
   /// Converts a list of mixed types to a table with the keys key[0], key[1], ...; empty if the key
   /// is absent or not a list.
   StrictTable elements(const std::string& key) const;
 
-  /// Returns this table merged over `base`. Where both have a key, this table's value wins, except
-  /// that tables are merged recursively. A list of tables replaces the other list.
+  /// Returns this table merged over `base`. If both have a key, this table's value wins, except
+  /// that subtables are merged recursively. A list of tables replaces the other list.
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
-  /// Returns a copy in which `key` holds this list.
+  /// Returns a copy in which `key` has this list as its value.
   StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
-  /// Returns a copy in which `key` of the subtable `table` holds the value. Creates the subtable if
-  /// absent. If `table` is a key of another type, the copy is unchanged.
+  /// Returns a copy in which `key` of the subtable `table` has this value. Creates the subtable if
+  /// absent. If `table` is not a subtable, the copy is unchanged.
   StrictTable with(const std::string& table, const std::string& key,
                    const std::string& value) const;
   StrictTable with(const std::string& table, const std::string& key, double value) const;

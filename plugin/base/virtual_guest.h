@@ -8,18 +8,19 @@
 
 namespace headcrash::virtual_guest {
 
-/// Wall-clock time of the guest at model time 0, in nanoseconds since 1970: always 2026-01-01.
+/// Wall-clock time in the guest at model time 0, in nanoseconds since 1970: always 2026-01-01.
 inline constexpr std::int64_t kTimeOfDayNs = 1'767'225'600'000'000'000;
 
 /// Serial number of the agent's disk, and the name of the agent's port if the guest has one.
 inline constexpr const char* kAgentName = "headcrash.agent";
-/// Offset on that disk where messages are transferred, and the maximum size of a transfer. A
-/// message is a 32-bit little-endian length in bytes, then text.
+/// Offset on that disk at which messages are transferred, and the maximum size of a transfer. A
+/// message is its length in bytes (32-bit little-endian), then text.
 inline constexpr std::size_t kStreamOffset = 64 << 10;
 inline constexpr std::size_t kTransferBytes = 64 << 10;
 inline constexpr std::size_t kLengthBytes = 4;
 
-/// Suffixes appended to the first disk's socket with a dot (plugin/servers/timetravel/calendar.h).
+/// Suffixes appended, after a dot, to the first disk's socket
+/// (plugin/servers/timetravel/calendar.h).
 inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";

@@ -1,4 +1,4 @@
-// Tests that both stores keep the same bytes, and that a folder with foreign contents is rejected.
+// Tests that both stores hold the same bytes, and that a folder with foreign contents is rejected.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ TEST(MemoryStore, AllocatesLazilyAndChecksRanges) {
   EXPECT_FALSE(MemoryStore::create(~std::uint64_t{0}));
 }
 
-/// Returns the private memory of this process. The kernel's shared zero page does not count.
+/// Returns this process's private memory. The kernel's shared zero page does not count.
 std::uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::uint64_t size = 0, resident = 0, shared = 0;
@@ -82,7 +82,8 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Stores are also filled outside model time, by writing a file system directly into the store.
+/// Stores are also filled outside model time, when a file system is written directly into the
+/// store.
 TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;
@@ -95,8 +96,8 @@ TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
     ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
   EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only nonzero pages are stored";
   EXPECT_GE(resident_bytes() - before, kData - kMiB);
-  // Zeroes over whole pages release these pages. Zeroes over pieces smaller than a page must at
-  // least read as zeroes.
+  // Zeroing whole pages releases them. Zeroed pieces smaller than a page must at least read as
+  // zeroes.
   for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
   EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);
@@ -105,7 +106,7 @@ TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   EXPECT_EQ(read, zeroes);
 }
 
-/// Writes sectors of zeroes among others, at every position in a page.
+/// Writes zero sectors among nonzero ones, at every position in a page.
 TEST(MemoryStore, ReadsBackZeroSectors) {
   auto store = MemoryStore::create(64);
   ASSERT_TRUE(store);

@@ -1,4 +1,4 @@
-// Tests that an overlay equals a plain medium after random writes, and that the base stays
+// Tests that an overlay matches a plain medium after random writes, and that the base stays
 // unchanged.
 #include "plugin/media/memory_overlay.h"
 
@@ -11,9 +11,8 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;  // the last page is partial
-constexpr std::uint64_t kManySectors =
-    5003;  // several groups of places and several chunks of sectors
+constexpr std::uint64_t kSectors = 203;       // the last page is partial
+constexpr std::uint64_t kManySectors = 5003;  // several groups of places, several chunks of sectors
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(store.sectors() * model::kSectorBytes);

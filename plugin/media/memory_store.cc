@@ -1,6 +1,6 @@
-// A medium in memory (memory_store.h). One bit per page says whether the page is nonzero. If the
-// bit is clear, the mapping may hold stale bytes, which are never read. Zeroes therefore need no
-// reads, writes or page faults.
+// An in-memory medium (memory_store.h). One bit per page records whether the page is nonzero. If
+// the bit is clear, the mapping may hold stale bytes, which are never read. Zeroes therefore need
+// no reads, writes or page faults.
 #include "plugin/media/memory_store.h"
 
 #include <fmt/core.h>
@@ -21,11 +21,12 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;          ///< not larger than any kernel page
-constexpr std::size_t kGivenBackBytes = 1 << 18;  ///< released with one call when zeroed
+constexpr std::size_t kPageBytes = 4096;  ///< not larger than any kernel page
+/// runs of this size are released in one call when zeroed
+constexpr std::size_t kGivenBackBytes = 1 << 18;
 constexpr std::size_t kWordBits = 64;
 
-/// Returns how many of the `count` bytes at `at` are in the first page.
+/// Returns how many of the `count` bytes starting at `at` are in the first page.
 std::size_t in_page(std::uint64_t at, std::size_t count) {
   return std::min<std::size_t>(count, kPageBytes - at % kPageBytes);
 }
@@ -97,7 +98,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   TRY(check_range("memory", sectors_, lba, into.size()));
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
-    // Processes the longest run of pages that are all written or all unwritten.
+    // Processes the longest run of pages that are either all written or all unwritten.
     const bool there = written(at / kPageBytes);
     std::size_t count = in_page(at, into.size());
     while (count < into.size() && written((at + count) / kPageBytes) == there)

@@ -1,8 +1,8 @@
 #pragma once
-// A medium in memory: one private anonymous mapping as large as the drive. The kernel allocates a
-// page at its first write, so a terabyte drive with a megabyte of data costs a megabyte. A read is
-// one memcpy. Pages of zeroes are not stored, so an image costs only its nonzero pages, and
-// unwritten pages are never read.
+// An in-memory medium: one private anonymous mapping as large as the drive. The kernel allocates a
+// page when it is first written, so a terabyte drive that holds a megabyte of data costs a
+// megabyte. A read is one memcpy. Pages of zeroes are not stored, so an image costs only its
+// nonzero pages, and unwritten pages are never read.
 
 #include <cstdint>
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace headcrash::media {
 
-/// Contents are lost with the store. read() and write() fail only for a range outside the medium.
-/// Reads may run concurrently with each other, but not with a write.
+/// The contents are lost when the store is destroyed. read() and write() fail only for a range
+/// outside the medium. Reads may run concurrently with each other, but not with a write.
 class MemoryStore : public model::SectorStore {
  public:
-  /// Fails if the host refuses the address space.
+  /// Fails if the host cannot provide the address space.
   static Result<std::unique_ptr<MemoryStore>> create(std::uint64_t sectors);
   ~MemoryStore() override;
   MemoryStore(const MemoryStore&) = delete;
@@ -26,7 +26,7 @@ class MemoryStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector from `lba` on that may be nonzero; sectors() without such a sector.
+  /// Returns the first sector at or after `lba` that may be nonzero; sectors() if absent.
   std::uint64_t next_written(std::uint64_t lba) const;
 
  private:

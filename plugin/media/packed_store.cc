@@ -1,5 +1,5 @@
-// Finds kept sectors (packed_store.h): the index is a stored count for all groups before the
-// sector's group, plus the bits of the masks before the sector.
+// Finds kept sectors (packed_store.h). A sector's index is the stored count for all groups before
+// its group, plus the number of mask bits set before the sector within the group.
 #include "plugin/media/packed_store.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
-// A compact read-only image, used as the base of many machines. File systems' metadata fills few
-// sectors of each page, so the packed image of a large file system takes a fifth of the memory of a
-// MemoryStore.
+// A compact read-only image, used as the base of many machines. File system metadata fills only a
+// few sectors of each page, so the packed image of a large file system takes a fifth of the memory
+// of a MemoryStore.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace headcrash::media {
 
 /// A read-only medium that stores only nonzero sectors. Costs 1.25 bytes per 4 KiB of the medium,
-/// plus the sectors. write() and write_zeroes() fail. read() fails only for a range outside the
-/// medium, and is thread-safe.
+/// plus the stored sectors. write() and write_zeroes() fail. read() fails only for a range outside
+/// the medium, and is thread-safe.
 class PackedStore : public model::SectorStore {
  public:
   /// Copies the medium.
@@ -28,20 +28,20 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector from `lba` on whose page is stored here, or sectors(). A page is
+  /// Returns the first sector at or after `lba` whose page is stored here, or sectors(). A page is
   /// stored if it differs from the base and is not all zeroes, or if its zeroes hide a page of the
   /// base.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Returns the shared base; null if this store is a complete copy.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// Returns the memory used in bytes, without the base.
+  /// Returns the memory used, in bytes, excluding the base.
   std::uint64_t bytes() const;
 
  private:
   static constexpr std::uint64_t kPageSectors = 8, kGroupPages = 16;
   explicit PackedStore(std::uint64_t sectors);
-  /// Packs the sectors that `next` yields: `next(lba)` is the first sector from `lba` on to be
-  /// packed, or sectors().
+  /// Packs the sectors that `next` yields: `next(lba)` is the first sector to pack at or after
+  /// `lba`, or sectors().
   template <typename Next>
   void pack(const model::SectorStore& medium, const Next& next);
   bool in_base(std::uint64_t page) const { return base_ && !changed_[page]; }
@@ -54,7 +54,7 @@ class PackedStore : public model::SectorStore {
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the kept sectors, ordered by LBA
   std::shared_ptr<const model::SectorStore> base_;
-  /// For each page, if there is a base: true if the page is stored here.
+  /// For each page: true if the page is stored here. Empty if there is no base.
   std::vector<bool> changed_;
 };
 

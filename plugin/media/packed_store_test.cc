@@ -1,4 +1,4 @@
-// A packed copy reads like its source.
+// Tests that a packed copy reads like its source.
 #include "plugin/media/packed_store.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPackedSectors = 2003;  // the last page is partial
 
-/// Returns a medium with single sectors, runs across pages, and a hole of several groups.
+/// Returns a medium that has single sectors, runs across pages, and a hole several groups long.
 std::unique_ptr<MemoryStore> some_medium() {
   auto medium = *MemoryStore::create(kPackedSectors);
   std::mt19937_64 random(11);

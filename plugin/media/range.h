@@ -1,5 +1,5 @@
 #pragma once
-// The range check of all stores: a range must consist of whole sectors inside the medium.
+// The range check that all stores share: a range must consist of whole sectors inside the medium.
 
 #include <fmt/core.h>
 

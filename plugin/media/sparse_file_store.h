@@ -19,7 +19,7 @@
 namespace headcrash::media {
 
 struct StoredDevice {
-  std::string name;  ///< image name: letters, digits, '-', '_' and, inside, '.'
+  std::string name;  ///< image name: letters, digits, '-', '_' and, except at either end, '.'
   std::string profile;
   std::uint64_t sectors = 0;
 };
@@ -58,7 +58,7 @@ class SparseFileStore : public model::SectorStore {
 /// The folder of a machine's images, locked from open() to destruction.
 class StoreFolder {
  public:
-  /// Opens the folder, creating it (but not its parents) if missing. Fails if the folder's
+  /// Opens the folder; creates it (but not its parents) if missing. Fails if the folder's
   /// store.json names other devices, profiles or sizes, if another process uses the folder, or if
   /// it contains files but no store.json.
   static Result<std::unique_ptr<StoreFolder>> open(const std::filesystem::path& folder,

@@ -1,4 +1,4 @@
-// Compares WrittenMap with a plain reference.
+// Tests WrittenMap against a simple reference.
 #include "plugin/media/written_map.h"
 
 #include <gtest/gtest.h>

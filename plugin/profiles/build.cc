@@ -31,7 +31,7 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Returns a number derived from the seed; each device and purpose has a different one.
+/// Returns a number derived from the seed that differs for each device and purpose.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -39,7 +39,7 @@ enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
 // ---- plan
 
-/// Returns true if an array or cache of the stack keeps the caches of its drives off.
+/// Returns true if an array or cache in the stack keeps its drives' caches off.
 bool keeps_caches_off(const Stack& stack) {
   if (const auto* array = std::get_if<ArrayProfile>(&stack.profile);
       array != nullptr && !array->volatile_cache) {
@@ -59,8 +59,8 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Returns the default write cache setting of the drives: the factory setting. Below NVRAM, the
-/// caches are off, because NVRAM replaces them.
+/// Returns the drives' default write cache setting: the factory setting, but off below NVRAM, which
+/// replaces the caches.
 bool default_write_cache(const Stack& stack) {
   const Stack& leaf = lowest(stack);
   const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
@@ -69,7 +69,7 @@ bool default_write_cache(const Stack& stack) {
   return delivered_on && !is_cached(stack);
 }
 
-/// Returns the size of the stack for a requested size. Arrays round the size up to whole stripes.
+/// Returns the stack's size for a requested size. Arrays round the size up to whole stripes.
 std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
   if (stack.below.empty()) return sectors;
   const Stack& below = *stack.below.front();

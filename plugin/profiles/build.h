@@ -23,7 +23,7 @@ struct PlannedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  std::optional<model::DeviceId> parent;  ///< nullopt: a device of the machine
+  std::optional<model::DeviceId> parent;  ///< nullopt for a device of the machine
   bool leaf = false;
 };
 
@@ -33,9 +33,9 @@ struct Plan {
   model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
-/// Plans the devices. Rounds the size of an array up to whole stripes. Errors name device and key.
-/// Fails for an invalid size, a write cache that the drive lacks or that an array keeps off, or
-/// duplicate names.
+/// Plans the devices. Rounds an array's size up to whole stripes. Errors name the device and the
+/// key. Fails for an invalid size, for duplicate names, and for a write cache that the drive lacks
+/// or that an array keeps off.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
 /// Returns the device that a fault names. Errors suggest the nearest name.
@@ -43,11 +43,11 @@ Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& faul
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Returns the store of a leaf. If empty, no bytes are stored, and only times matter.
+  /// Returns a leaf's store. If empty, no bytes are stored, and only times matter.
   std::function<model::SectorStore*(model::DeviceId)> store;
-  /// Added before the first power-on, so that the assembly of an array already sees them.
+  /// Added before the first power-on, so that they already affect an array's assembly.
   std::vector<model::FaultSpec> faults;
-  /// Called for each leaf before the devices above it start. Marks the sectors that a power cut
+  /// Called for each leaf before the devices above it start, to mark the sectors that a power cut
   /// made unreadable. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
@@ -69,10 +69,10 @@ struct BuiltMachine {
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
-/// Builds the machine. The write cache of a drive defaults to its factory setting, but is off below
-/// NVRAM and below arrays that keep it off. Members of an array with unsynchronised spindles start
-/// at angles derived from the seed, all other drives at angle 0. Fails if a member belongs to
-/// another array, or for the reasons of add_fault().
+/// Builds the machine. A drive's write cache defaults to its factory setting, but is off below
+/// NVRAM and below arrays that keep it off. If an array's spindles are not synchronised, its
+/// members start at angles derived from the seed; all other drives start at angle 0. Fails if a
+/// member belongs to another array, or for the same reasons as add_fault().
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

@@ -129,7 +129,7 @@ TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
   }
 }
 
-/// Returns the response times of reads of each member's first sector.
+/// Returns the response times for reading each member's first sector.
 std::vector<TimeNs> first_reads(const Plan& planned, std::uint64_t seed) {
   CountingObserver observer;
   auto built = build(planned, observer, {seed, nullptr});
@@ -171,8 +171,8 @@ TEST(Build, ACutCanNameADriveInsideAnArray) {
   EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
 }
 
-/// Cuts the power in the middle of a write. Returns the status of a read of the write's whole
-/// range.
+/// Cuts the power in the middle of a write. Returns the status of a read of the whole range
+/// written.
 model::Status read_after_cut(const MachineDevice& drive) {
   MachineDevice hd = drive;
   hd.write_cache = false;

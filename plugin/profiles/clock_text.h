@@ -1,5 +1,5 @@
 #pragma once
-// The configuration text that selects the clock of model time.
+// The configuration text that selects the clock for model time.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ struct Clock {
     real,
     off,
     /// The guest's own time, which stands still while the guest computes
-    /// (plugin/servers/timetravel). This value has no text form.
+    /// (plugin/servers/timetravel). It has no text form.
     virtual_time,
   };
   Kind kind = Kind::real;

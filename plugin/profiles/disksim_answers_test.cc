@@ -119,7 +119,7 @@ class Replay final : public model::Initiator, public model::EventTarget {
 struct Trace {
   const char* name;
   double tolerance_ms;
-  double share_min;  ///< minimum share of requests within the tolerance
+  double share_min;  ///< minimum fraction of requests within the tolerance
   bool clook;
 };
 
@@ -152,7 +152,7 @@ TEST_P(DisksimAnswers, MatchRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// The misses of `mixed_closed` (1.1 %) are of two kinds. Some are short writes on the same track,
+// There are two kinds of misses in `mixed_closed` (1.1 %). Some are short writes on the same track,
 // which DiskSim delays by another revolution. Others are reads directly after a write to
 // neighbouring sectors, where DiskSim keeps or drops its read segment. The rules for these cases
 // cannot be inferred from DiskSim's results.

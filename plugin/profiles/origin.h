@@ -1,5 +1,5 @@
 #pragma once
-// The origins of the numbers in a profile: measurement, data sheet, paper, estimate or calibration.
+// The origins of a profile's numbers: measurement, data sheet, paper, estimate or calibration.
 
 #include <string>
 

@@ -1,14 +1,14 @@
-// Tests that the bandwidth figures of two papers are reproduced on models of their drives: transfers
-// of whole segments on one drive and on arrays, and the gain from sorting a long queue.
+// Tests that models of two papers' drives reproduce the papers' bandwidth figures: transfers of
+// whole segments on one drive and on arrays, and the gain from sorting a long queue.
 //
 // Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table
 // 4-1, for a Wren IV and for data striped over four and eight of them. The table shows size / (size
 // + 29.5 ms * bandwidth), which for arrays assumes synchronised spindles.
 //
-// Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited",
-// 1990. Sorting a thousand random requests by seek and rotation raises the efficiency from around 7
-// % to 25 % of the disk's bandwidth. Seltzer et al. used a Fujitsu Eagle; the dissertation uses the
-// Wren IV.
+// Queues: the same work, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling
+// Revisited", 1990. Sorting a thousand random requests by seek and rotation raises the efficiency
+// from around 7 % to 25 % of the disk's bandwidth. Seltzer et al. used a Fujitsu Eagle; the
+// dissertation uses the Wren IV.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ namespace {
 constexpr std::array<std::uint32_t, 9> kSegmentKib = {32,   64,   128,  256, 512,
                                                       1024, 2048, 4096, 8192};
 
-/// Shares of the drives' maximum bandwidth that random transfers of whole segments achieve, indexed
-/// like kSegmentKib.
+/// Fractions of the drives' maximum bandwidth achieved by random transfers of whole segments,
+/// indexed like kSegmentKib.
 struct SegmentRow {
   using Shares = std::array<double, kSegmentKib.size()>;
   std::uint32_t drives = 0;
@@ -39,7 +39,7 @@ struct SegmentRow {
   Shares synchronised{}, unsynchronised{};
 };
 
-/// Shares of a drive's sustained bandwidth that random writes of 4 KiB achieve.
+/// Fractions of a drive's sustained bandwidth achieved by random 4 KiB writes.
 struct QueueRow {
   std::string profile;
   double fcfs = 0;              ///< one request at a time
@@ -54,8 +54,8 @@ constexpr std::uint32_t kBlockSectors = 8;
 
 // ---- segments
 
-/// Returns an array of `drives` drives. Its stripe unit is the largest one that spreads the
-/// smallest segment over eight drives.
+/// Returns an array of `drives` drives with the largest stripe unit that spreads the smallest
+/// segment over eight drives.
 std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
                                      std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;
@@ -132,7 +132,7 @@ class RandomWrites final : public model::Initiator {
   std::uint64_t submitted_ = 0, completed_ = 0;
 };
 
-/// Measures with `transfers` transfers of each size.
+/// Measures `transfers` transfers of each size.
 Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
   std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
                                   {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},

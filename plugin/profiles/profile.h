@@ -1,6 +1,6 @@
 #pragma once
-// Summaries of all profiles, and the profiles of single drives as model::DiskProfile. Stacks of
-// drives are in stack.h. Built-in profiles are compiled into the program; other profiles are files.
+// Summaries of all profiles, and the profiles of single drives as model::DiskProfile. For stacks of
+// drives, see stack.h. Built-in profiles are compiled into the program; other profiles are files.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ struct ProfileSummary {
   std::string kind;  ///< disk, flash, array or nvram
   std::uint64_t capacity_sectors = 0;
   double rpm = 0;              ///< nominal; disks only
-  double average_seek_ms = 0;  ///< between two random cylinders, for reading; disks only
-  /// Read rate without switches and overheads. For a disk: at the head in the first zone. For an
+  double average_seek_ms = 0;  ///< between two random cylinders, when reading; disks only
+  /// Read rate, excluding switches and overheads. For a disk: at the head in the first zone. For an
   /// array: the sum over the members that hold data. For a flash device: the slowest of host
   /// interface, channels and chips.
   double outer_bytes_per_second = 0;
@@ -35,7 +35,7 @@ struct ProfileSummary {
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 
-/// Parses a drive's profile; `file` names it in errors.
+/// Parses a drive profile; `file` names it in errors.
 Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file);
 
 /// Returns all built-in profiles, each followed by its variants.

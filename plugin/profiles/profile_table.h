@@ -1,8 +1,8 @@
 #pragma once
-// One table of a profile: a strict table (plugin/base/strict_table.h) with required keys. A key is
-// optional only if the caller tests it with has(). Values have the units that data sheets use. Only
-// the first error is kept, since later errors are often its consequences. After an error, calls
-// return valid but meaningless values.
+// One table of a profile: a strict table (plugin/base/strict_table.h) whose keys are required. A
+// key is optional only if the caller tests it with has(). Values have the units that data sheets
+// use. Only the first error is kept, since later errors are often its consequences. After an error,
+// calls return valid but meaningless values.
 
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace headcrash::profiles {
 
 /// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
-  std::string place;  ///< "file: ", plus the table's path if the profile is nested in another one
+  std::string place;  ///< "file: ", plus the table's path if one profile is nested in another
   std::optional<Error> first;
   /// Records an error. `key` is relative to the profile's top table.
   void add(std::string_view key, std::string problem, std::string hint);
@@ -37,7 +37,7 @@ struct Choice {
 
 class ProfileTable {
  public:
-  /// The top table of a profile.
+  /// Opens a profile's top table.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
   /// Opens a subtable. A missing subtable is an error.
@@ -56,7 +56,8 @@ class ProfileTable {
   model::TimeNs milliseconds(const std::string& key);
   model::TimeNs signed_milliseconds(const std::string& key);
   std::vector<model::TimeNs> milliseconds_list(const std::string& key);
-  /// Reads one number of milliseconds, or a list of two numbers: after a read, after a write.
+  /// Reads a delay in milliseconds, or a list of two: the delay after a read and the delay after a
+  /// write.
   model::ByPrevious by_previous(const std::string& key);
   std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib,
                                std::uint32_t max_kib);
@@ -80,14 +81,14 @@ class ProfileTable {
   bool has(const std::string& key);
   /// Like has(), but a missing key is an error.
   bool require(const std::string& key);
-  /// Returns the table, so that the caller can read a key that accepts several types. Call
+  /// Returns the table, so that the caller can read a key whose value may have several types. Call
   /// require() first.
   const base::StrictTable& values() const { return table_; }
 
   /// Reports unknown keys.
   void finish();
 
-  /// Returns the key's full name from the profile's top table, for messages.
+  /// Returns the key's full name, starting from the profile's top table, for messages.
   std::string full(std::string_view key) const;
 
  private:

@@ -1,4 +1,5 @@
-// Tests the built-in profiles. Errors must name file, key and hint for each kind of mistake.
+// Tests the built-in profiles, and that errors name the file, the key and a hint for each kind of
+// mistake.
 #include "plugin/profiles/profile.h"
 
 #include <gtest/gtest.h>
@@ -116,8 +117,8 @@ TEST(Profile, ErrorsNameAMissingVariantAndAMistakeInAVariant) {
 struct Wrong {
   const char* from;
   const char* to;
-  const char* key;   ///< in the subject
-  const char* said;  ///< in problem or hint
+  const char* key;   ///< expected in the subject
+  const char* said;  ///< expected in the problem or hint
   const char* profile = "hp-c2447";
 };
 

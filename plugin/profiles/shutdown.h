@@ -1,6 +1,6 @@
 #pragma once
-// A clean shutdown of a machine: volatile caches are flushed, battery-backed caches are written
-// back, and arrays are marked clean. The machine can continue afterwards.
+// Clean shutdown of a machine: volatile caches are flushed, battery-backed caches are written back,
+// and arrays are marked clean. The machine can continue afterwards.
 
 #include "plugin/profiles/build.h"
 

@@ -61,7 +61,7 @@ class StackLoader {
     TRY(const auto plain, in_variant(root, variant));
     Result<StackPtr> stack = read(plain, folder, above);
     if (!stack) return stack;
-    // A mistake in any variant is an error of the file.
+    // An error in any variant is an error in the file.
     const auto variants = variants_of(root);
     for (const std::string& each : *variants) {
       TRY(read_variant(root, each, folder, above));
@@ -152,7 +152,7 @@ class StackLoader {
     return stack;
   }
 
-  /// Reads one profile for all members, or a list with one for each.
+  /// Reads one profile for all members, or a list that has one for each.
   Result<std::vector<StackPtr>> read_members(const StrictTable& top, const fs::path& folder,
                                              const ArrayProfile& array) {
     std::vector<StackPtr> members;
@@ -202,7 +202,7 @@ class StackLoader {
                   "for example \"hp-c2447\"");
     }
     Result<StackPtr> stack = load(name, folder, above);
-    // An unknown name is an error of the file that contains it.
+    // An unknown name is an error in the file that contains it.
     if (!stack && stack.error().subject == fmt::format("profile '{}'", name)) {
       stack.error().problem = fmt::format("no built-in profile '{}'", name);
       stack.error().subject = top.subject(key);

@@ -24,7 +24,7 @@ struct Stack {
   std::string name, title;
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
-  /// array: one for each member; nvram: one; otherwise empty.
+  /// one per member of an array; one for NVRAM; otherwise empty
   std::vector<std::shared_ptr<const Stack>> below;
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disks only
@@ -34,30 +34,30 @@ struct Stack {
 std::uint64_t capacity_sectors(const Stack& stack);
 /// Returns the unit that the drives write atomically.
 std::uint32_t physical_sector_sectors(const Stack& stack);
-/// Returns the drive or flash device at the bottom, following the first member of arrays.
+/// Returns the drive or flash device at the bottom, following each array's first member.
 const Stack& lowest(const Stack& stack);
 
 /// Loads a built-in stack by name or a file by path, relative to `folder`, optionally with
-/// "+VARIANT". Errors name file and key; a circular reference is an error.
+/// "+VARIANT". Errors name the file and the key; a circular reference is an error.
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
-/// Parses a profile of any kind; errors name `file`.
+/// Parses a profile of any kind; `file` names it in errors.
 Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file);
 
 /// A named device of a machine.
 struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
-  std::optional<std::uint64_t> size_bytes;  ///< nullopt: full capacity
-  /// Setting for the device's drives; nullopt: the profile's setting.
+  std::optional<std::uint64_t> size_bytes;  ///< nullopt for the full capacity
+  /// Setting for the device's drives; nullopt to use the profile's.
   std::optional<bool> write_cache = {};
-  /// Setting for the device's drives; nullopt: the profile's setting.
+  /// Setting for the device's drives; nullopt to use the profile's.
   std::optional<model::Tear> tear = {};
 };
 
-/// Parses a word of plugin/model/core/tear.h. For parameters and for keys that ProfileTable does
-/// not read. Errors name `subject` and suggest the nearest word.
+/// Parses a tear word (plugin/model/core/tear.h). For parameters, and for keys that ProfileTable
+/// does not read. Errors name `subject` and suggest the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {

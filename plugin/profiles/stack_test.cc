@@ -65,8 +65,8 @@ TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// The configurations of Peacock 1998, figure 2: caches above, below, both or none, over the same
-/// disks. Also a cache of which a part is reserved for a log.
+/// The configurations in Peacock 1998, figure 2: caches above, below, both or none, over the same
+/// disks. Also a cache part of which is reserved for a log.
 TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {
@@ -199,8 +199,8 @@ struct WrongStack {
   const char* file;  ///< built-in text to modify
   const char* from;
   const char* to;
-  const char* key;   ///< in the subject
-  const char* said;  ///< in problem or hint
+  const char* key;   ///< expected in the subject
+  const char* said;  ///< expected in the problem or hint
 };
 
 class StackErrors : public testing::TestWithParam<WrongStack> {};

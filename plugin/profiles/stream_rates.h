@@ -1,6 +1,6 @@
 #pragma once
-// Simulated rates of long sequential streams through a stack of devices, including its bus, its
-// caches and its skews.
+// Simulated rates of long sequential streams through a stack of devices, including the effects of
+// its bus, caches and skews.
 
 #include <cstdint>
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace headcrash::profiles {
 
-/// Bytes per second in the steady state.
+/// In bytes per second, in the steady state.
 struct StreamRates {
   double read = 0;
   double write = 0;  ///< with the write cache at its factory setting
 };
 
-/// Measures sequential requests of `request_sectors` (64 KiB by default), one at a time, from the
-/// first sector on. Only the last quarter of the requests is measured, because caches are full by
-/// then. Takes a few milliseconds. Returns the errors of plan() and build().
+/// Measures sequential requests of `request_sectors` (64 KiB by default), one at a time, starting
+/// at the first sector. Only the last quarter of the requests is measured, because caches are full
+/// by then. Takes a few milliseconds. Returns the errors of plan() and build().
 Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack,
                                  std::uint32_t request_sectors = 128);
 

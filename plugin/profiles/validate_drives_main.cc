@@ -20,8 +20,7 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its own validation. They are missing for some
-/// drives.
+/// DiskSim's figures for whole traces, as printed by its own validation; missing for some drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
@@ -51,7 +50,7 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  Agreement first, second;  ///< the two halves; constants were fitted to the first
+  Agreement first, second;  ///< the two halves; constants were fitted to the first half
 };
 
 Result<Validated> validate(const std::string& profile_name, const std::string& trace_path,

@@ -1,6 +1,6 @@
 #pragma once
-// Validation of drive profiles: replays measured requests through the model and computes two
-// measures of the error in their response times.
+// Validates drive profiles: replays measured requests through the model and computes two measures
+// of the error in their response times.
 
 #include <cstdint>
 #include <span>
@@ -13,10 +13,10 @@
 
 namespace headcrash::profiles {
 
-/// Reads a whole closed-loop trace (plugin/replay/trace_file.h). Errors name file and line.
+/// Reads a whole closed-loop trace (plugin/replay/trace_file.h). Errors name the file and the line.
 Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path);
 
-/// Returns the model's response time of each request. A request is submitted after the previous one
+/// Returns the model's response time for each request. A request is submitted once the previous one
 /// has completed and its think time has passed. `profile.write_cache.on_by_default` determines
 /// whether writes complete in the cache.
 std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
@@ -27,8 +27,9 @@ struct Agreement {
   double model_mean_ms = 0;
   /// RMS distance between the sorted response times, relative to the measured mean.
   double demerit_percent = 0;
-  double within_1ms_percent = 0;  ///< share of requests whose response time is off by at most 1 ms
-  std::size_t requests = 0;       ///< requests with a measured time
+  /// percentage of requests whose response time is off by at most 1 ms
+  double within_1ms_percent = 0;
+  std::size_t requests = 0;  ///< number of requests that have a measured time
 };
 
 Agreement compare(std::span<const replay::TraceRequest> trace,

@@ -1,4 +1,4 @@
-// Tests the accuracy of the model against real drives, and the figures of the built-in profiles.
+// Tests the model's accuracy against real drives, and the figures of the built-in profiles.
 #include "plugin/profiles/validation.h"
 
 #include <fmt/core.h>
@@ -29,8 +29,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// The limits have a small margin over the figures in VALIDATION.md, so that a change that does not
-// make the model worse passes.
+// The limits are slightly above the figures in VALIDATION.md, so that a change that does not make
+// the model worse passes.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
@@ -144,7 +144,7 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
   EXPECT_GE(seen, 8);
 }
 
-/// Returns the rate of a stream in the first zone whose only losses are the skews.
+/// Returns the rate of a stream in the first zone, where skews are its only losses.
 double streamed_bytes_per_second(const model::DiskProfile& drive) {
   const model::ZoneProfile& zone = drive.zones.front();
   const double skew =
@@ -154,7 +154,7 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
          static_cast<double>(drive.revolution_ps);
 }
 
-// The bus of 5 MB/s behind which some drives were measured is not part of these drives.
+// Some drives were measured behind a 5 MB/s bus, which is not part of them.
 TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
@@ -175,7 +175,7 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// Only reads are tested, because a write larger than the cache waits for its slot under the head
+// Tests only reads, because a write larger than the cache waits for its slot under the head
 // (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {

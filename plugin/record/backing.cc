@@ -5,7 +5,7 @@
 namespace headcrash::record {
 namespace {
 
-/// Names the option in the subject of an error.
+/// Puts the option's name into the subject of an error.
 template <typename T>
 Result<T> of_option(const char* option, Result<T> opened) {
   if (!opened) opened.error().subject.insert(0, option);

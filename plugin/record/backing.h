@@ -29,8 +29,9 @@ struct BackingOptions {
 
 class Backing {
  public:
-  /// Opens the storage. Errors name option and path, as "record=/tmp/a.hcrec". With a store, the
-  /// recording must be a new file. A recording that is the store is continued if the file exists.
+  /// Opens the storage. Errors name the option and the path, as in "record=/tmp/a.hcrec". If a
+  /// store is given, the recording must be a new file. A recording that is itself the store is
+  /// continued if the file exists.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
   model::MachineObserver& observer() { return *observer_; }
@@ -38,8 +39,9 @@ class Backing {
   model::SectorStore* store(model::DeviceId device) { return stores_.at(device); }
 
   bool recorded() const { return log_ || recording_; }
-  Result<void> flush();                ///< writes the recording to the kernel
-  std::optional<Error> error() const;  ///< the recording's first host error; later data is invalid
+  Result<void> flush();  ///< writes the recording to the kernel
+  /// the recording's first host error; data after it is invalid
+  std::optional<Error> error() const;
 
  private:
   Backing() = default;

@@ -1,5 +1,5 @@
-// Exports to dm-log-writes' format (dm_log_writes.h) in two passes. The first pass finds the
-// acknowledged flushes, because a flush is logged at its submission. The second pass writes the
+// Exports to the dm-log-writes format (dm_log_writes.h) in two passes. The first pass finds the
+// acknowledged flushes, because a flush is logged when it is submitted. The second pass writes the
 // log.
 #include <fmt/core.h>
 
@@ -24,7 +24,7 @@ constexpr std::uint64_t kCopySectors =
 
 using RequestIds = std::unordered_set<model::RequestId>;
 
-/// Returns the device's flushes that were acknowledged with success.
+/// Returns the device's flushes that were acknowledged as successful.
 Result<RequestIds> flushes_done(const std::filesystem::path& path, model::DeviceId device) {
   TRY(auto reader, RecordingReader::open(path));
   RequestIds submitted;
@@ -68,7 +68,7 @@ class Exporter {
     return {};
   }
 
-  /// Writes the base contents. The last sector is always written, because it conveys the device's
+  /// Writes the base contents. The last sector is always written, because it conveys the device
   /// size.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
@@ -101,7 +101,7 @@ class Exporter {
   DmLogSummary summary;
 
  private:
-  /// Appends a unit that begins with these bytes to the log.
+  /// Appends a unit to the log that begins with these bytes.
   void write_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
     std::array<std::byte, kUnit> unit = {};
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
@@ -132,7 +132,7 @@ class Exporter {
       return fail("recording",
                   fmt::format("the write at offset {} was recorded without data", request.offset),
                   "record a run with data");
-    ++summary.writes;  // also if the write becomes several entries
+    ++summary.writes;  // counted once, even if the write becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
@@ -156,7 +156,7 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  /// Submitted, not acknowledged; without payloads.
+  /// Requests submitted but not yet acknowledged; without payloads.
   std::unordered_map<model::RequestId, Event> waiting_;
   std::vector<std::byte> buffer_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The fixed structures of dm-log-writes' format (dm_log_writes.h).
+// The fixed structures of the dm-log-writes format (dm_log_writes.h).
 
 #include <cstdint>
 #include <string_view>

@@ -47,11 +47,11 @@ class DmLog {
     closed_ = false;
   }
   /// Returns the next entry, validated, in units of 512 bytes; the entry's data begins at
-  /// data_at(). Returns nullopt at the end of the log. If the super block counts an invalid entry,
-  /// the entry is an error; otherwise it ends the log.
+  /// data_at(). Returns nullopt at the end of the log. An invalid entry is an error if the super
+  /// block counts it; otherwise it ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Returns how many of the entries read so far are not counted by the super block.
+  /// Returns how many entries read so far are not counted by the super block.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -82,8 +82,8 @@ class DmLog {
   bool closed_ = false;  ///< the target's last mark has been read; stale entries may follow
 };
 
-/// Determines the sector size of a log without a super block. All bytes before the first entry are
-/// zero, so the entry's offset gives the sector size.
+/// Determines the sector size of a log that has no super block. All bytes before the first entry
+/// are zero, so the entry's offset gives the sector size.
 std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
   std::vector<std::byte> bytes(std::min<std::uint64_t>(file_bytes_, 2 * dm_log::kSectorSizeMax));
   if (!read(0, bytes)) return std::nullopt;

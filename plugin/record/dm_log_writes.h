@@ -50,13 +50,13 @@ Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// The contents of the device before the recording: calls back for each run, in ascending order.
+/// The device contents before the recording: calls back for each run, in ascending order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 
 /// Creates the log `to` from one device of the recording `from`. If the recording's tail is damaged
-/// or incomplete, the events before the tail are exported. With a `base`, the log begins with
-/// writes of the base's contents and of the device's last sector (which conveys the device's size),
+/// or incomplete, the events before it are exported. If `base` is given, the log begins with writes
+/// of the base's contents and of the device's last sector (which conveys the device's size),
 /// followed by a flush.
 Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, model::DeviceId device,
                                           const std::filesystem::path& to,

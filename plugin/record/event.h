@@ -64,7 +64,7 @@ enum class Kind : std::uint8_t {
   opened = 7,  ///< a server continues this log; volatile caches are lost
 };
 
-/// The location of a MEDIA event's bytes.
+/// Where the bytes of a MEDIA event are.
 enum class Bytes : std::uint8_t {
   none,      ///< unknown: the run was made without data
   referred,  ///< at Event::bytes_at, in an earlier event
@@ -83,11 +83,11 @@ struct Event {
   std::uint32_t sectors = 0;       ///< submit, media
   std::uint32_t detail = 0;
   Bytes bytes = Bytes::none;  ///< media: location of the bytes
-  bool moved = false;         ///< media: the log moved the bytes; the medium did not change
+  bool moved = false;         ///< the log itself moved the bytes; the medium did not change
   /// File offset of the payload, or of the bytes that a MEDIA event refers to.
   std::uint64_t bytes_at = 0;
   std::uint64_t payload_bytes = 0;
-  std::vector<std::byte> payload;  ///< empty if it was skipped (PayloadUse::skip)
+  std::vector<std::byte> payload;  ///< empty if skipped (PayloadUse::skip)
   std::uint64_t offset = 0;        ///< file offset of the event
   /// Checksum read from the event's header, which includes the payload's checksum.
   std::uint32_t checksum = 0;
@@ -98,7 +98,7 @@ struct RecordedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  bool medium = true;  ///< false: an array or a cache, whose bytes are on the devices below it
+  bool medium = true;  ///< false: an array or a cache, whose bytes are on underlying devices
 };
 
 struct RecordingHeader {
@@ -106,19 +106,19 @@ struct RecordingHeader {
   std::vector<RecordedDevice> devices;
   std::string origin = "headcrash";  ///< or "headcrash stage", or the imported format
   bool media = true;                 ///< false: no MEDIA events, only host requests
-  /// The contents of the media before the first event; nullopt: zeroes.
+  /// The contents of the media before the first event; nullopt for zeroes.
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< name in the format of plugin/states/crash_state.h
     /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
-    /// detects that another recording has replaced the base under the same name. Nullopt in
-    /// recordings of older programs, which are not compared.
+    /// detects whether another recording has replaced the base under the same name. Nullopt in
+    /// recordings made by older programs, which are not compared.
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
   /// Returns true if the host's device is not a medium but an array, or a cache over an array.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
-  /// Returns the recording's provenance, to follow its name in an error.
+  /// Returns the recording's origin, to be appended to its name in an error.
   std::string provenance() const {
     return origin.starts_with("headcrash") ? "was made on a stage of a state server"
                                            : "was imported from " + origin;

@@ -1,5 +1,5 @@
 #pragma once
-// Encoding of a recording's structures (event.h), and limits that keep a damaged length from
+// Encoding of a recording's structures (event.h), with limits that prevent a damaged length from
 // causing a huge allocation.
 
 #include <array>
@@ -22,10 +22,11 @@ inline constexpr std::uint64_t kSlotsAt = 16;
 inline constexpr std::uint64_t kTextAt = 80;
 inline constexpr std::size_t kEventHeaderBytes = 56;
 inline constexpr std::size_t kEventAlignment = 8;
-/// Twice the maximum of an NBD request.
+/// Twice the maximum size of an NBD request.
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;  ///< leaves room to continue a log
+/// leaves room for continuing a log
+inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
@@ -54,15 +55,15 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the order, widths and alignment of the format, so the struct can be written and
-// read unchanged.
+// The members have the format's order, widths and alignment, so the struct can be written and read
+// unchanged.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
 
-/// Location of a checkpoint. The header has two slots; the newer valid slot is used.
+/// Location of a checkpoint. The header has two slots; the newer valid one is used.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
-  std::uint64_t generation = 0;  ///< 0: empty; the slot with the higher generation is valid
+  std::uint64_t generation = 0;  ///< 0 if empty; the slot with the higher generation is valid
   std::uint64_t end = 0;         ///< minimum size of the file
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
@@ -87,8 +88,8 @@ std::uint32_t crc_of(const Fixed& fixed) {
   return crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));
 }
 
-/// Converts the header's text to and from JSON. parse_header_text() returns nullopt if a key is
-/// missing or has a wrong type.
+/// Converts the header text to and from JSON. parse_header_text() returns nullopt if a key is
+/// missing or has the wrong type.
 std::string header_text(const RecordingHeader& header);
 std::optional<RecordingHeader> parse_header_text(std::string_view text);
 

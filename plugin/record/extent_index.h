@@ -33,7 +33,8 @@ class ExtentLocation {
   constexpr ExtentLocation() = default;
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
-  constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }  ///< 0: zeroes or unknown
+  /// 0 if zeroes or unknown
+  constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }
   /// The bytes differ from those sent.
   constexpr bool torn() const { return (word_ & kTorn) != 0; }
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
@@ -93,8 +94,8 @@ class ExtentIndex {
   /// Returns the memory used by the index, as if no chunk were shared.
   std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// Returns the first chunk, from `chunk` on, with at least `extents` extents; kNoChunk if there
-  /// is absent.
+  /// Returns the first chunk at or after `chunk` that has at least `extents` extents; kNoChunk if
+  /// absent.
   std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:
@@ -103,7 +104,7 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  /// estimate: vector, reference count, allocator.
+  /// an estimate: vector, reference count, allocator
   static constexpr std::size_t kChunkOverheadBytes = 64;
 
   const Chunk* chunk_at(std::uint64_t number) const;

@@ -1,4 +1,4 @@
-// Tests foreign formats. QEMU's logs are imported, our exports are read by a reader that follows
+// Tests foreign formats: QEMU's logs are imported, our exports are read by a reader that follows
 // only the format's description, and text exports have their documented form.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -234,7 +234,7 @@ TEST_F(FormatsTest, ImportsQemusLogs) {
     EXPECT_GE(imported->flushes, 2U);
     EXPECT_EQ(imported->discards, 1U);
     EXPECT_GE(imported->writes, 3U);
-    // Replaying the writes in the log's order gives QEMU's disk.
+    // Replaying the writes in log order yields QEMU's disk.
     auto replayed = media::MemoryStore::create((4 << 20) / kSector);
     for (const Event& e : events_of(folder_ / "qemu.hcrec")) {
       if (e.kind != Kind::submit || e.op == model::Op::flush) continue;
@@ -362,7 +362,7 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
     expect(super(2) + write + end_mark + later, 1, 0,
-           false);  // an entry of an earlier log on the same device
+           false);  // an entry from an earlier log on the same device
     expect(none + write + later, 2, 2, true);
     expect(none + entry(0, 1, 0) + std::string(unit, 'a'), 1, 1, true);
     EXPECT_FALSE(imported(none + write.substr(0, unit)));
@@ -381,7 +381,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Splits a CSV line as in RFC 4180; the texts here have no line breaks.
+/// Splits a CSV line as in RFC 4180; texts in these tests have no line breaks.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool inside = false;
@@ -442,7 +442,7 @@ TEST_F(FormatsTest, BlkparseLinesAreParseable) {
   record_a_bit_of_everything(folder_ / "run.hcrec");
   ASSERT_TRUE(export_blkparse(folder_ / "run.hcrec", folder_ / "run.txt"));
   const auto lines = lines_of(text_of("run.txt"));
-  ASSERT_EQ(lines.size(), 12U);  // 4 requests: Q and D; 3 of them C; a mark
+  ASSERT_EQ(lines.size(), 12U);  // 4 requests, each with Q and D; 3 C; one mark
   EXPECT_EQ(lines[0], "259,1    0        1     0.000012345     1  Q  WF 8 + 2 [headcrash]");
   EXPECT_EQ(lines[2], "259,1    0        3     0.000012345     1  C  WF 8 + 2 [0]");
   EXPECT_EQ(lines[3], "259,1    0        4     1.500000000     1  Q  FN [headcrash]");

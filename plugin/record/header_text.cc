@@ -32,8 +32,7 @@ bool take(const json& object, const char* key, bool& value) {
   return true;
 }
 
-/// Parses the base. Path and state name are required and limited to the sizes of a path and a state
-/// name.
+/// Parses the base. The path and the state name are required, and their lengths are limited.
 bool parse_base(const json& object, RecordingHeader::Base& base) {
   constexpr std::size_t kPathBytesMax = 4095;
   constexpr std::size_t kNameBytesMax = 2000;
@@ -70,7 +69,7 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax =
       std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
   constexpr std::uint64_t kMediumSectorsMax =
-      std::uint64_t{1}  // readers build an index of the device: 32 MiB
+      std::uint64_t{1}  // readers build an index for the device: 32 MiB
       << 41;
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())

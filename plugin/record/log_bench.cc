@@ -26,7 +26,7 @@ using namespace headcrash;
 constexpr std::size_t kRequestBytes = 128 << 10;
 constexpr std::uint32_t kRequestSectors = kRequestBytes / model::kSectorBytes;
 
-/// Seconds of wall time and of this process's processor time, user and kernel.
+/// Seconds of wall time, and of this process's processor time in user and kernel mode.
 struct Seconds {
   double wall, processor;
 };

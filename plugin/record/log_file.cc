@@ -24,7 +24,7 @@ constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads bypass the 
 constexpr std::uint64_t kWritebackBytes = 16 << 20;
 constexpr std::array<std::byte, kEventAlignment> kPadding = {};
 
-/// Takes the lock, or returns why the lock is unavailable.
+/// Takes the lock, or returns the reason why it is unavailable.
 Result<void> lock(const std::filesystem::path& path, int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK)
@@ -133,7 +133,7 @@ bool LogFile::to_kernel(std::span<const std::byte> head, std::span<const std::by
 void LogFile::start_writeback() {
   if (in_kernel_ - writeback_from_ < kWritebackBytes) return;
   const auto bytes = static_cast<off_t>(in_kernel_ - writeback_from_);
-  // Starts writeback only; a later write would report the error again.
+  // Only starts writeback; a later write would report the error again.
   static_cast<void>(
       sync_file_range(fd_, static_cast<off_t>(writeback_from_), bytes, SYNC_FILE_RANGE_WRITE));
   writeback_from_ = in_kernel_;

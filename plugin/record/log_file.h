@@ -25,8 +25,8 @@ namespace headcrash::record {
 class LogFile {
  public:
   enum class Content : std::uint8_t { recording, exported };
-  /// Creates the file; fails if it exists. Holds flock(2) on it until destruction. `content` is for
-  /// messages.
+  /// Creates the file; fails if it exists. Holds flock(2) on it until destruction. `content`
+  /// describes the contents in messages.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
                                                  Content content = Content::recording);
   /// Opens an existing file to continue at its end.
@@ -39,7 +39,8 @@ class LogFile {
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
   /// Writes the buffered bytes to the kernel. Returns false if the file has failed.
   bool flush();
-  /// Flushes and closes the file; reports delayed errors of the kernel. No calls may follow.
+  /// Flushes and closes the file; reports delayed kernel errors. The object must not be used
+  /// afterwards.
   Result<void> close();
   /// Overwrites bytes that have already been written to the kernel.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -67,7 +68,7 @@ class LogFile {
   std::optional<Error> error_;
 };
 
-/// Reads `into.size()` bytes of a file that another process may be writing. Fails if the file is
+/// Reads `into.size()` bytes from a file that another process may be writing. Fails if the file is
 /// shorter.
 Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
                           std::span<std::byte> into);

@@ -59,7 +59,8 @@ struct LogStore::State {
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    std::span<const std::byte> bytes;  ///< the drive's own; valid until it returns to its caller
+    /// owned by the drive; valid until the store returns to its caller
+    std::span<const std::byte> bytes;
   };
 
   LogStoreOptions options;
@@ -93,7 +94,7 @@ struct LogStore::State {
   void write_checkpoint();
 };
 
-/// The part of the log that is the medium of one device.
+/// The part of the log that serves as one device's medium.
 class LogStore::Medium final : public model::SectorStore {
  public:
   Medium(State& state, model::DeviceId device, std::string name)
@@ -224,8 +225,8 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
-    // Lock the log before reading it. Otherwise, events that a terminating server still appends
-    // could be truncated.
+    // Lock the log before reading it. Otherwise, events that a terminating server is still
+    // appending could be truncated.
     TRY(auto file, LogFile::open(path));
     TRY(auto resume, state->read_log(path));
     log = RecordingWriter::resume(std::move(file), resume);
@@ -261,12 +262,13 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as an event without a source, because it was not reported to the observer.
+/// Appends the held run as an event without a source, because it was never reported to the
+/// observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
   const std::uint64_t sectors_max =
-      (64U << 20) / kSectorBytes;  // well below the maximum of an event
+      (64U << 20) / kSectorBytes;  // well below the maximum size of an event
   for (std::uint64_t done = 0; done < run.sectors;) {
     const std::uint64_t count = std::min(run.sectors - done, sectors_max);
     const auto bytes = run.bytes.empty()
@@ -317,7 +319,7 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  // Also called between a store's write and its event, when a fault fires.
+  // Also called when a fault fires between a store's write and its event.
   state_->log->incident(device, at, text);
   ++state_->events;
 }

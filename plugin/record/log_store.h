@@ -32,7 +32,7 @@
 namespace headcrash::record {
 
 struct LogStoreOptions {
-  /// Limit for the indexes of all media together. An index needs at least one extent for each
+  /// Limit on the total size of all media's indexes. An index needs at least one extent for each
   /// written MiB, so a medium with more than half a million written MiB needs a higher limit.
   std::size_t index_bytes_max = 64 << 20;
   std::uint64_t checkpoint_log_bytes = 512 << 20;  ///< minimum log size between checkpoints
@@ -41,15 +41,15 @@ struct LogStoreOptions {
 class LogStore : public model::MachineObserver {
  public:
   /// Creates the log, or continues a log of the same devices. When a log is continued, the contents
-  /// of the media are kept, and the contents of volatile caches are lost. A log with an incomplete
-  /// last event (its server was killed) is truncated to its last complete event. A damaged log is
-  /// rejected and not changed.
+  /// of the media are kept and the contents of volatile caches are lost. If the last event is
+  /// incomplete (its server was killed), the log is truncated after the last complete event. A
+  /// damaged log is rejected and not changed.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,
                                                 const RecordingHeader& header,
                                                 const LogStoreOptions& options = {});
   ~LogStore() override;
 
-  /// Returns the medium of a device; null if the device has no medium. Valid as long as the log.
+  /// Returns a device's medium; null if the device has none. Valid as long as the log.
   model::SectorStore* store(model::DeviceId device);
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
@@ -66,7 +66,7 @@ class LogStore : public model::MachineObserver {
   std::size_t index_bytes() const;
   std::uint64_t log_bytes() const;
   std::uint64_t moved_bytes() const;  ///< bytes copied within the log to keep the index small
-  std::uint64_t events_read() const;  ///< events read at opening, after the checkpoint
+  std::uint64_t events_read() const;  ///< events read when the log was opened, after the checkpoint
   const ExtentIndex& index(model::DeviceId device) const;
 
  private:

@@ -1,4 +1,4 @@
-// The log as the store: it equals a plain store despite kills, torn tails, full disks and
+// Tests the log as the store: it matches a plain store despite kills, torn tails, full disks and
 // reopening. Payloads are stored once, and the index stays small.
 #include "plugin/record/log_store.h"
 
@@ -87,7 +87,8 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;  // by number of events
+    /// keyed by number of events
+    std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
       ASSERT_TRUE(log);
@@ -165,7 +166,7 @@ TEST_F(LogStoreTest, StoresAPayloadOnce) {
   auto log = open(machine(kRequests * 256));
   TestDrive drive(0, *log->store(0), *log, 1);
   for (std::uint64_t i = 0; i < kRequests; ++i) drive.write(i * 256, block(256, i), true);
-  // SUBMIT, MEDIA and ACK, and the file header.
+  // SUBMIT, MEDIA, ACK, and the file header.
   EXPECT_LT(log->log_bytes(), kRequests * (256 * kSector + 3 * kEventHeaderBytes) + 1000);
   EXPECT_LT(log->index_bytes(), kRequests * 24 + 10000);
 }
@@ -200,7 +201,7 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // If no slot is readable, the events give the same result.
+  // If no slot is readable, the result is derived from the events instead and is the same.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -270,7 +271,7 @@ TEST_F(LogStoreTest, RejectsADamagedLogWithoutChangingIt) {
     for (int i = 0; i < 50; ++i) drive.step(4);
   }
   std::string damaged = contents();
-  // Without a checkpoint after the damage, only a reader of all events would find it.
+  // No checkpoint follows the damage, so only a reader of all events would find it.
   std::fill_n(damaged.begin() + kSlotsAt, kTextAt - kSlotsAt, '\0');
   damaged[damaged.size() / 2] ^= 1;
   set_contents(damaged);
@@ -400,8 +401,8 @@ TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
       << read.error().message();
 }
 
-/// Writes numbered blocks until this process is killed. After each flush, reports through the pipe
-/// the number of the last block before the flush.
+/// Writes numbered blocks until this process is killed. After each flush, sends the number of the
+/// last block before the flush through the pipe.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});
@@ -490,7 +491,7 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // with a store, the recording must be a new file each time
+                // If there is a store, the recording must be a new file each time
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

@@ -1,6 +1,6 @@
 #pragma once
-// The effect of one MEDIA event on the extent index of its medium, shared by the log's writer and
-// all readers.
+// How one MEDIA event changes the extent index of its medium; shared by the log's writer and all
+// readers.
 
 #include "plugin/record/event.h"
 #include "plugin/record/extent_index.h"
@@ -10,14 +10,14 @@ namespace headcrash::record {
 struct MediaBytes {
   Bytes bytes = Bytes::none;
   model::MediaWrite::Outcome outcome = model::MediaWrite::Outcome::written;
-  std::uint64_t bytes_at = 0;  ///< for referred and carried
+  std::uint64_t bytes_at = 0;  ///< used if referred or carried
 };
 
 inline MediaBytes media_bytes(const Event& media) {
   return {media.bytes, static_cast<model::MediaWrite::Outcome>(media.detail), media.bytes_at};
 }
 
-/// Applies a MEDIA event. If a sector becomes unreadable without new bytes, it keeps its old bytes.
+/// Applies a MEDIA event. A sector that becomes unreadable without new bytes keeps its old bytes.
 /// After a write without data, the contents are unknown.
 inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sectors,
                         const MediaBytes& media) {

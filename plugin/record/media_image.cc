@@ -9,7 +9,7 @@ namespace {
 
 using model::kSectorBytes;
 
-/// Checks that the recording describes a medium that fits into a store of `sectors`.
+/// Checks that the recording describes a medium that fits into a store of `sectors` sectors.
 Result<void> check_device(const std::filesystem::path& path, const RecordingHeader& header,
                           model::DeviceId device, std::uint64_t sectors) {
   if (device >= header.devices.size())
@@ -28,7 +28,7 @@ Result<void> check_device(const std::filesystem::path& path, const RecordingHead
   return {};
 }
 
-/// Returns the index of the medium after all events up to the given point.
+/// Returns the medium's index after all events up to the given point.
 Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path& path,
                            model::DeviceId device, const Until& until, MediaImage& image) {
   const std::uint64_t sectors = reader.header().devices[device].sectors;
@@ -58,7 +58,7 @@ Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_
     if (where.unreadable()) return {};
     return into.write_zeroes(lba, count);
   }
-  std::vector<std::byte> bytes(count * kSectorBytes);  // at most a chunk of the index: 1 MiB
+  std::vector<std::byte> bytes(count * kSectorBytes);  // at most one index chunk: 1 MiB
   TRY(reader.read_at(where.offset(), bytes));
   return into.write(lba, bytes);
 }

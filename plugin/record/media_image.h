@@ -1,8 +1,8 @@
 #pragma once
-// Copies the contents of a device's medium at a model instant from a recording into a store: the
-// "physical" state. Only MEDIA events count; acknowledgements and flushes are ignored. The events
-// first give an extent index, and then only live bytes are read, so the memory is proportional to
-// the number of runs and not of bytes. For many states of one run see state.h.
+// Copies the contents of a device's medium at one instant of model time from a recording into a
+// store: the "physical" state. Only MEDIA events count; acknowledgements and flushes are ignored.
+// The events first yield an extent index, and then only live bytes are read, so the memory is
+// proportional to the number of runs, not bytes. For many states of one run, see state.h.
 
 #include <filesystem>
 #include <optional>
@@ -14,7 +14,7 @@ namespace headcrash::record {
 /// A point in a run.
 struct Until {
   std::optional<model::TimeNs> at;  ///< includes events up to this time
-  /// Includes at most this many events, of all kinds and devices.
+  /// Includes at most this many events, counting all kinds and devices.
   std::optional<std::uint64_t> events;
 };
 
@@ -27,10 +27,9 @@ struct MediaImage {
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes the medium's contents at that point (default: the end of the recording) to `into`. `into`
+/// Writes the medium's contents at that point (default: the end of the recording) to `into`, which
 /// must hold the contents from before the recording (zeroes for a new drive). For unreadable
-/// sectors, writes the bytes last known. Fails for a recording without data or without MEDIA
-/// events.
+/// sectors, writes the last known bytes. Fails if the recording has no data or no MEDIA events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

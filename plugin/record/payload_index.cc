@@ -37,7 +37,7 @@ Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset
   return Payload{offset, head.payload_bytes, head.payload_crc};
 }
 
-/// Reads a whole payload, verifies its checksum and returns the part at `offset`.
+/// Reads a whole payload, verifies its checksum and returns the bytes from `offset` on.
 Result<void> read_verified(int fd, const std::string& path, const Payload& payload,
                            std::uint64_t offset, std::span<std::byte> into) {
   std::uint32_t crc = 0;

@@ -1,5 +1,5 @@
-// Tests that events round-trip, that damage only ends the readable part, and that a rebuilt medium
-// equals the store.
+// Tests that events round-trip, that damage only shortens the readable part, and that a rebuilt
+// medium matches the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ model::Request write_request(model::RequestId id, std::uint64_t lba,
   return request;
 }
 
-/// Records a short run with every kind of event.
+/// Records a short run that has every kind of event.
 void record_short_run(RecordingWriter& writer) {
   const auto data = filled(2, 0xab);
   model::Request request = write_request(1, 7, data);
@@ -163,7 +163,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects the writer's descriptor, which is the highest one for the file, to the full disk.
+  // Redirects the writer's descriptor, which is the file's highest one, to the full disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {

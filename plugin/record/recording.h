@@ -19,7 +19,7 @@ class LogFile;
 /// error (disk full) is kept and returned by error(); the caller decides how to proceed.
 class RecordingWriter : public model::MachineObserver {
  public:
-  /// The point at which a log is continued.
+  /// The point from which a log is continued.
   struct Resume {
     std::uint64_t bytes = 0;  ///< end of the last complete event
     std::uint64_t events = 0;
@@ -33,7 +33,7 @@ class RecordingWriter : public model::MachineObserver {
                                                          const RecordingHeader& header);
   /// Continues a log. The caller must have read the log's events after opening `file`, which locks
   /// it (as in log_store.h). Truncates the file after the last complete event and writes an OPENED
-  /// event. Times and request ids of the new server continue from the last values in the log.
+  /// event. The new server's times and request ids continue from the last values in the log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;
@@ -53,20 +53,20 @@ class RecordingWriter : public model::MachineObserver {
 
   // ---- for a log that is also the store (log_store.h)
 
-  /// Like media_written(), and returns the location of the bytes; nullopt if the log has failed.
-  /// `zeroes` means that the store must zero these sectors.
+  /// Like media_written(), but returns the location of the bytes; nullopt if the log has failed. If
+  /// `zeroes` is true, the store must zero these sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Appends a copy of bytes that the medium already holds, to move them within the log.
   std::optional<MediaBytes> write_moved(model::DeviceId device, std::uint64_t lba,
                                         std::span<const std::byte> data);
-  /// Appends a checkpoint and updates the header's slot. `media` is described in checkpoint.h.
+  /// Appends a checkpoint and updates the header's slot. checkpoint.h describes `media`.
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   void fail_with(Error error);            ///< simulates a host error
-  model::TimeNs last_at() const;          ///< in the log's time, which continues across servers
+  model::TimeNs last_at() const;          ///< in log time, which continues across servers
   model::TimeNs now() const;              ///< in this server's time
-  model::RequestId last_request() const;  ///< the last request id, in the log's numbering
+  model::RequestId last_request() const;  ///< the last request id, as numbered in the log
 
  private:
   struct State;
@@ -79,7 +79,7 @@ enum class PayloadUse : std::uint8_t {
   skip,  ///< only the payload's location is reported; damage is detected when the payload is read
 };
 
-/// The reason why the readable part of a recording ends.
+/// Why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
   whole,       ///< at the end of the file
   incomplete,  ///< in the middle of an event: the writer was killed, or the writer's disk was full
@@ -99,7 +99,7 @@ class RecordingReader {
   /// Returns the next event; nullopt at the end of the readable part.
   Result<std::optional<Event>> next(PayloadUse use = PayloadUse::load);
 
-  /// Reads the bytes of a SUBMIT or MEDIA event from the event's sector `skip` on. The event must
+  /// Reads the bytes of a SUBMIT or MEDIA event, skipping its first `skip` sectors. The event must
   /// have bytes. Both next() and read_bytes() verify a payload's checksum when they first read it
   /// (payload_index.h).
   Result<void> read_bytes(const Event& event, std::uint64_t skip, std::span<std::byte> into) const;

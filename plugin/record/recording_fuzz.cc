@@ -1,6 +1,6 @@
-// Fuzzes all parsers of untrusted files: each reader of recordings, and the reader of dm-log-writes
-// logs. Every second mutation of a recording gets correct checksums, because wrong ones would hide
-// the code after the checksum test.
+// Fuzzes all parsers of untrusted files: every reader of recordings, and the reader of
+// dm-log-writes logs. The checksums of every second mutated recording are corrected, because wrong
+// ones would hide the code behind the checksum test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size; the test builds indexes of small devices only.
+/// Mutations may give a device any size; the test builds indexes only for small devices.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
@@ -40,7 +40,7 @@ std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
   return folder.get("made.hcrec");
 }
 
-/// Corrects the checksum of every header and payload that is still recognisable.
+/// Corrects the checksums of every header and payload that is still recognisable.
 std::string with_right_checksums(std::string file) {
   std::uint32_t text_bytes = 0;
   if (file.size() < kTextAt) return file;
@@ -179,7 +179,7 @@ TEST(Fuzz, DmLogWrites) {
     }
     std::uint64_t events = 0;
     read_all(folder / "x.hcrec", events);
-    // A round trip keeps the numbers of flushes, discards and marks, and the data.
+    // A round trip preserves the numbers of flushes, discards and marks, and the data.
     const auto exported = export_dm_log_writes(folder / "x.hcrec", 0, folder / "again.log");
     EXPECT_TRUE(exported);
     if (exported) {

@@ -1,6 +1,6 @@
 // Reads recordings (recording.h, event.h). Before memory is allocated, every length is checked
-// against the format's limits and against the remaining bytes of the file. A reference must point
-// to bytes before its event. Any invalid event ends the readable part.
+// against the format's limits and the remaining size of the file. A reference must point to bytes
+// before its event. Any invalid event ends the readable part.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -111,7 +111,7 @@ struct RecordingReader::State {
   }
   std::uint64_t remaining() const { return file_bytes - offset; }
 
-  /// Reads the next bytes. REQUIRES: the file has that many bytes left.
+  /// Reads the next bytes. REQUIRES: at least that many bytes remain in the file.
   Result<void> take(std::span<std::byte> into);
   void skip_bytes(std::uint64_t bytes);
   Result<std::optional<Event>> next_of_any_kind(PayloadUse use);

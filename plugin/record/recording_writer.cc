@@ -17,12 +17,12 @@
 
 namespace headcrash::record {
 
-// The locations in the log of the latest requests' bytes, so that a MEDIA event can refer to them
+// Where the bytes of the latest requests are in the log, so that a MEDIA event can refer to them
 // instead of repeating them.
 //
 // A fixed-size ring indexed by request id (ids ascend). An entry cannot be kept until its write
-// reaches the medium, because a newer write in the drive's cache may replace the write. If the
-// entry of a request has been overwritten, the MEDIA event carries the bytes.
+// reaches the medium, because a newer write in the drive's cache may replace that write. If a
+// request's entry has been overwritten, the MEDIA event carries the bytes.
 
 class SourceRing {
  public:
@@ -60,9 +60,9 @@ constexpr std::size_t kDurableRequestsMax = 4096;
 struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
-  bool has_data = false;  ///< some write had bytes, so the run is not about times only
-  /// The latest flushes and FUA writes in flight; their number is limited. If the oldest one is
-  /// dropped, its acknowledgement does not flush the log.
+  bool has_data = false;  ///< some write had bytes, so the recording does not only hold times
+  /// The latest flushes and FUA writes in flight, limited in number. If the oldest one is dropped,
+  /// its acknowledgement does not flush the log.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;

@@ -40,17 +40,17 @@ class MediumState {
       : bytes_(std::move(bytes)), index_(std::move(index)) {}
 
   std::uint64_t sectors() const { return index_.sectors(); }
-  /// Fails for a sector with unknown bytes. For unreadable sectors it returns their old bytes; use
-  /// first_unreadable() to find such sectors.
+  /// Fails for a sector whose bytes are unknown. For unreadable sectors, returns their old bytes;
+  /// use first_unreadable() to find such sectors.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Overlays a range with other bytes of the same recording: the bytes at the Event::bytes_at of a
-  /// SUBMIT, or zeroes.
+  /// Overlays a range with other bytes from the same recording: the Event::bytes_at of a SUBMIT, or
+  /// zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }
-  /// Applies a MEDIA event of the same recording.
+  /// Applies a MEDIA event from the same recording.
   void apply(std::uint64_t lba, std::uint32_t sectors, const MediaBytes& bytes) {
     apply_media(index_, lba, sectors, bytes);
   }
@@ -64,8 +64,8 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Maximum number of kept indexes, which determines their distance. An index costs the memory
-    /// of the changes since the previous one.
+    /// Maximum number of kept indexes, which determines how far apart they are. An index costs the
+    /// memory for the changes since the previous one.
     std::size_t kept_max = 256;
     std::size_t media_events_between = 512;  ///< minimum distance
   };
@@ -80,7 +80,7 @@ class Timeline {
 
   std::uint64_t events() const {
     return events_;
-  }  ///< number of events of all kinds and devices in the recording
+  }  ///< number of events in the recording, counting all kinds and devices
   std::size_t media_events() const { return steps_.size(); }
   std::optional<Error> tail_error() const {
     return tail_error_;

@@ -152,8 +152,8 @@ class Blkparse final : public TextFormat {
     std::uint32_t sectors;
   };
 
-  /// Returns blkparse's letters for the request type: an "F" in front stands for a flush, an "F" at
-  /// the end for FUA.
+  /// Returns blkparse's letters for the request type: a leading "F" stands for a flush, a trailing
+  /// "F" for FUA.
   static std::string rwbs(const PendingRequest& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {

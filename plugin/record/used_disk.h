@@ -1,7 +1,7 @@
 #pragma once
 // A used disk: full of an earlier user's bytes (media/prior_bytes.h) before the first event.
 // Sectors never written still hold these bytes, and a trim changes nothing, so a file system cannot
-// rely on zeroes. A recording marks such a device by the device's profile. A recording based on
+// rely on zeroes. In a recording, the device's profile marks such a device. A recording based on
 // another recording inherits the mark.
 //
 // In an index, such sectors are "prior": their bytes are known but not stored in the recording.
@@ -19,8 +19,8 @@ inline bool is_used_disk(const RecordedDevice& device) {
   return device.medium && device.profile == kUsedDiskProfile;
 }
 
-/// Returns the location of prior bytes. Code that does not handle prior bytes sees an unknown
-/// location, and neither zeroes nor an offset.
+/// Returns the location of prior bytes. Code that does not handle prior bytes sees a location that
+/// is unknown, rather than zeroes or an offset.
 inline ExtentLocation prior_bytes() {
   return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }

@@ -25,8 +25,8 @@ class CsvWriter final : public ReplayObserver {
   CsvWriter& operator=(const CsvWriter&) = delete;
 
   void replayed(const ReplayedRequest& request) override;
-  bool failed() const { return failed_; }  ///< true: later lines are dropped
-  /// Closes the file. Fails if this or any earlier write to the file failed.
+  bool failed() const { return failed_; }  ///< if true, later lines are dropped
+  /// Closes the file. Fails if this or any earlier write to it failed.
   Result<void> close();
 
  private:
@@ -39,7 +39,7 @@ class CsvWriter final : public ReplayObserver {
   std::vector<char> buffer_;
   std::size_t held_ = 0;
   bool failed_ = false;
-  int error_ = 0;  ///< errno of the first failure
+  int error_ = 0;  ///< errno of the first failed write
 };
 
 }  // namespace headcrash::replay

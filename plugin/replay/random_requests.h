@@ -21,7 +21,7 @@ struct RandomSpec {
   std::uint32_t depth = 1;
   std::uint64_t seed = 1;
   double reads = 1, sequential = 0;
-  double rate = 0;  ///< arrivals per second; 0: closed loop
+  double rate = 0;  ///< arrivals per second; 0 for a closed loop
 };
 /// Parses the text form. Errors name the key.
 Result<RandomSpec> parse_random(std::string_view text);

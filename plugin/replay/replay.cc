@@ -61,8 +61,7 @@ class Replay final : model::EventTarget {
 
   // ---- arrivals
 
-  /// Returns the source's next request without removing it; null at the source's end and after an
-  /// error.
+  /// Returns the source's next request without removing it; null at the end and after an error.
   const TraceRequest* peek() {
     if (at_ == chunk_.size() && !source_ended_) {
       auto next = source_.next();
@@ -74,7 +73,7 @@ class Replay final : model::EventTarget {
     return at_ == chunk_.size() ? nullptr : &chunk_[at_];
   }
 
-  /// Schedules the next arrival of a loop: after a think time in a closed loop, else at its arrival
+  /// Schedules a loop's next arrival: after a think time in a closed loop, otherwise at its arrival
   /// time. Each loop has one scheduled arrival at a time.
   void expect_arrival(TimeNs think_ns) {
     TimeNs at = machine_.simulation().now() + think_ns;

@@ -35,31 +35,31 @@ class ReplayObserver {
 };
 
 struct ReplayOptions {
-  std::uint32_t device_depth = 0;      ///< maximum number of requests in the device; 0: no limit
-  ReplayObserver* observer = nullptr;  ///< null: single requests are not reported
-  /// Called at intervals with the number of completed requests; false ends the replay.
+  std::uint32_t device_depth = 0;      ///< maximum number of requests in the device; 0 for no limit
+  ReplayObserver* observer = nullptr;  ///< null if single requests are not reported
+  /// Called at intervals with the number of completed requests; returns false to end the replay.
   std::function<bool(std::uint64_t)> go_on;
 };
 
-/// A comparison of modelled response times with times measured on hardware, over all requests that
-/// have a measured time.
+/// Compares modelled response times with times measured on hardware, over all requests that have a
+/// measured time.
 struct Comparison {
   ResponseTimes measured, modelled;
   std::uint64_t within_1ms = 0;
-  double error_sum_ns = 0;  ///< modelled minus measured
+  double error_sum_ns = 0;  ///< sum of modelled minus measured
 
   double demerit() const;  ///< the demerit relative to the measured mean
 };
 
 struct ReplayTotals {
   std::uint64_t requests = 0, reads = 0, writes = 0, hits = 0;
-  std::uint64_t failed = 0;  ///< number of requests with a status other than ok
+  std::uint64_t failed = 0;  ///< number of requests whose status is not ok
   TimeNs end_ns = 0;         ///< time of the last completion
   ResponseTimes responses;
   Comparison comparison;
 };
 
-/// Replays all requests. Fails with errors of the source, if a request is outside its device, or if
+/// Replays all requests. Fails with the source's errors, if a request is outside its device, or if
 /// a device falls too far behind.
 Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
                             const ReplayOptions& options = {});

@@ -1,5 +1,5 @@
-// Tests the parsing of traces, the generator, the host's queue, the statistics, and the replay on a
-// device that takes one millisecond per request.
+// Tests trace parsing, the generator, the host's queue, the statistics, and the replay on a device
+// that takes one millisecond per request.
 #include "plugin/replay/replay.h"
 
 #include <fmt/format.h>

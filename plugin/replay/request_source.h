@@ -15,11 +15,12 @@ namespace headcrash::replay {
 using model::TimeNs;
 
 struct TraceRequest {
-  /// open: arrival, from the start; closed loop: think time after its completion.
+  /// In an open trace: the arrival time, from the start. In a closed loop: the think time after the
+  /// request completes.
   TimeNs wait_ns = 0;
-  TimeNs measured_ns = 0;  ///< response time measured on hardware; 0: unknown
+  TimeNs measured_ns = 0;  ///< response time measured on hardware; 0 if unknown
   std::uint64_t lbn = 0;
-  std::uint64_t line = 0;    ///< line of the trace, from 1; 0: not from a file
+  std::uint64_t line = 0;    ///< line in the trace, from 1; 0 if not from a file
   std::uint32_t blocks = 0;  ///< in units of 512 bytes
   std::uint16_t device = 0;  ///< index in the machine
   bool read = false;
@@ -30,10 +31,10 @@ class RequestSource {
   virtual ~RequestSource() = default;
   /// Returns the next requests; empty at the end. Valid until the next call.
   virtual Result<std::span<const TraceRequest>> next() = 0;
-  /// Returns true for a closed loop: each request is sent when an earlier request has completed and
-  /// a think time has passed.
+  /// Returns true for a closed loop, where each request is sent after an earlier one has completed
+  /// and a think time has passed.
   virtual bool closed_loop() const = 0;
-  /// For a closed loop: the number of requests that are in flight or in their think time.
+  /// In a closed loop: the number of requests that are in flight or in their think time.
   virtual std::uint32_t loops() const { return 1; }
   /// Returns a name for the request, used in errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
@@ -41,7 +42,7 @@ class RequestSource {
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-/// A source that holds all its requests in memory, to measure the model's speed alone.
+/// A source that holds all its requests in memory, so that only the model's speed is measured.
 class RequestsInMemory final : public RequestSource {
  public:
   /// Reads all requests of `source`.
@@ -64,7 +65,7 @@ class RequestsInMemory final : public RequestSource {
     return "request " + std::to_string(&request - requests_.data());
   }
   std::size_t size() const { return requests_.size(); }
-  /// Starts again from the first request.
+  /// Starts over at the first request.
   void rewind() { given_ = false; }
 
  private:

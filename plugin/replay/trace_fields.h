@@ -2,7 +2,7 @@
 // Fields of a trace line (trace_format.h).
 //
 // Times are parsed as decimal fractions into nanoseconds, without floating point: 62.687285 ms is
-// 62687285 ns. Digits beyond the nanosecond are rounded.
+// 62687285 ns. Digits below one nanosecond are rounded.
 
 #include <array>
 #include <charconv>
@@ -86,7 +86,7 @@ struct CommaFields {
 /// or if the range is empty or too large.
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into);
 
-/// Sets the arrival of a request. Returns an error if the text is invalid.
+/// Sets a request's arrival. Returns an error if the text is invalid.
 std::optional<ParseError> parse_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
 
 }  // namespace headcrash::replay

@@ -11,20 +11,20 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// Opens a trace; "-" is standard input. Without `format`, the file's extension determines the
-  /// format. Otherwise the beginning of the file does, if it identifies a format with certainty.
-  /// Fails if the file cannot be read or the format is uncertain.
+  /// Opens a trace; "-" is standard input. If `format` is not given, the file's extension
+  /// determines the format, or else the beginning of the file, if it identifies a format with
+  /// certainty. Fails if the file cannot be read or the format is uncertain.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
                                                  std::optional<TraceFormat> format);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  /// Errors name file and line.
+  /// Errors name the file and the line.
   Result<std::span<const TraceRequest>> next() override;
   bool closed_loop() const override { return row_->closed_loop(); }
   std::string subject(const TraceRequest& request) const override;
-  /// Reports the number of lines whose operations are not replayed.
+  /// Reports how many lines have operations that are not replayed.
   std::vector<std::string> remarks() const override;
   const TraceFormatRow& format() const { return *row_; }
 
@@ -42,7 +42,8 @@ class TraceFile final : public RequestSource {
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< unparsed bytes in the buffer
   std::vector<TraceRequest> chunk_;
-  std::optional<TraceRequest> kept_back_;  ///< closed loop: a later line may set its think time
+  /// closed loop: a later line may still set its think time
+  std::optional<TraceRequest> kept_back_;
   std::uint64_t line_ = 0;
   std::optional<TimeNs> first_arrival_ns_;  ///< origin of arrival times
   TimeNs last_arrival_ns_ = 0;

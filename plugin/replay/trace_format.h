@@ -49,11 +49,11 @@ struct ParseError {
 /// State that a parser keeps between lines.
 struct TraceLines {
   bool first = true;               ///< no earlier line had contents
-  bool holds_request = true;       ///< set to false by a parser for a line without a request
-  TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
-  bool over = false;               ///< set by a parser: the rest of the file is a summary
+  bool holds_request = true;       ///< set to false by the parser of a line without a request
+  TraceRequest* before = nullptr;  ///< an earlier line's request; null at the beginning
+  bool over = false;               ///< set by a parser when the rest of the file is a summary
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  /// Lines of operations that are not replayed.
+  /// Lines whose operations are not replayed.
   std::map<std::string, std::uint64_t, std::less<>> left_out;
 
   void skip_line() { holds_request = false; }
@@ -61,7 +61,7 @@ struct TraceLines {
     holds_request = false;
     ++left_out.try_emplace(std::string(operation), 0).first->second;
   }
-  /// Returns the number of a volume; nullopt for the 65537th.
+  /// Returns a volume's number; nullopt for the 65537th.
   std::optional<std::uint16_t> volume(std::string_view name);
 };
 
@@ -72,11 +72,11 @@ using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLin
 struct TraceFormatRow {
   TraceFormat format;
   const char* name;    ///< for --format
-  const char* fields;  ///< fields of a line, for messages
-  const char* sort;    ///< command that sorts a trace by arrival; null: closed loop
+  const char* fields;  ///< a line's fields, for messages
+  const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
-  /// Returns true if the first line of a file can only be of this format. Null if the format cannot
-  /// be recognised.
+  /// Returns true if a file's first line can only be in this format. Null if the format cannot be
+  /// recognised.
   bool (*recognises)(std::string_view line);
   LineParser parse;
   bool closed_loop() const { return sort == nullptr; }
@@ -89,7 +89,7 @@ std::optional<TraceFormat> trace_format_named(std::string_view name);
 std::string trace_format_names();
 /// Returns the format for the extension .trace or .closed. Fails for other names.
 Result<TraceFormat> trace_format_of(const std::string& path);
-/// Returns the format identified by the beginning of a file; nullopt if none is certain.
+/// Returns the format that the beginning of a file identifies; nullopt if none is certain.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
 // ---- the parsers, one file per family

@@ -1,4 +1,4 @@
-// Contains the table of trace formats and recognises the format of a file (trace_format.h).
+// Defines the table of trace formats and recognises a file's format (trace_format.h).
 #include <algorithm>
 
 #include "plugin/base/invariant.h"

@@ -1,11 +1,11 @@
-// Tests the requests parsed from each format, the recognition of formats, and errors.
+// Tests the requests parsed from each format, how formats are recognised, and errors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/replay/trace_file.h"
 
-// Some presets build the tests as one source file; this namespace keeps their names apart.
+// Some presets build all tests as one source file; this namespace keeps their names apart.
 namespace headcrash::replay::trace_formats_test {
 namespace {
 
@@ -144,7 +144,7 @@ TEST(TraceFormats, ReportsLinesOfOtherOperations) {
   EXPECT_NE(all->remarks[0].find("1 lines of discard"), std::string::npos);
 }
 
-/// A piece of the file may end between a request and the wait that belongs to it.
+/// A chunk of the file may end between a request and the wait that belongs to it.
 TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   std::string text = "fio version 2 iolog\n";
   for (int i = 0; i < 9000; ++i)
@@ -158,7 +158,7 @@ TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   }
 }
 
-/// DiskSim's traces keep their times. If the first request arrives later than one day, keeping the
+/// DiskSim's traces keep their times. If the first request arrives later than one day, unchanged
 /// times would show an idle device.
 TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   const auto late =

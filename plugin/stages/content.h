@@ -1,7 +1,6 @@
 #pragma once
 // The content of a stage: the disks that clients see, based on the media of a crash state. The
-// disks are either the media themselves (plain_media.h), or an array over the media
-// (rebuilt_machine.h).
+// disks are either those media (plain_media.h) or an array over them (rebuilt_machine.h).
 //
 // Contents do no locking; the stage locks.
 
@@ -32,14 +31,13 @@ class StageContent {
 
   /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
   virtual int serve(std::size_t disk_index, model::Request& request) = 0;
-  /// Records the completion of a request that ended with `error`. Returns the errno for the client,
-  /// or 0.
+  /// Records that a request completed with `error`. Returns the errno for the client, or 0.
   virtual int acknowledge(std::size_t disk_index, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
-  /// Shuts down all components with volatile state cleanly. The content remains usable.
+  /// Cleanly shuts down all components with volatile state. The content remains usable.
   virtual void shut_down() = 0;
-  /// Returns the reason if all later requests fail because of a host error; faults of the disks do
-  /// not count.
+  /// Returns the reason if a host error makes all later requests fail; faults of the disks do not
+  /// count.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,

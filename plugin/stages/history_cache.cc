@@ -10,11 +10,11 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range of sectors and the location of its first sector in the recording. The location of the
-/// others follows, because ranges are contiguous in the recording.
+/// A range of sectors and the location of its first sector in the recording. The locations of the
+/// others follow from it, because ranges are contiguous in the recording.
 struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
-  std::optional<record::ExtentLocation> where;  ///< nullopt: not in this recording
+  std::optional<record::ExtentLocation> where;  ///< nullopt if not in this recording
 };
 
 std::vector<LocatedRange> stretches_of(const states::StateImage& image) {
@@ -31,7 +31,7 @@ std::vector<LocatedRange> stretches_of(const states::StateImage& image) {
   return all;
 }
 
-/// Calls visit(lba, sectors) for every range whose bytes have different locations in the two
+/// Calls visit(lba, sectors) for every range whose bytes are at different locations in the two
 /// images.
 template <typename Visit>
 void visit_differences(const states::StateImage& one, const states::StateImage& other,

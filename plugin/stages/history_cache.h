@@ -20,9 +20,9 @@ class OpenHistory {
   explicit OpenHistory(std::shared_ptr<const states::RunHistory> run) : run_(std::move(run)) {}
   const states::RunHistory& run() const { return *run_; }
 
-  /// Returns image.digest() of one of the recording's states. The cost is proportional to the
-  /// difference from the state of the previous call: the ranges whose bytes are at a different
-  /// location in the recording. Thread-safe.
+  /// Returns image.digest() for one of the recording's states. The cost is proportional to the
+  /// difference from the previous call's state, that is, to the ranges whose bytes are elsewhere in
+  /// the recording. Thread-safe.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 
  private:
@@ -45,7 +45,7 @@ class HistoryCache {
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:
-  /// Device, inode, size, and time of the last change.
+  /// Device, inode, size, and change time.
   using Version = std::array<std::uint64_t, 5>;
   struct Entry {
     std::filesystem::path path;

@@ -20,7 +20,8 @@ constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
-/// Parses a path, which must be absolute: client and server may have different working folders.
+/// Parses a path, which must be absolute, because the client and the server may have different
+/// working folders.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
   TRY(auto text, base::optional_text(object, key, "give an absolute path"));
   if (!text) return std::nullopt;
@@ -58,7 +59,7 @@ Result<void> parse_other_disks(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses the ranges whose writes are slow while a stage is recorded, and the delay.
+/// Parses the delay, and the ranges where writes are slow while a stage is recorded.
 Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
@@ -83,7 +84,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record` and the delays of requests while the stage is recorded.
+/// Parses `record` and the request delays used while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   TRY(auto record, path_of(object, "record"));
   order.record = std::move(record);

@@ -1,7 +1,7 @@
 #pragma once
-// Requests about stages on the control socket (plugin/servers/nbd/CONTROL.md, "A server of crash
-// states"): one line of JSON each way. Parsing is separate from execution, so only a function
-// without side effects handles untrusted input.
+// Control-socket requests about stages (plugin/servers/nbd/CONTROL.md, "A server of crash states"):
+// one line of JSON each way. Parsing is separate from execution, so that only a function without
+// side effects handles untrusted input.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Fuzzes the requests to a server of crash states: any input is either a valid request or an error
-// with a description.
+// Fuzzes the requests to a server of crash states: any input is either a valid request or a
+// described error.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

@@ -1,4 +1,4 @@
-// Tests the parsing of requests on the control socket, and the rejection messages.
+// Tests how control-socket requests are parsed, and the messages of rejections.
 #include "plugin/stages/order.h"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ class PlainMedia final : public StageContent {
         : device(medium.device),
           image(std::move(medium.image)),
           store(image, overlay_bytes_max, medium.digest) {}
-    /// Returns the map of written parts. It is created at the first write or query, because most
+    /// Returns the map of written parts, which is created at the first write or query, because most
     /// states do not need it.
     media::WrittenMap& written();
 

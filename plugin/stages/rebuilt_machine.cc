@@ -95,7 +95,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Writes sectors of a cache back: directly to the drive below it, recorded as such, or through the
+/// Writes a cache's sectors back: directly to the drive below it, recorded as such, or through the
 /// array.
 Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
                                               std::uint64_t lba, std::uint64_t sectors) {
@@ -192,7 +192,7 @@ int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// Has no effect, because the array itself reports to the recording, at its own time.
+/// Does nothing, because the array itself reports to the recording, at its own time.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO

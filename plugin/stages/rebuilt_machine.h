@@ -21,11 +21,11 @@
 
 namespace headcrash::stages {
 
-/// Plans the devices of a stack with `sectors`; hd0 is the array. Fails if the profile is unknown
-/// or does not support this size.
+/// Plans the devices of a stack that has `sectors`; hd0 is the array. Fails if the profile is
+/// unknown or does not support this size.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
-/// Returns the devices as in the header of a recording.
+/// Returns the devices as they appear in a recording's header.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
 /// Fails if the recording was made with other devices, so that its media do not fit.
@@ -33,10 +33,10 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
 
-/// The state of the hardware at power-on.
+/// The hardware's state at power-on.
 struct PowerOn {
   const std::vector<Medium>& media;   ///< one for each leaf of the plan, in order
-  const std::vector<Medium>& caches;  ///< contents of battery-backed caches
+  const std::vector<Medium>& caches;  ///< contents of the battery-backed caches
   const std::vector<model::FaultSpec>& faults;
 };
 
@@ -73,8 +73,8 @@ class RebuiltMachine final : public StageContent {
   profiles::Plan plan_;
   StageRecording* recording_;
   model::NullObserver null_observer_;
-  /// An overlay that remembers whether it has ever been full, because a drive reports to its array
-  /// only that it failed.
+  /// An overlay that remembers whether it has ever been full, because all that a drive reports to
+  /// its array is that it failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)
@@ -90,7 +90,7 @@ class RebuiltMachine final : public StageContent {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
-    /// Marks the sectors that are unreadable in the state and have not been written since.
+    /// Marks the sectors that are unreadable in the state and have not been written since then.
     void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 

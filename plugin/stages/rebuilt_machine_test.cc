@@ -34,7 +34,7 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   return *sealed;
 }
 
-/// Returns an order that loads the array in its final state.
+/// Returns a request that loads the array in its final state.
 LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& sealed) {
   return array_in(recording, "p" + std::to_string(sealed.events));
 }
@@ -81,8 +81,8 @@ TEST(RebuiltMachine, RestoresAnArray) {
   EXPECT_LT(member.sectors(), kArraySectors);
 }
 
-/// The states include cuts between the writes of data and parity. The array must start and correct
-/// its parity.
+/// The states include cuts between the data write and the parity write. The array must start and
+/// correct its parity.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsFlushedData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -237,7 +237,7 @@ TEST(RebuiltMachine, ADirtyDegradedArrayDoesNotStart) {
   EXPECT_EQ(nlohmann::json::parse(answer(*server, line.dump()))["kind"], "does-not-start");
 }
 
-/// The stack has one cache above the array, and one above the log of each member.
+/// The stack has one cache above the array, and one above each member's log.
 TEST(RebuiltMachine, BatteryBackedContentsSurvive) {
   constexpr const char* kPresto = "netra-raid5-presto";
   TemporaryFolder folder;

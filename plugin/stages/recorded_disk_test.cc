@@ -29,8 +29,8 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
 }
 
 /// Uses a used disk under a recording and under a nested recording. Unwritten sectors hold the
-/// prior bytes, a trim changes nothing, and written zeroes are zeroes. A lost write of zeroes must
-/// give another state than a kept one.
+/// prior bytes, a trim changes nothing, and written zeroes are zeroes. Losing a write of zeroes
+/// must give a different state than keeping it.
 TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -28,11 +28,11 @@
 
 namespace headcrash::stages {
 
-/// The delay of a recorded stage's answers to writes and flushes. The delay of each request is
+/// How long a recorded stage delays its answers to writes and flushes. Each request's delay is
 /// drawn from the seed. Most delays are within an eighth of the maximum, so answers are reordered.
 struct AnswerDelay {
   std::uint64_t seed = 0;
-  std::uint32_t most_us = 0;  ///< 0: no delay
+  std::uint32_t most_us = 0;  ///< 0 for no delay
   /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer.
   /// If a file system does not wait for such a write, it is still in flight at the next flush.
   std::vector<model::SectorRange> slow = {};
@@ -40,7 +40,7 @@ struct AnswerDelay {
 
   /// Returns the delay of the request with this number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// Returns the delay of(number), plus `slow_us` for a write to a slow range.
+  /// Returns of(number), plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
@@ -63,11 +63,12 @@ class Stage {
  public:
   /// The new content for a stage.
   struct LoadRequest {
-    std::string id, recording;  ///< identity of the state; both empty for an empty disk
+    std::string id, recording;  ///< identifies the state; both empty for an empty disk
     std::string nonce;
-    std::unique_ptr<StageRecording> log;    ///< null: not recorded
+    std::unique_ptr<StageRecording> log;    ///< null if not recorded
     std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
-    AnswerDelay delay = {};                 ///< delay of answers while the stage is recorded
+    /// how long answers are delayed while the stage is recorded
+    AnswerDelay delay = {};
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
@@ -76,12 +77,12 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   /// Sets the clock used for recordings, which belongs to a client. Any thread may call `clock`
-  /// until the stage ends. REQUIRES: nothing has been loaded yet.
+  /// until the stage is destroyed. REQUIRES: nothing has been loaded yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Fails while a request is in flight, or if the sizes differ from the sizes that open
-  /// connections have seen.
+  /// Fails while a request is in flight, or if the sizes differ from those that open connections
+  /// have seen.
   Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
   /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
   /// is discarded.
@@ -98,7 +99,7 @@ class Stage {
     int serve(model::Request request);                  ///< returns 0 or an errno
     /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
     /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
-    /// passed in the client's time. REQUIRES: answer() is called for every begun request.
+    /// passed in the client's time. REQUIRES: answer() is called for every request begun.
     struct StartedRequest {
       int error = 0;
       std::chrono::microseconds answer_in{0};
@@ -113,7 +114,7 @@ class Stage {
                std::uint64_t sectors)
         : stage_(stage), disk_name_(std::move(disk_name)), index_(index), sectors_(sectors) {}
     Stage& stage_;
-    const std::optional<std::string> disk_name_;  ///< nullopt: the stage's disk
+    const std::optional<std::string> disk_name_;  ///< nullopt for the stage's disk
     std::size_t index_;  ///< current index of that disk; guarded by the stage's lock
     const std::uint64_t sectors_;
   };
@@ -152,7 +153,7 @@ class Stage {
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// Number of the arrived requests that were submitted, and that finished.
+  /// How many of these requests have been submitted, and how many have finished.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The recording of the requests to a stage, from its load until the recording is sealed. Later
-// requests are not recorded.
+// The recording of requests to a stage, from its load until the recording is sealed. Later requests
+// are not recorded.
 
 #include <filesystem>
 #include <functional>
@@ -17,7 +17,7 @@ struct Sealed {
 
 class StageRecording final : public model::MachineObserver {
  public:
-  /// Returns the time in nanoseconds from an arbitrary origin. Empty: the host's clock.
+  /// Returns the time in nanoseconds from an arbitrary origin. If empty, the host's clock is used.
   using Clock = std::function<model::TimeNs()>;
   /// Fails if the file exists.
   static Result<std::unique_ptr<StageRecording>> create(const std::filesystem::path& path,
@@ -28,7 +28,7 @@ class StageRecording final : public model::MachineObserver {
   bool is_open() const { return writer_ != nullptr; }
   /// A host error: the recording is valid only up to its last complete event.
   const std::optional<Error>& error() const { return error_; }
-  model::TimeNs now() const;  ///< time since creation, by the clock
+  model::TimeNs now() const;  ///< time since creation, by that clock
   model::RequestId next_request() { return ++last_request_; }
 
   /// Writes everything to the kernel and closes the file, which is then complete. Fails if the

@@ -20,14 +20,14 @@ constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankProfile = "blank";
 
 /// Returns 16 hex digits that are unique to this server and load. They prevent a page cached from
-/// an earlier load from being mistaken for one of this load.
+/// an earlier load from being mistaken for one from this load.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();
   return fmt::format("{:08x}{:08x}", server, ++loads);
 }
 
-/// The starting point of a load.
+/// The state from which a load starts.
 struct Origin {
   std::string recording, id;  ///< empty: blank
   std::uint64_t fingerprint = 0;
@@ -112,8 +112,8 @@ std::vector<DiskInfo> disk_infos_of(const Origin& origin,
   return disk_infos;
 }
 
-/// Starts a recording. The recording names its base relative to its own folder, so both can be
-/// moved together.
+/// Starts a recording. It names its base relative to its own folder, so that both can be moved
+/// together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {
@@ -155,7 +155,7 @@ Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> 
   return load;
 }
 
-/// Returns the digest of all media, independent of what is rebuilt over them.
+/// Returns the digest of all media, independent of any machine rebuilt over them.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
   for (std::size_t i = 0; i < media.size(); ++i)

@@ -35,7 +35,8 @@ struct LoadOrder {
   std::vector<DiskInfo> other_disks;
   bool used_disk = false;  ///< the empty disk is a used one (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
-  AnswerDelay delay;                            ///< delay of answers while the stage is recorded
+  /// how long answers are delayed while the stage is recorded
+  AnswerDelay delay;
   std::optional<std::string> machine;
   std::vector<model::FaultSpec> faults;  ///< faults of the machine, active at power-on
 };

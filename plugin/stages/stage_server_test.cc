@@ -225,8 +225,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed from the differences to the previous load. In any order of loads, they must
-/// equal the digests of the images.
+/// Digests are computed from the differences from the previous load. In any order of loads, they
+/// must equal the images' digests.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -424,9 +424,9 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 
 // ---- concurrency
 
-/// For any interleaving, the recording's states must equal the stage's contents, writes must be
-/// answered after their submission, and a thread must submit its next request only after its
-/// previous one was answered.
+/// For any interleaving, the recording's states must equal the stage's contents, no write may be
+/// answered before its submission, and no thread may submit a request before its previous one has
+/// been answered.
 TEST(StageServer, RecordsConcurrentRequests) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;

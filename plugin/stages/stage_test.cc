@@ -1,4 +1,4 @@
-// Tests the stage's lock: the recording of concurrent requests, and the rejection of loads. Also
+// Tests the stage's lock: how concurrent requests are recorded, and how loads are rejected. Also
 // tests sectors that are unreadable in a state.
 #include "plugin/stages/stage.h"
 
@@ -60,7 +60,7 @@ struct SlowStage {
   BlockingContent* content = nullptr;
 };
 
-/// The next loaded state may have the same disks in another order.
+/// The next state loaded may have the same disks in a different order.
 TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
   const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
@@ -91,7 +91,7 @@ TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
     slow.content->in_the_work = [&] {
       inside = true;
       while (!sent) std::this_thread::yield();
-      std::this_thread::sleep_for(1ms);  // by then the flush most likely waits for the lock
+      std::this_thread::sleep_for(1ms);  // by then the flush is most likely waiting for the lock
     };
     std::thread write([&] { EXPECT_EQ(writer.write(0, filled('a')), 0); });
     std::thread flush([&] {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media. The test adds the results of a cut to its recording.
+/// A machine on blank media. The test adds the effects of a cut to its recording.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);
@@ -56,17 +56,17 @@ struct RecordedStack {
   std::unique_ptr<RebuiltMachine> machine;
 };
 
-/// The array with a prewrite log, which is the first device of the plan.
+/// The array with a prewrite log; it is the plan's first device.
 struct LoggingArray {
   explicit LoggingArray(const profiles::Plan& plan)
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
         layout(model::RaidLayout::of(profile, plan.all.at(1).sectors)) {}
-  /// Returns the member's id and LBA of the first sector of a role of stripe 0.
+  /// Returns the member's id and the LBA of the first sector of a role in stripe 0.
   std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
     return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
   }
-  /// Returns the LBA of the first payload sector of a member's first record, after the record's
-  /// header.
+  /// Returns the LBA of the first payload sector in a member's first record, which follows the
+  /// record's header.
   static std::uint64_t first_payload() { return 2 * model::kSuperblockSectors + 1; }
   model::ArrayProfile profile;
   model::RaidLayout layout;
@@ -81,7 +81,7 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
-  stack.write(0, filled('a', 8));  // logged, and not home before the next request
+  stack.write(0, filled('a', 8));  // logged; not home before the next request
   for (const std::uint32_t role : {0U, array.layout.data}) {
     const auto [device, lba] = array.home(role);
     stack.make_unreadable(device, lba);

@@ -22,8 +22,8 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
 }
 
 /// Assigns a range of an image and returns the range's previous contribution to the digest. A large
-/// trim visits only the written ranges. On a used disk, every sector has contents, and trims have
-/// no effect.
+/// trim visits only the ranges that were written. On a used disk, every sector has contents, and
+/// trims have no effect.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
                           ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);
@@ -128,8 +128,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Only some sectors matter: the sectors of the unflushed writes, or of the present writes if the
-  // digest is computed from the content before them.
+  // Only some sectors matter: those of the unflushed writes, or of the present writes if the digest
+  // is computed from the content before them.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -141,8 +141,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   return cut;
 }
 
-/// Finds the atoms by a sweep over the medium: between two boundaries of writes, the set of writers
-/// is constant.
+/// Finds the atoms by sweeping the medium: between two boundaries of writes, the set of writers is
+/// constant.
 Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
@@ -206,7 +206,7 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the content sum of a part of the atom after its first `writers` writers.
+/// Returns the content sum of part of an atom after its first `writers` writers.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {

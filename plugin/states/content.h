@@ -39,7 +39,7 @@ class WriteSums {
 
  private:
   struct CachedTotals {
-    std::vector<std::uint64_t> totals;  ///< totals[i]: sum of the first i sectors
+    std::vector<std::uint64_t> totals;  ///< totals[i] is the sum of the first i sectors
     std::list<std::size_t>::iterator place;
   };
   Result<const std::vector<std::uint64_t>*> totals(std::size_t write);
@@ -51,7 +51,7 @@ class WriteSums {
   std::size_t kept_totals_ = 0;
 };
 
-/// Content digests of one device from the host's writes.
+/// Content digests of one device, from the host's writes.
 class WrittenContent {
  public:
   WrittenContent(std::shared_ptr<const RunHistory> run, model::DeviceId device)
@@ -60,7 +60,7 @@ class WrittenContent {
   const RunHistory& run() const { return *run_; }
   model::DeviceId device() const { return device_; }
   WriteSums& sums() { return sums_; }
-  /// Returns the digest of the content with all writes submitted before the event.
+  /// Returns the digest of the content that includes all writes submitted before the event.
   Result<std::uint64_t> all(std::uint64_t event);
 
  private:
@@ -68,7 +68,7 @@ class WrittenContent {
   struct PowerCycle {
     std::size_t first = 0;             ///< index of its first write
     std::vector<std::uint64_t> after;  ///< after[i]: digest with writes [first, first + i)
-    std::optional<StateImage> rolled;  ///< image after the last of these writes
+    std::optional<StateImage> rolled;  ///< after[i] is the digest with writes [first, first + i)
   };
 
   std::shared_ptr<const RunHistory> run_;
@@ -83,12 +83,12 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of the states built from the host's writes at one cut.
+/// Content digests of the states at one cut that are built from the host's writes.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {
     many,
-    /// lose_all: digest() is called only with no write kept.
+    /// If lose_all is true, digest() is called only with no write kept.
     lose_all
   };
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
@@ -106,7 +106,7 @@ class CutContent {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
     std::uint64_t anchored = 0;                   ///< sum at the anchor state
-    std::optional<std::uint64_t> below;           ///< sum below the atom's first writer
+    std::optional<std::uint64_t> below;           ///< sum without the atom's writers
   };
 
   explicit CutContent(WrittenContent& content) : content_(&content) {}
@@ -128,17 +128,17 @@ class CutContent {
   std::uint64_t anchor_ = 0;
 };
 
-/// Content digests of every medium and every battery-backed cache at every event, from MEDIA
-/// events.
+/// Content digests of every medium and every battery-backed cache at every event, computed from
+/// MEDIA events.
 class MediaContent {
  public:
-  /// Reads the recording once more, with its payloads. Fails if there are no MEDIA events, or if a
-  /// payload was not recorded.
+  /// Reads the recording once more, including its payloads. Fails if there are no MEDIA events, or
+  /// if a payload was not recorded.
   static Result<MediaContent> load(const RunHistory& run);
 
   struct Step {
     std::uint64_t event = 0;   ///< ordinal of the MEDIA event
-    std::uint64_t digest = 0;  ///< digest of the medium after it
+    std::uint64_t digest = 0;  ///< digest of the medium after the event
   };
   const std::vector<Step>& steps(model::DeviceId device) const { return steps_[device]; }
   std::uint64_t digest(model::DeviceId device, std::uint64_t event) const;

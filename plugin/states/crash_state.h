@@ -51,23 +51,24 @@ struct CrashState {
   enum class Base : std::uint8_t { physical, writes, members };
   Base base = Base::writes;
   model::DeviceId device = 0;  ///< writes: the device of the requests
-  bool all_disks = false;      ///< writes: of every disk (RunHistory::disks()); `device` is then 0
-  std::uint64_t event = 0;     ///< the cut: the number of events before it
-  /// For states by writes: the fates of the unflushed writes. The writes in `listed` (ascending)
-  /// are lost if keep_others is true; otherwise only these writes are kept.
+  /// for states by writes: every disk (RunHistory::disks()); `device` is then 0
+  bool all_disks = false;
+  std::uint64_t event = 0;  ///< the cut: the number of events that precede it
+  /// For states by writes: the fates of the unflushed writes. If keep_others is true, the writes in
+  /// `listed` (ascending) are lost; otherwise, only these writes are kept.
   bool keep_others = true;
   std::vector<model::RequestId> listed;
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
   /// Flushes and FUA writes from this request on had no effect.
   std::optional<model::RequestId> lies_from;
-  /// members: each device and its last event.
+  /// For member states: each device and its last event.
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;
 
   bool operator==(const CrashState&) const = default;
 };
 
 std::string format(const CrashState& state);
-/// Parses a name of at most kStateNameMax bytes. Errors name the wrong character.
+/// Parses a name of at most kStateNameMax bytes. Errors point to the wrong character.
 Result<CrashState> parse_crash_state(std::string_view name);
 inline constexpr std::size_t kStateNameMax = 2000;
 

@@ -1,5 +1,5 @@
-// Tests the names of crash states: each state has one name, and an invalid name is rejected with
-// the position of the error.
+// Tests the names of crash states: each state has exactly one name, and an error in an invalid name
+// gives its position.
 #include "plugin/states/crash_state.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Finds the possible cuts of a run and orders them (state_source.h).
+// Finds the possible cuts in a run and orders them (state_source.h).
 #include <algorithm>
 #include <bit>
 

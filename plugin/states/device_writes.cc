@@ -108,7 +108,7 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba,
                                  std::uint64_t sectors) const {
   if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
-  // A trim assigns zeroes only where there are contents, because a trim of a whole empty disk must
+  // A trim assigns zeroes only where there are contents, because trimming a whole empty disk must
   // not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) {

@@ -30,7 +30,7 @@ namespace headcrash::states {
 
 class DeviceWrites {
  public:
-  /// With `used_disk`, trims have no effect (record/used_disk.h) and are ignored.
+  /// If `used_disk` is true, trims have no effect (record/used_disk.h) and are ignored.
   explicit DeviceWrites(std::uint64_t sectors, bool used_disk = false)
       : sectors_(sectors), used_disk_(used_disk) {}
 
@@ -62,18 +62,18 @@ class DeviceWrites {
   std::unordered_map<model::RequestId, PendingRequest> waiting_;  ///< submitted, not acknowledged
 };
 
-/// The fate of an unflushed write: only sectors [first, first + count) are present.
+/// The fate of an unflushed write of which only sectors [first, first + count) are present.
 struct Change {
   std::size_t write = 0;
   std::uint32_t first = 0, count = 0;
 };
 
-/// The effect on a medium of the writes of one power cycle.
+/// How the writes of one power cycle change a medium.
 class WritePrefixes {
  public:
   /// `start` is the medium before write `first`. `base` is the image below `start`; if it is null,
-  /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. With `used_disk`,
-  /// zeroes are recorded everywhere.
+  /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. If `used_disk` is
+  /// true, zeroes are recorded everywhere.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);
@@ -91,7 +91,7 @@ class WritePrefixes {
   std::size_t first_;
   std::size_t between_;
   bool used_disk_;
-  std::vector<record::ExtentIndex> kept_;  ///< kept_[i]: before write first_ + i * between_
+  std::vector<record::ExtentIndex> kept_;  ///< kept_[i] precedes write first_ + i * between_
 };
 
 }  // namespace headcrash::states

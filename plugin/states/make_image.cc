@@ -1,4 +1,4 @@
-// Makes the images of crash states (run_history.h).
+// Makes images of crash states (run_history.h).
 #include <fmt/core.h>
 
 #include <unordered_map>
@@ -152,7 +152,7 @@ std::vector<UnflushedWrite> RunHistory::State::unflushed_of(const CrashState& st
   return all;
 }
 
-/// Returns the fate of each unflushed write that the state does not keep completely.
+/// Returns the fates of the unflushed writes that the state does not keep in full.
 Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState& state) const {
   const auto unflushed = unflushed_of(state);
   const auto write_of = [&](std::size_t i) -> const RecordedWrite& {

@@ -19,7 +19,7 @@
 namespace headcrash::states {
 namespace {
 
-/// Combines the contents of all relevant devices; each device may be at its own event.
+/// Combines the contents of all relevant devices, each of which may be at a different event.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
   for (const model::DeviceId device : context.contents) {
@@ -38,7 +38,7 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // The identity must equal that of the same contents in a state by writes.
+  // The identity must equal that of a state by writes that has the same contents.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);
@@ -135,9 +135,8 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that is impossible if the member stopped before this step. That is a
-  /// promise of the array to its host, or a request that the array sent after the member's next
-  /// answer.
+  /// Returns the first event that cannot happen if the member stopped before this step: a promise
+  /// of the array to its host, or a request that the array sent after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -150,8 +149,7 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns the number of media writes of other members that can still happen after this member
-  /// has stopped.
+  /// Returns how many media writes of other members can still happen after this member has stopped.
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
@@ -205,7 +203,8 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;  ///< by device: positions of its steps
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Each member behind from every media write on, by every possible number; and pairs.
+  /// Each member falls behind from every media write on, by every possible number of writes; also
+  /// pairs of members.
   double space_ = 0;
 };
 

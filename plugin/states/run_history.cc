@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Maximum number of bases. It limits the memory: an index has 16 bytes for each GiB of its medium.
+/// Maximum number of bases. It limits the memory used: an index takes 16 bytes for each GiB of its
+/// medium.
 constexpr std::size_t kBasesMax = 64;
 /// A key for mix(): any odd number with well-mixed bits (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
@@ -94,7 +95,8 @@ void RunHistory::State::find_disks() {
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Sets bases[device] from the base. Returns why a device does not match the base, or nullopt.
+/// Sets bases[device] from the base. Returns the reason why a device does not match the base, or
+/// nullopt.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {

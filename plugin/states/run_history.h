@@ -31,9 +31,10 @@ struct RecordedWrite {
   bool fua = false;
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
-  std::uint64_t bytes_at = 0;                ///< location of the payload in the recording
-  std::uint64_t submitted_event = 0;         ///< ordinals in the recording
-  std::optional<std::uint64_t> acked_event;  ///< nullopt: never, or with an error
+  std::uint64_t bytes_at = 0;         ///< location of the payload in the recording
+  std::uint64_t submitted_event = 0;  ///< ordinals in the recording
+  /// nullopt if never acknowledged, or acknowledged with an error
+  std::optional<std::uint64_t> acked_event;
 };
 struct RecordedFlush {
   model::RequestId request = 0;
@@ -66,13 +67,13 @@ class RunHistory {
   RunHistory& operator=(const RunHistory&) = delete;
 
   /// Reads the recording once (without payloads), and the recordings on which it is based. Fails if
-  /// a recording cannot be read or is damaged, or if its base is missing or does not match. The
-  /// events of an incomplete tail are ignored; tail_error() reports the tail.
+  /// a recording cannot be read or is damaged, or if its base is missing or does not match. Events
+  /// in an incomplete tail are ignored; tail_error() reports the tail.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }
-  /// Like load(), for many recordings on one base: if the recording is based on `known_base`, that
-  /// base is not read again.
+  /// Like load(), but for many recordings with one base: if the recording is based on `known_base`,
+  /// that base is not read again.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base);
 
@@ -83,8 +84,8 @@ class RunHistory {
   /// Recordings with equal fingerprints have equal events up to that point, including payloads.
   /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
-  /// Returns false for a recording that was imported or made on a stage. Such a recording has no
-  /// `physical` and `member` states.
+  /// Returns false for a recording that was imported or made on a stage; it has no `physical` or
+  /// `member` states.
   bool has_media_events() const;
   std::optional<Error> tail_error() const;
 
@@ -92,16 +93,16 @@ class RunHistory {
   const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< in submission order
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
 
-  /// Returns the disks of the machine, ascending, if each device is a separate medium and requests
-  /// are numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty
-  /// list. "All disks" in the name of a state means this list.
+  /// Returns the machine's disks, ascending, if each device is a separate medium and requests are
+  /// numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty list.
+  /// In a state's name, "all disks" means this list.
   const std::vector<model::DeviceId>& disks() const;
   /// Returns the events at which a device answered a request, ascending. At such an event the
   /// device was still running.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
-  /// Returns the battery-backed caches that hold contents. The content of a sector in the cache is
-  /// its newest MEDIA event, else the content below the cache (plugin/model/nvram/nvram.h). image()
-  /// returns the content of a cache.
+  /// Returns the battery-backed caches that have contents. A sector's content in the cache is its
+  /// newest MEDIA event, or else the content below the cache (plugin/model/nvram/nvram.h). image()
+  /// returns a cache's content.
   const std::vector<model::DeviceId>& caches() const;
   /// Returns the devices whose writes a state keeps or loses: all disks, or one device. For a
   /// physical state, returns disks(), or the first device if that list is empty.
@@ -115,19 +116,19 @@ class RunHistory {
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
-  /// Returns the image of a medium in a state. Fails if the state does not match this recording
-  /// (the event is beyond the end, or a request is not unflushed at that event). Also fails for
-  /// `physical` or `members` without MEDIA events. In a state by writes, a device without its own
-  /// medium (an array) also has an image: the host's writes to that device. Without MEDIA events,
-  /// the media to which the state does not refer contain all submitted writes.
+  /// Returns a medium's image in a state. Fails if the state does not match this recording (the
+  /// event is beyond the end, or a request is not unflushed at that event), and for `physical` or
+  /// `members` if there are no MEDIA events. In a state by writes, a device without its own medium
+  /// (an array) also has an image: the host's writes to that device. If there are no MEDIA events,
+  /// media that the state does not name contain all submitted writes.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
-  /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not
+  /// Reads a write's payload, starting at the write's sector `skip`. Fails if the payload was not
   /// recorded or cannot be read.
   Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip,
                             std::span<std::byte> into) const;
 
-  /// Returns the contents of a medium before the first event; null: zeroes.
+  /// Returns a medium's contents before the first event; null for zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
   /// Returns the first event of each power cycle: 0, and the events after each power cut.
   const std::vector<std::uint64_t>& power_cycles() const;
@@ -137,7 +138,7 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` contains the recordings that are based on this recording.
+  /// `chain` contains the recordings that are based on this one.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);

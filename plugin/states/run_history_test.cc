@@ -1,4 +1,4 @@
-// Compares histories and images with a reference that follows every event and every sector.
+// Tests histories and images against a reference that follows every event and every sector.
 #include "plugin/states/run_history.h"
 
 #include <gtest/gtest.h>
@@ -229,7 +229,7 @@ TEST(RunHistory, EveryStateMatchesTheReference) {
       ASSERT_TRUE(image) << where << ": " << image.error().message();
       const Bytes bytes = reference.image(state);
       ASSERT_EQ(all_of(*image), bytes) << where;
-      // Equal contents must have equal digests, and different contents different digests.
+      // Equal contents must have equal digests; different contents must have different digests.
       const auto digest = image->digest();
       ASSERT_TRUE(digest);
       const auto [known, fresh] = digests.emplace(bytes, *digest);
@@ -261,7 +261,7 @@ TEST(RunHistory, DurableWritesAreInEveryState) {
       const auto image = run->image(state, 0);
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
-      // Finds the last durable write of a sector; a later write may have replaced it.
+      // Finds the last durable write to a sector; a later write may have replaced it.
       for (std::uint64_t at = 0; at < state.event; ++at) {
         const RunEvent& write = reference.all_events()[at];
         if (!RandomRun::is_write(write) || !reference.durable(at, state.event, {})) continue;
@@ -394,7 +394,7 @@ TEST(RunHistory, RejectsAnotherRecordingInPlaceOfTheBase) {
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 
   fs::remove(folder / "base");
-  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // equal up to the state
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // identical up to the state
   EXPECT_TRUE(RunHistory::load(folder / "top"));
   const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {
     fs::remove(folder / "base");
@@ -429,7 +429,8 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            (Values{0, 2, 3, 0}));  // without MEDIA events, the other device has all its writes
+            /// if there are no MEDIA events, the other device has all its writes
+            (Values{0, 2, 3, 0}));
 }
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {

@@ -42,7 +42,7 @@ std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& c
   return member_source(context);
 }
 
-/// Returns the media to explore: all media, or the media below an array.
+/// Returns the media to explore: all media, or those below an array.
 std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
                                       model::DeviceId device) {
   std::vector<model::DeviceId> media;
@@ -144,7 +144,7 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// Returns the identity of a state. The same content with other promises is a different state,
+  /// Returns a state's identity. A state with the same content but other promises is different,
   /// because more data must be present after a mark.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =

@@ -53,13 +53,13 @@ enum class Strategy : std::uint8_t {
   recovery
 };
 std::string_view name(Strategy strategy);
-/// Returns true for strategies that use MEDIA events: physical and member.
+/// Returns true for the strategies that use MEDIA events: physical and member.
 bool by_media(Strategy strategy);
 Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
 
 struct ExploreOptions {
   std::vector<Strategy> strategies;  ///< strategies in the order in which they take turns
-  /// The device whose states are explored: the first medium, or for `member` an array.
+  /// The device whose states are explored: the first medium, or, for `member`, an array.
   model::DeviceId device = 0;
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
@@ -67,8 +67,8 @@ struct ExploreOptions {
   /// early leaves its share to the others.
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (torn writes) at one cut
-  /// Aligned unit, in sectors of 512 bytes, that a power cut writes completely or not at all (for
-  /// NVMe: AWUPF, which is 0-based). At least a physical sector.
+  /// Aligned unit, in sectors of 512 bytes, that a power cut leaves either completely written or
+  /// unwritten (for NVMe: AWUPF, which is 0-based). At least a physical sector.
   std::uint32_t atomic_sectors = 1;
   /// Cuts outside [from_event, to_event] are omitted, such as those during mkfs and unmount.
   std::uint64_t from_event = 0;
@@ -83,8 +83,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. For all disks, and for an array by media, a combination of
-  /// the digests.
+  /// StateImage::digest() of the device. For all disks, and for an array's media states, a
+  /// combination of the digests.
   std::uint64_t digest = 0;
 };
 
@@ -94,12 +94,12 @@ struct Coverage {
   double space = 0;             ///< number of states that the strategy defines for this run
   std::uint64_t generated = 0;  ///< states generated
   std::uint64_t distinct = 0;   ///< states that no strategy had found before
-  std::string bound;            ///< describes omitted states; empty if none
+  std::string bound;            ///< describes omitted states; empty if absent
 };
 
 class StateEnumerator {
  public:
-  /// Fails if the recording does not support a strategy. The error states the reason.
+  /// Fails if the recording does not support a strategy. The error gives the reason.
   static Result<StateEnumerator> create(const std::shared_ptr<const RunHistory>& run,
                                         const ExploreOptions& options);
   StateEnumerator(StateEnumerator&&) noexcept;

@@ -1,4 +1,4 @@
-// Compares the enumeration with brute force: which states it yields and omits, their order, and
+// Tests the enumeration against brute force: which states it yields and omits, their order, and
 // duplicates.
 #include "plugin/states/state_enumerator.h"
 
@@ -227,8 +227,8 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // At cuts with all their writes unflushed: just before each promise, at marks, and at the end.
-    // With all other writes lost, any cut is suitable.
+    // With all writes of a cut unflushed: just before each promise, at marks, and at the end. With
+    // all other writes lost, any cut is suitable.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -262,8 +262,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // Equal options must repeat the list, a smaller budget must give a prefix of it, and another seed
-  // another list.
+  // Equal options must repeat the list, a smaller budget must give a prefix of it, and a different
+  // seed a different list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -314,7 +314,7 @@ TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
     (*writer)->submitted(0, 0,
                          {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
-    (*writer)->marked(0, "persisted 1");  // without a flush
+    (*writer)->marked(0, "persisted 1");  // not preceded by a flush
     (*writer)->marked(0, "persisted 2");
   }
   EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),
@@ -420,13 +420,13 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // The member is behind by one write, for each media write that is not the member's last before a
-  // flush. This is the write hole.
+  // For each media write that is not the member's last before a flush, the member is behind by one
+  // write. This is the write hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
-// The array writes a log on both members, and the data only after both members have acknowledged
-// the log.
+// The array writes a log on both members, and writes the data only after both members have
+// acknowledged the log.
 TEST(StateEnumerator, NothingIsSentAfterAnAnswerOfAStoppedMember) {
   const TemporaryFolder folder;
   {

@@ -1,6 +1,6 @@
 #pragma once
-// The contents of one medium in one crash state, read through layers: the recording's writes, else
-// the base of the recording, else zeroes. Nothing is copied.
+// The contents of one medium in one crash state, read through layers: the recording's writes, or
+// else the recording's base, or else zeroes. Nothing is copied.
 
 #include <cstdint>
 #include <functional>
@@ -34,18 +34,18 @@ class StateImage {
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// Returns the contribution of a range to the digest.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
-  /// Reads the whole image once. Digests of this copy, and of images on top of it, then need not
+  /// Reads the whole image once, so that digests of this copy, and of images on top of it, need not
   /// read it again. The precomputed digests take 8 bytes per sector, are shared by copies, and are
   /// dropped when the image changes.
   Result<void> know_digests();
 
   const record::MediumState& top() const { return top_; }
-  /// Overlays a range of this copy with other bytes of the same recording.
+  /// Overlays a range of this copy with other bytes from the same recording.
   void assign(std::uint64_t lba, std::uint64_t sectors, record::ExtentLocation where) {
     top_.assign(lba, sectors, where);
     digests_.reset();
   }
-  /// Applies a MEDIA event of the same recording to this copy. REQUIRES: the event is within the
+  /// Applies a MEDIA event from the same recording to this copy. REQUIRES: the event is within the
   /// medium.
   void apply(const record::Event& media) {
     top_.apply(media.lba, media.sectors, record::media_bytes(media));
@@ -61,7 +61,7 @@ class StateImage {
 
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;
-  /// [n]: digest of the first n sectors; null: unknown.
+  /// [n] is the digest of the first n sectors; null if unknown.
   std::shared_ptr<const std::vector<std::uint64_t>> digests_;
 };
 
@@ -69,7 +69,7 @@ class StateImage {
 /// a recovery. Not thread-safe.
 class OverlayStore : public model::SectorStore {
  public:
-  /// `image_digest` is the image's digest if known; digest() then does not read the whole image.
+  /// `image_digest` is the image's digest if known; digest() then need not read the whole image.
   OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
                std::optional<std::uint64_t> image_digest = std::nullopt);
   ~OverlayStore() override;

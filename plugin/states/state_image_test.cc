@@ -1,4 +1,4 @@
-// Compares the bytes, ranges and digests of images and overlays with plain memory.
+// Tests the bytes, ranges and digests of images and overlays against plain memory.
 #include "plugin/states/state_image.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST(OverlayStore, IsBoundedAndReportsItsLimit) {
   Bytes back(14 * model::kSectorBytes);
   ASSERT_TRUE(store.read(0, back));
   EXPECT_EQ(back[8 * model::kSectorBytes], std::byte{0}) << "a rejected write must store nothing";
-  // Zeroes must release space, and a whole disk of zeroes must need none.
+  // Zeroes must release space, and a whole disk of zeroes must take none.
   ASSERT_TRUE(store.write_zeroes(0, 1 << 20));
   EXPECT_EQ(store.overlay_bytes(), 0U);
   ASSERT_TRUE(store.write(100, data));

@@ -1,10 +1,10 @@
 #pragma once
-// Sources of crash states: one for each strategy (state_enumerator.h). Each source yields the
+// Sources of crash states, one for each strategy (state_enumerator.h). Each source yields the
 // states most likely to expose a bug first, and then ends.
 //
-// Cuts are taken in a spreading order (first, middle, quarters, ...), so a small budget covers
-// every part of the run. A cut with many states first yields one and then returns to the end of the
-// queue; at later visits it yields one, two, four, ... more.
+// Cuts are taken in an order that spreads them over the run (first, middle, quarters, ...), so a
+// small budget covers every part of it. A cut with many states first yields one and then returns to
+// the end of the queue; at later visits it yields one, two, four, ... more.
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,8 @@ namespace headcrash::states {
 
 struct Candidate {
   CrashState state;
-  std::uint64_t digest = 0;    ///< digest of the device's content
-  std::uint64_t identity = 0;  ///< identifies the content of all media
+  std::uint64_t digest = 0;    ///< digest of the device's contents
+  std::uint64_t identity = 0;  ///< identifies the contents of all media
 };
 
 class StateSource {
@@ -37,12 +37,13 @@ struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
   std::vector<model::DeviceId> media;  ///< media in which the states differ
-  /// The chosen media and the battery-backed caches of an array. All of them contribute to the
-  /// content of a state.
+  /// The chosen media and an array's battery-backed caches. All of them contribute to the content
+  /// of a state.
   std::vector<model::DeviceId> contents;
   std::vector<model::DeviceId> chosen;  ///< devices whose writes are chosen: one, or all disks
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of the chosen devices
-  std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
+  /// null if not needed, or if there are no MEDIA events
+  std::unique_ptr<MediaContent> by_media;
   /// Contents of the other media, if there are no MEDIA events.
   std::vector<std::unique_ptr<WrittenContent>> others;
 
@@ -50,15 +51,15 @@ struct SourceContext {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
   }
   bool of_all_disks() const { return chosen.size() > 1; }
-  /// Returns the state with all writes of the chosen devices up to a cut.
+  /// Returns the state that has all writes of the chosen devices up to a cut.
   CrashState state_at(std::uint64_t event) const {
     return {.device = of_all_disks() ? model::DeviceId{0} : chosen.front(),
             .all_disks = of_all_disks(),
             .event = event};
   }
-  /// Returns the content digest of that state, like JointCut::digest().
+  /// Returns that state's content digest, like JointCut::digest().
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
-  /// Returns a combined digest, at a cut, of the media that are not chosen.
+  /// Returns the combined digest, at a cut, of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
   /// Returns the unflushed writes of the chosen devices at a cut, by device.
   std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
@@ -67,10 +68,10 @@ struct SourceContext {
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
-/// Returns a medium's contribution to the combined identity of several media.
+/// Returns what a medium contributes to the combined identity of several media.
 std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 
-/// Returns the numbers below n in a spreading order: 0, n/2, n/4, 3n/4, ...
+/// Returns the numbers below n in an order that spreads them: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
 /// Events in the explored range, ascending, that affect what is durable or promised on a chosen
@@ -78,12 +79,12 @@ std::vector<std::size_t> spread(std::size_t n);
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
-  std::vector<std::uint64_t> flush_submitted;  ///< before a flush is submitted
+  std::vector<std::uint64_t> flush_submitted;  ///< just before a flush is submitted
   /// At the ACK of a flush or FUA write: just before the ACK, all writes that it covers are still
   /// unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  std::vector<std::uint64_t> power_lost;  ///< contents of the medium at the power cut
+  std::vector<std::uint64_t> power_lost;  ///< the medium's contents at the power cut
   std::vector<std::uint64_t> last;        ///< before the power cut, and at the end of the run
   std::string left_out;                   ///< why some cuts cannot be used
 };

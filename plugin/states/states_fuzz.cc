@@ -1,6 +1,6 @@
-// Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. Every
-// second mutation of a recording gets correct checksums, because wrong ones would hide the code
-// after the checksum test.
+// Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. The
+// checksums of every second mutated recording are corrected, because wrong ones would hide the code
+// behind the checksum test.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -33,7 +33,7 @@ TEST(Fuzz, StateNames) {
       EXPECT_LE(state.error().message().size(), 600U);
       return fuzz::novelty(state.error().problem);
     }
-    // Each state has one name, so formatting must reproduce it (d0 is never printed).
+    // Each state has exactly one name, so formatting must reproduce it (d0 is never printed).
     const std::string name = format(*state);
     EXPECT_EQ(input.substr(input.substr(0, 3) == "d0w" ? 2 : 0), name);
     const auto again = parse_crash_state(name);
@@ -105,7 +105,7 @@ std::string contents_of_two_disks(const fs::path& path) {
   return contents_of(path);
 }
 
-/// Returns the enumerator's digest of a state's content.
+/// Returns the enumerator's digest of a state's contents.
 Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, bool all_disks) {
   if (!all_disks) {
     const auto image = run.image(state, 0);

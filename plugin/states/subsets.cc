@@ -14,7 +14,7 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// Generates the list of subsets one at a time, because most subsets are skipped.
+/// Generates the list of subsets one at a time, because most of them are skipped.
 class SubsetList {
  public:
   explicit SubsetList(const SubsetRequest& request)
@@ -26,8 +26,8 @@ class SubsetList {
     }
   }
 
-  /// Moves to the next subset of the list; returns false at the list's end. If `wanted` is false,
-  /// the subset is skipped.
+  /// Moves to the next subset in the list; returns false at the end. If `wanted` is false, the
+  /// subset is skipped.
   bool next(Subset* into) {
     const std::size_t n = request_.writes;
     if (into != nullptr) into->assign(n, 1);
@@ -91,7 +91,7 @@ class SubsetList {
     const auto level = std::bit_width(i + 2) - 1;
     const std::size_t parts = std::size_t{1} << level;
     if (request_.writes < 2 * parts) return false;
-    const std::size_t part = parts - 1 - (i + 2 - parts);  // the last first
+    const std::size_t part = parts - 1 - (i + 2 - parts);  // the last part first
     return flip(into, request_.writes * part / parts, request_.writes * (part + 1) / parts);
   }
   static bool lose(Subset* into, const Subset& lost) {

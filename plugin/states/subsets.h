@@ -27,11 +27,11 @@ namespace headcrash::states {
 
 struct SubsetRequest {
   std::size_t writes = 0;
-  /// each: flags of the writes of one kind; neither none nor all.
+  /// Each has flags for the writes of one kind: some, but not all.
   std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  /// each: flags of the writes on one disk; neither none nor all.
+  /// Each has flags for the writes on one disk: some, but not all.
   std::vector<std::vector<std::uint8_t>> disks = {};
 };
 

@@ -1,4 +1,4 @@
-// Compares states of two disks on one power cord with brute force. Each disk loses its own
+// Tests states of two disks on one power cord against brute force. Each disk loses its own
 // unflushed writes at one cut, and a flush covers only its own disk.
 #include <gtest/gtest.h>
 
@@ -207,7 +207,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        if (one.device == 0) continue;  // the physical sector of the log is two sectors
+        if (one.device == 0) continue;  // the log's physical sector is two sectors
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
         EXPECT_TRUE(from == one.lba || from % 2 == 0) << found.name;

@@ -1,5 +1,5 @@
-// Sources of states built from the host's writes: prefix, lose-all, reorder, torn, lying-flush
-// (state_source.h).
+// Sources of states that are built from the host's writes: prefix, lose-all, reorder, torn,
+// lying-flush (state_source.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class JointCut {
   struct Unflushed {
     const RecordedWrite* write = nullptr;  ///< the write, owned by the run
     std::size_t part = 0;                  ///< index into context.chosen of the write's device
-    std::size_t place = 0;                 ///< index into the unflushed writes of that device
+    std::size_t place = 0;                 ///< index into that device's unflushed writes
   };
   const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order
 
-  /// Returns the digest of one device's content, or the combined digest of several. `kept` has one
+  /// Returns the digest of one device's contents, or the combined digest of several. `kept` has one
   /// flag for each unflushed write; `torn` refers to one of them.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
                                std::optional<TornPart> torn = {});
@@ -82,7 +82,8 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-constexpr std::size_t kBatchMax = 1024;  ///< states generated at one visit of a cut
+/// maximum number of states generated at one visit of a cut
+constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
 
@@ -126,7 +127,7 @@ Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t 
 
 // ---- many states per cut
 
-/// Visits cuts in rounds. Each round takes twice as many states of a cut as the previous one.
+/// Visits cuts in rounds. Each round takes twice as many states from a cut as the previous one.
 class RoundsSource : public StateSource {
  public:
   Result<std::optional<Candidate>> next() override {
@@ -147,7 +148,7 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states after them.
+  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states beyond them.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -160,8 +161,8 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Returns the most promising cuts: cuts with the most unflushed writes (just before a promise is
-/// made), and cuts with the most promises (after marks).
+/// Returns the most promising cuts: those with the most unflushed writes (just before a promise is
+/// made), and those with the most promises (after marks).
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -285,7 +286,8 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
-    add([&](std::size_t i, const RecordedWrite& write) {  // continues where the preceding one ended
+    /// continues where the previous write ended
+    add([&](std::size_t i, const RecordedWrite& write) {
       return i > 0 && unflushed[i - 1].part == unflushed[i].part &&
              unflushed[i - 1].write->lba + unflushed[i - 1].write->sectors == write.lba;
     });
@@ -298,14 +300,15 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut -> its place in the order
+  /// maps a cut to its place in the order
+  std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 
 /// The n-th way to tear a write into units, out of 4 * (units - 1) + 2 * max(0, units - 2). Halves
 /// come first, then the ends, then single units in the middle. The odd ways also lose all other
 /// unflushed writes.
 struct Tear {
-  std::uint64_t first = 0, count = 0;  ///< units that are new
+  std::uint64_t first = 0, count = 0;  ///< new units
   bool others_lost = false;
 };
 std::uint64_t tears(std::uint64_t units) {
@@ -414,7 +417,7 @@ class TornSource final : public RoundsSource {
   }
 
   const SourceContext& context_;
-  std::vector<std::uint64_t> units_;  ///< size of a physical sector of each chosen device
+  std::vector<std::uint64_t> units_;  ///< physical sector size of each chosen device
   double space_ = 0;
   std::string bound_, left_out_;
 };

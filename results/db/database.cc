@@ -85,8 +85,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Checks the folder of a new file, because SQLite would report a file that it cannot create as
-/// missing.
+/// Checks a new file's folder, because SQLite would report a file that it cannot create as missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -183,8 +182,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Inserts the load of a measured phase. Other phases are skipped, because a campaign of thousands
-/// of trials does not need their load.
+/// Inserts the load during a measured phase. Other phases are skipped, because a campaign of
+/// thousands of trials does not need their load.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(
@@ -419,7 +418,7 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // Only the checkpoint reports a full disk; if changing journal_mode fails, it leaves the mode
+  // Only the checkpoint reports a full disk; if the change of journal_mode fails, the mode stays
   // unchanged.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));

@@ -1,9 +1,9 @@
 #pragma once
 // The results database: SQLite in WAL mode with foreign keys. The schema is in the numbered .sql
-// files of this folder.
+// files in this folder.
 //
 // In one process, only one campaign at a time opens a database for writing. Several processes may
-// write; each trial is one transaction. A database of an older schema version is migrated when it
+// write; each trial is one transaction. A database with an older schema version is migrated when it
 // is opened for writing. A newer or damaged one, or a file that is not a database, is rejected and
 // not changed.
 
@@ -38,14 +38,14 @@ struct LatencyBucket {
   std::int64_t count = 0;
 };
 
-/// The load of the first device in an interval of a phase.
+/// The first device's load in an interval of a phase.
 struct LoadRecord {
-  double begin_ms = 0, end_ms = 0;  ///< model time from the start of the phase
+  double begin_ms = 0, end_ms = 0;  ///< model time since the start of the phase
   std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
-  double inside = 0;  ///< mean number of requests inside
+  double inside = 0;  ///< mean number of requests in the device
 };
 
-/// Figures of a phase for a device other than the first.
+/// A phase's figures for a device other than the first.
 struct DevicePhaseRecord {
   std::string name;
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0,
@@ -54,12 +54,12 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// A metric of a phase whose job has a fixed duration, in seconds. Such phases differ in the amount
-/// of work done instead of the time.
+/// A metric for a phase whose job has a fixed duration, in seconds. Such phases differ in the
+/// amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-// Verdicts of trials that measure: benchmarks, experiments and surveys. Other verdicts are those of
-// the oracle.
+// Verdicts of trials that measure: benchmarks, experiments and surveys. All other verdicts are the
+// oracle's.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 
@@ -69,7 +69,7 @@ struct MetricRecord {
   double value = 0;
 };
 
-/// Figures of the guest's block layer for the same requests, from /proc/diskstats.
+/// The guest's block layer figures for the same requests, from /proc/diskstats.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -78,9 +78,9 @@ struct GuestDiskRecord {
 /// A phase of a benchmark's workload.
 struct MeasureRecord {
   std::string label;
-  bool measured = true;  ///< false: preparation or verification
+  bool measured = true;  ///< false for preparation or verification
   double elapsed_ms = 0;
-  std::optional<double> quiescent_ms;  ///< nullopt: not waited for
+  std::optional<double> quiescent_ms;  ///< nullopt if the trial did not wait for it
   double user_ms = 0, system_ms = 0;
   double device_busy_ms = 0;  ///< busy time of the busiest device, during elapsed_ms
   std::string operation;
@@ -108,18 +108,18 @@ struct IoRecord {
   std::int64_t lba = 0, sectors = 0;
   std::string op;  ///< one of read, write, flush, media
   std::optional<double> response_us;
-  std::int64_t device = 0;  ///< ordinal of the device
+  std::int64_t device = 0;  ///< the device's ordinal
 };
 
 struct DeviceRecord {
   std::string name, profile;
   std::int64_t sectors = 0;
-  std::optional<std::int64_t> parent;  ///< ordinal of the device above
+  std::optional<std::int64_t> parent;  ///< ordinal of the device above this one
 };
 
 struct IncidentRecord {
   std::int64_t at_ns = 0;
-  std::int64_t device = 0;  ///< ordinal of the device
+  std::int64_t device = 0;  ///< the device's ordinal
   std::string text;
 };
 
@@ -133,15 +133,15 @@ struct ArtefactRecord {
   std::int64_t bytes = 0;
 };
 
-/// The coverage of a strategy (plugin/states/state_enumerator.h).
+/// A strategy's coverage (plugin/states/state_enumerator.h).
 struct CoverageRecord {
   std::string strategy;
   double space = 0;
   std::int64_t generated = 0, distinct_states = 0, checked = 0;
-  std::string bound;  ///< describes the omitted states; empty if none
+  std::string bound;  ///< describes the omitted states; empty if no states were omitted
 };
 
-/// The result of checking a failure again.
+/// The result of checking a failure a second time.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
@@ -159,7 +159,7 @@ struct CrashStateRecord {
   std::optional<FailureRecord> failure;
 };
 
-/// The total time of a step over all states of a trial.
+/// The total time that a step took over all states of a trial.
 struct StepTimeRecord {
   std::string step;
   std::int64_t count = 0;
@@ -197,7 +197,7 @@ struct TrialRecord {
   std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
-  /// Required outcome of a control: lose, damage, keep, keep-after-fsck.
+  /// The outcome required of a control: lose, damage, keep, keep-after-fsck.
   std::optional<std::string> control;
   std::string variant;
   std::vector<CoverageRecord> coverage;  ///< explored trials only; otherwise empty
@@ -207,10 +207,11 @@ struct TrialRecord {
   std::optional<std::int64_t> repetition;  ///< benchmarks only; otherwise nullopt
   /// For example "files=1000 users=4"; scale is exact, scaled or custom.
   std::string parameters, scale;
-  std::optional<double> host_busy;  ///< share of the CPU used by other processes during the trial
+  /// fraction of the CPU used by other processes during the trial
+  std::optional<double> host_busy;
 };
 
-/// A number of an experiment and the corresponding number of the paper.
+/// A number from an experiment and the paper's corresponding number.
 struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
@@ -219,15 +220,16 @@ struct ClaimNumberRecord {
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
-  std::string kind = "paper";   ///< class of the rule: paper, ours, arithmetic, calibrated
-  std::int64_t executions = 1;  ///< executions with different seeds; 0: none depends on a seed
+  std::string kind = "paper";  ///< the rule's class: paper, ours, arithmetic, calibrated
+  /// executions with different seeds; 0 if no number depends on a seed
+  std::int64_t executions = 1;
 };
 /// Prefix of the names of tables that the report draws as heat maps. A row consists of its group,
 /// its name, and then multiples of the row's best value. A multiple is written "1.23". kUnbeaten
 /// follows it if no other value is better; "-" means that the value is missing.
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
-/// A cell of an experiment's table; tables are stored row by row.
+/// A cell in an experiment's table; tables are stored row by row.
 struct ClaimTableRecord {
   std::string claim, name, title;
   std::int64_t line = 0;
@@ -258,18 +260,18 @@ class Database {
   Database& operator=(Database&&) noexcept;
   ~Database();
   /// Moves the write-ahead log into the database file, so that this file alone is the database, and
-  /// closes it. The destructor also closes the database, but it keeps a log that cannot be moved
-  /// and reports no error. REQUIRES: no open statements. Fails if the disk is full, or if another
-  /// process uses the database.
+  /// closes it. The destructor also closes the database, but if the log cannot be moved, it keeps
+  /// the log and reports no error. REQUIRES: no open statements. Fails if the disk is full, or if
+  /// another process uses the database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);
-  /// Returns the newest run with this digest and without finished_at, for --resume.
+  /// Returns the newest run that has this digest and no finished_at, for --resume.
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
-  /// Returns the newest run with this digest, finished or not.
+  /// Returns the newest run that has this digest, finished or not.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials with this verdict and returns the number of deleted trials. If any
-  /// were deleted, the run becomes unfinished.
+  /// Deletes the run's trials that have this verdict and returns the number deleted. If any were
+  /// deleted, the run becomes unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.
@@ -277,8 +279,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Updates the number of planned trials of a resumed run. This matters for a merged run, whose
-  /// number covers only the merged shards.
+  /// Updates a resumed run's number of planned trials. This matters for a merged run, whose number
+  /// covers only the merged shards.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

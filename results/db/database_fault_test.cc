@@ -61,8 +61,8 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// A process is killed repeatedly at random points of its work, and the next process resumes the
-/// work. Each trial must exist exactly once with all its rows.
+/// A process is killed repeatedly at random points in its work, and the next process resumes that
+/// work. Each trial must exist exactly once, with all its rows.
 TEST_F(DatabaseFault, Kill9DoesNotLoseOrDuplicateFinishedTrials) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {

@@ -196,7 +196,7 @@ TEST_F(DatabaseTest, AFailingRowInTheMiddleRollsBackTheTrial) {
     EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0)
         << table;
   }
-  must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database stays usable
+  must(db.record_trial(run, some_trial("ext4/d/w/0")));  // the database is still usable
 }
 
 TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForAnExistingRun) {

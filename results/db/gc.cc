@@ -86,7 +86,8 @@ class Remover {
           ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // With O_DIRECTORY, open() fails on a link as on any other file that is not a folder.
+        // With O_DIRECTORY, open() fails on a link as it does on any other file that is not a
+        // folder.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or a link"
                                   : steps[i] + ": " + reason_of(errno));
@@ -109,7 +110,7 @@ class Remover {
   }
 
  private:
-  /// Removes empty folders, from the deepest up to the artefacts' folder.
+  /// Removes empty folders, from the deepest up to the artefacts folder.
   void remove_empty(const std::vector<Folder>& folders,
                     const std::vector<std::string>& steps) const {
     for (std::size_t i = folders.size(); i-- > 0;) {
@@ -164,7 +165,7 @@ class Collection {
   }
 
  private:
-  /// Removes the file of a row. Returns false if the row must be kept.
+  /// Removes the file of one row. Returns false if the row must be kept.
   bool remove_file(const Candidate& each) {
     const auto steps = steps_of(each.path);
     if (!steps) {

@@ -2,10 +2,10 @@
 // Removes old artefacts, such as recordings and consoles. The rows of their trials stay.
 //
 // Paths in a database are untrusted. Only regular files below a folder `*.artefacts` in the
-// database's folder are removed. Each folder of a path is opened without following links, and the
+// database's folder are removed. Each folder in a path is opened without following links, and the
 // file is removed by name in the last opened folder. Any other path is reported, and its row is
-// kept. Files are removed first, then their rows in one transaction, so an interrupted gc is
-// completed by the next one.
+// kept. Files are removed first, then their rows in one transaction, so the next gc completes an
+// interrupted one.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@
 namespace headcrash::db {
 
 struct GcOptions {
-  std::int64_t older_than_days = 30;  ///< age by the start of the trial; 0: all
-  /// Keeps artefacts of trials that failed or have a failed crash state.
+  std::int64_t older_than_days = 30;  ///< age, measured from the start of the trial; 0 for all
+  /// Keeps artefacts of trials that failed or that have a failed crash state.
   bool keep_failures = false;
   bool dry_run = false;  ///< only reports
   std::string now;       ///< ISO 8601, UTC: "2026-03-14T09:26:53Z"

@@ -43,7 +43,7 @@ ShardedDigest split_digest(const std::string& digest) {
   return good ? split : ShardedDigest{.base = digest};
 }
 
-/// A run of the merged database, while the merge is in progress.
+/// A run in the merged database, while the merge is in progress.
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
@@ -53,7 +53,7 @@ struct MergedRun {
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  /// Database and shard that are already included.
+  /// The database and shard that are already included.
   std::map<std::pair<std::size_t, unsigned>, bool> from;
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
@@ -84,7 +84,7 @@ Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) 
   return values;
 }
 
-/// Returns all tables except `run`, each after the tables that it refers to.
+/// Returns all tables except `run`, each after the tables to which it refers.
 Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   TRY(auto names, texts(handle,
                         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'run' AND "
@@ -299,8 +299,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path relative to the folder of `database` to a path relative to the merged
-  /// database's folder.
+  /// Converts a path that is relative to the folder of `database` to one that is relative to the
+  /// merged database's folder.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -332,12 +332,13 @@ class Merge {
   }
 
   Database output_;
-  fs::path folder_;  ///< folder of the merged database
+  fs::path folder_;  ///< the merged database's folder
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
   std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, by table
-  std::unordered_map<std::int64_t, fs::path> origin_;  ///< source database of each merged trial
+  /// the database from which each merged trial comes
+  std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
 };
 

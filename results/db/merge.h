@@ -27,17 +27,19 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  std::size_t doubled_runs = 0;  ///< experiments in several databases, each counted once
-  std::size_t doubled = 0;       ///< trials already in an earlier database, with the same verdict
-  std::size_t artefacts_missing = 0;  ///< files missing at the path in their database
+  /// number of experiments that are in several databases; each counts once
+  std::size_t doubled_runs = 0;
+  /// number of trials already in an earlier database, with the same verdict
+  std::size_t doubled = 0;
+  std::size_t artefacts_missing = 0;  ///< number of files missing at the path in their database
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with
   /// different versions".
   std::vector<std::string> remarks;
 };
 
 /// Creates `output` completely or not at all; it must not exist. Fails if a database cannot be
-/// read, has another schema, or is listed twice, or if two databases have a trial with different
-/// verdicts.
+/// read, has another schema, or is listed twice, or if two databases have the same trial with
+/// different verdicts.
 Result<MergeOutcome> merge_databases(const std::vector<std::filesystem::path>& inputs,
                                      const std::filesystem::path& output);
 

@@ -18,7 +18,7 @@ namespace headcrash::db {
 inline constexpr std::int64_t kApplicationId = 0x68637231;
 
 struct Migration {
-  int version = 0;  ///< version of the file after the migration
+  int version = 0;  ///< the file's version after the migration
   std::string sql;
 };
 
@@ -26,11 +26,11 @@ struct Migration {
 std::vector<Migration> known_migrations();
 
 enum class FileState { fresh, older, current };
-/// Determines the version and state of a file without changing it. Fails if the file is not a
-/// database, belongs to another program, is damaged, or was made by a newer headcrash.
+/// Determines a file's version and state without changing it. Fails if the file is not a database,
+/// belongs to another program, is damaged, or was made by a newer headcrash.
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest);
 
-/// Migrates the file to the newest version. Another process may do the same concurrently: the
+/// Migrates the file to the newest version. Another process may be doing so at the same time: the
 /// version is read again under the write lock.
 Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
                      const std::vector<Migration>& migrations);

@@ -1,5 +1,5 @@
 #pragma once
-// Conversion of SQLite errors to Errors that name the file and suggest a remedy.
+// Converts SQLite errors to Errors that name the file and suggest a remedy.
 
 #include <filesystem>
 #include <string>
@@ -10,7 +10,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-/// Returns the last error of `handle`. `doing` names the operation if the error code alone is not
+/// Returns `handle`'s last error. `doing` names the operation if the error code alone is not
 /// sufficient ("recording trial x"); it may be empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 

@@ -33,7 +33,7 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// Like bind(), for rows whose columns are known only at run time.
+  /// Like bind(), but for rows whose columns are known only at run time.
   Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
     int index = 0;
@@ -71,7 +71,7 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
-  /// Returns the value unchanged; a blob reads as text.
+  /// Returns the value unchanged, except that a blob reads as text.
   Value value(int column) const;
 
  private:
@@ -106,16 +106,16 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind; step() reports it
+  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind; reported by step()
 };
 
-/// Runs SQL statements without parameters or results.
+/// Runs SQL statements that have no parameters and no results.
 Result<void> execute(sqlite3* handle, const std::string& sql);
 /// Returns the first column of the first row.
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
 
-/// A write transaction. It takes the write lock at once, so that concurrent processes wait instead
-/// of failing half way. Rolls back unless committed.
+/// A write transaction. It takes the write lock at once, so that concurrent processes wait rather
+/// than fail half way. Rolls back unless committed.
 class Transaction {
  public:
   static Result<Transaction> begin(sqlite3* handle);

@@ -1,4 +1,4 @@
-// Selects the page by the kind of the run (report.h).
+// Selects the page by the run's kind (report.h).
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -18,11 +18,11 @@
 namespace headcrash::report {
 namespace {
 
-// Converts the cells of a campaign to cases for continuous integration.
+// Converts a campaign's cells to cases for continuous integration.
 
-constexpr std::size_t kTrialsShown = 5;  // for each cell
+constexpr std::size_t kTrialsShown = 5;  // maximum number for each cell
 
-/// Describes the first trials of a cell that did not keep their promises.
+/// Describes a cell's first trials that did not keep their promises.
 std::string failed_trials(const Facts& facts, const Cell& cell) {
   std::string text;
   std::size_t shown = 0;
@@ -59,7 +59,7 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
 
 /// Returns a case for each cell, grouped by file system. A case is failed if a trial has an
 /// unexpected result or a control did not show its required result. It is an error if trials ended
-/// with an error of the laboratory, and skipped if nothing is promised.
+/// because the laboratory failed, and skipped if nothing is promised.
 std::vector<CiCase> campaign_cases(const Facts& facts) {
   std::vector<CiCase> cases;
   cases.reserve(facts.cells.size());
@@ -158,7 +158,7 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
                                   {"rules_undecided", experiment.undecided}}};
 }
 
-/// Writes the page of a survey. The cells of a survey are measured but have no verdict.
+/// Writes a survey's page. A survey's cells are measured but have no verdict.
 template <typename Survey>
 Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
   if (!report) return forward_error(report);

@@ -1,7 +1,8 @@
 #pragma once
-// Writes the report of a results database as one self-contained HTML file: results, their
-// certainty, and the query behind each table. Plots are SVG by gnuplot, embedded in the page. A
-// benchmark can be compared with an earlier one and written as CSV, JSON, JUnit XML and plain text.
+// Writes the report for a results database as one self-contained HTML file: results, their
+// certainty, and the query behind each table. Plots are SVG made by gnuplot, embedded in the page.
+// A benchmark can be compared with an earlier one and written as CSV, JSON, JUnit XML and plain
+// text.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,7 @@ namespace headcrash::report {
 /// The earlier benchmark with which to compare.
 struct BaselineOptions {
   std::filesystem::path database;
-  /// Run of the baseline; default: the newest benchmark in its database.
+  /// the baseline's run; default: the newest benchmark in its database
   std::optional<std::int64_t> run;
   double tolerance = 0.05;  ///< smaller changes are ignored
 };
@@ -33,10 +34,10 @@ struct ReportResult {
   std::filesystem::path page;
   std::int64_t run = 0, trials = 0;
   std::int64_t unexpected = 0;  ///< trials whose verdict differs from the adapter's promise
-  std::size_t regressions = 0;  ///< cells that became worse since the baseline
-  std::size_t failed = 0;       ///< number of a benchmark's trials without a result
+  std::size_t regressions = 0;  ///< number of cells that became worse since the baseline
+  std::size_t failed = 0;       ///< number of a benchmark's trials that have no result
   std::string text;             ///< for the terminal; empty for experiments and surveys
-  std::vector<CiCase> cases;    ///< cases of a benchmark or a campaign
+  std::vector<CiCase> cases;    ///< the cases of a benchmark or a campaign
   nlohmann::json summary;       ///< all results, for other programs
 };
 
@@ -51,10 +52,10 @@ struct Summary {
       systems;  ///< for the terminal: status line, notes, and the table of the file systems
 };
 
-/// Returns the cases of a campaign. Fails if there is no such run.
+/// Returns a campaign's cases. Fails if there is no such run.
 Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the figures of a campaign's page. Fails if there is no such run or the database is
+/// Returns the figures on a campaign's page. Fails if there is no such run or the database is
 /// empty.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 

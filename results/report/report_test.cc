@@ -1,4 +1,4 @@
-// The complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html);
+// Tests the complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html);
 // HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
 #include "results/report/report.h"
 
@@ -322,7 +322,7 @@ TEST_F(ReportTest, WritesAPageForViewing) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// Returns the work of SQLite's virtual machine for the report of one cell, in thousands of
+/// Returns how much work SQLite's virtual machine does to report one cell, in thousands of
 /// instructions.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
@@ -341,7 +341,7 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
   return thousands;
 }
 
-/// Checks that a further trial costs as much as the previous ones, whatever the number of its
+/// Checks that an additional trial costs as much as the previous ones, whatever the number of its
 /// sampled requests. A report of 10 000 trials therefore takes seconds.
 TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
@@ -357,8 +357,8 @@ TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
       << "trials with ten times as many requests";
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time of the report of a campaign with that many
-/// trials. A tenth of them lose data.
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that the report takes on a campaign with
+/// that many trials. A tenth of them lose data.
 TEST_F(ReportTest, MeasuresTheTimeOfALargeCampaign) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";

@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of repeated measurements of one cell, with confidence intervals.
+// Statistics for repeated measurements of one cell, with confidence intervals.
 //
 // Intervals come from the bootstrap: the sample is redrawn with replacement kResamples times, and
 // the middle `confidence` of the means is kept (Efron & Tibshirani, An Introduction to the
@@ -31,7 +31,7 @@ struct Summary {
   std::size_t count = 0;
   double median = 0, mean = 0, least = 0, greatest = 0;
   double deviation = 0;  ///< standard deviation of the sample (n - 1); 0 for one value
-  std::optional<Interval> mean_interval;  ///< nullopt for fewer than three values
+  std::optional<Interval> mean_interval;  ///< nullopt if there are fewer than three values
   /// Indices of values outside Tukey's fences: beyond the quartiles by more than 1.5 times the
   /// interquartile range. They are reported, never excluded.
   std::vector<std::size_t> outliers;
@@ -40,20 +40,20 @@ struct Summary {
 /// REQUIRES: at least one value, all finite.
 Summary summarise(std::span<const double> values, std::uint64_t seed = 1);
 
-/// Returns the value below which the given share of the sample lies, with linear interpolation
+/// Returns the value below which the fraction `share` of the sample lies, with linear interpolation
 /// (type 7 of Hyndman & Fan, 1996).
 double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 
-/// The change of a measurement from a baseline. Smaller values are better, as for times; for rates,
-/// pass the reciprocals.
+/// A measurement's change from a baseline. Smaller values are better, as for times; for rates, pass
+/// the reciprocals.
 struct Comparison {
   /// The ratio now / baseline: of the means or, for pairs, the geometric mean of their ratios.
   double ratio = 1;
-  std::optional<Interval> interval;  ///< nullopt for fewer than three values on a side
+  std::optional<Interval> interval;  ///< nullopt if either side has fewer than three values
   /// Two-sided probability that equal quantities would show a difference at least this large, by
-  /// Student's t test of the logarithms (paired for pairs; otherwise Welch's test, with its degrees
+  /// Student's t test on the logarithms (paired for pairs; otherwise Welch's test, with its degrees
   /// of freedom rounded down). Unset if `interval` is unset.
   std::optional<double> p;
   Change change = Change::cannot_tell;
@@ -65,8 +65,8 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values (the same repetition of an interleaved run). Pairing removes the effects
-/// common to both values of a pair. REQUIRES: equal counts.
+/// Compares paired values (the same repetition of an interleaved run). Pairing removes effects that
+/// both values of a pair share. REQUIRES: equal counts.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 
@@ -83,7 +83,7 @@ void correct_for_number(std::span<Comparison* const> family);
 
 struct PairComparison {
   std::size_t first = 0, second = 0;
-  Comparison comparison;  ///< the second compared with the first
+  Comparison comparison;  ///< the second, compared with the first
 };
 /// Calls compare(i, j) for all i < j < `count`, and corrects for their number.
 std::vector<PairComparison> compare_all_pairs(
@@ -92,7 +92,7 @@ std::vector<PairComparison> compare_all_pairs(
 /// Estimates from the current spread how many repetitions are needed in total until the interval of
 /// the mean is within `relative` on either side. The result is between `values.size()` and `most`;
 /// for fewer than three values it is three. Three values estimate the spread poorly, so call the
-/// function again as values arrive.
+/// function again as more values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

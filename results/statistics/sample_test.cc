@@ -42,7 +42,7 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
   EXPECT_DOUBLE_EQ(quantile(values, 0.25), 17.5);
 }
 
-/// Checks that one seed reproduces the interval and that another seed gives a similar one.
+/// Checks that one seed reproduces the interval and that a different seed gives a similar one.
 TEST(Bootstrap, IsReproducibleBySeed) {
   const std::vector<double> values = {9, 12, 10, 11, 13, 8, 10, 12};
   const auto one = summarise(values, 1).mean_interval;
@@ -152,8 +152,8 @@ TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
   EXPECT_EQ(all[5].change, Change::same) << "not in the family";
 }
 
-/// Checks that at most 5 % of contests between equals find a difference; a third would without the
-/// correction.
+/// Checks that at most 5 % of contests between equals find a difference; without the correction, a
+/// third would.
 TEST(CorrectForNumber, SeldomSeparatesEquals) {
   constexpr std::size_t kContests = 100, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);

@@ -1,4 +1,4 @@
-// The checker (image.h). It checks blocks, directories, names and link counts.
+// The checker (image.h), which checks blocks, directories, names and link counts.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Mount, commits and unmount (store.h, FORMAT.md).
+// Mounts, commits and unmounts (store.h, FORMAT.md).
 #include <algorithm>
 #include <cerrno>
 
@@ -42,8 +42,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Encodes all named inodes. Each fsync writes the whole table, even with a hundred thousand
-/// inodes; the format is kept simple at this cost.
+/// Encodes all named inodes. Each fsync writes the whole table, even if there are a hundred
+/// thousand inodes; this is the price of a simple format.
 std::vector<std::byte> Store::table() const {
   std::vector<const CoreInode*> named;
   for (const auto& [number, inode] : inodes_)

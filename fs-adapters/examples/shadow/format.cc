@@ -1,4 +1,4 @@
-// Encoding of headers and tables (format.h).
+// Encodes and decodes headers and tables (format.h).
 #include "fs-adapters/examples/shadow/format.h"
 
 #include <fmt/format.h>

@@ -26,7 +26,7 @@ inline constexpr InodeNumber kRootInode = 2;
 inline constexpr std::array<std::uint64_t, 2> kHeaderSectors{0, 8};
 inline constexpr std::uint64_t kFirstTableSector = 16;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 30U;
-/// Size of an inode record without block addresses.
+/// Size of an inode record, excluding block addresses.
 inline constexpr std::size_t kRecordBytes = 56;
 inline constexpr std::size_t kPointerBytes = 8;
 

@@ -1,4 +1,4 @@
-// Tests of the on-disk format: encoding, decoding, and rejection of invalid input.
+// Tests the on-disk format: encoding, decoding, and rejection of invalid input.
 #include "fs-adapters/examples/shadow/format.h"
 
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST(Format, TableThatDoesNotMatchItsHeaderIsRejected) {
   EXPECT_NE(state.error().message().find("table"), std::string::npos);
 }
 
-/// Creates each kind of finding.
+/// Creates one finding of each kind.
 TEST(Check, ReportsEachKindOfFinding) {
   struct Case {
     FindingKind kind;

@@ -1,4 +1,4 @@
-// Reader of an image (image.h).
+// Reads an image (image.h).
 #include "fs-adapters/examples/shadow/image.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Reader and checker of an unmounted image. They share only the format with the mounted file
+// Reader and checker for an unmounted image. They share only the format with the mounted file
 // system.
 
 #include "fs-adapters/examples/shadow/format.h"
@@ -36,19 +36,19 @@ class Image final : public adapters::ImageReader {
   State state_;
 };
 
-/// Every kind is damage: a power cut leaves no residue, so each finding indicates a defect or a
-/// broken disk.
+/// Every kind of finding is damage: a power cut leaves no residue, so each finding indicates a
+/// defect or a broken disk.
 enum class FindingKind : std::uint8_t {
   block,      ///< a block has two owners, or is beyond the end of its file
   directory,  ///< a directory has an invalid or missing block
   /// A name refers to a free inode, has the wrong type, or is the second name of a directory.
   name,
-  links,        ///< an inode has a wrong link count
+  links,        ///< an inode's link count is wrong
   unreachable,  ///< an inode has no name
 };
 adapters::FindingKind kind_of(FindingKind kind);
 
-/// Returns a checker that repairs nothing, since the disk has no redundant data. repair() reports
+/// Returns a checker that repairs nothing, because the disk has no redundant data. repair() reports
 /// findings as `unrepaired`.
 std::unique_ptr<adapters::ImageChecker> make_checker();
 

@@ -74,7 +74,8 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =
-        geometry.block_sectors() + 1;  // a block and its share of the tables, rounded up
+        /// a block and the part of the tables that it needs, rounded up
+        geometry.block_sectors() + 1;
     geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
         std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));
   }

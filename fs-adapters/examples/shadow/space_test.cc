@@ -1,4 +1,4 @@
-// Tests of space and block states. A full disk can be changed and emptied, committed blocks are not
+// Tests space and block states. A full disk can be changed and emptied, committed blocks are not
 // overwritten, and the state is consistent after disk errors.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
@@ -104,7 +104,7 @@ TEST(Space, TruncatedContentDoesNotReappear) {
   bench::expect_clean(*disk);
 }
 
-/// Lets disk requests of each kind fail, then retries.
+/// Makes disk requests of each kind fail, then retries.
 TEST(Errors, LeaveThePreviousOrTheNextState) {
   const auto plain = bench::make_disk(1 << 20, {});
   const Geometry geometry = Image::open(*plain)->header().geometry;

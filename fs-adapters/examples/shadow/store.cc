@@ -1,4 +1,4 @@
-// Inodes and blocks in memory (store.h).
+// The in-memory inodes and blocks (store.h).
 #include "fs-adapters/examples/shadow/store.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace headcrash::shadow {
 namespace {
 
-// The store stops if unwritable blocks exceed this share of the cache.
+// The store stops if unwritable blocks exceed this fraction of the cache.
 constexpr std::uint64_t kShareOfFailures = 4;
 
 }  // namespace
@@ -74,7 +74,7 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// Releases the last reference to an inode without a name. No table contains it, so nothing is
+/// Releases the last reference to an inode that has no name. No table contains it, so nothing is
 /// written and no commit is needed.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);

@@ -100,7 +100,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  /// Commits: afterwards the state in memory is on the disk. Must not be called within an
+  /// Commits: on return, the state in memory is on the disk. Must not be called within an
   /// operation.
   VfsResult<void> sync();
   /// Syncs everything and marks the disk clean. Afterwards, only space() and the destructor may be

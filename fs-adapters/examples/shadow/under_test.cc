@@ -1,4 +1,4 @@
-// Registration of shadow (under_test.h): promises, systems and lab disks.
+// Registers shadow (under_test.h): promises, systems and lab disks.
 #include "fs-adapters/examples/shadow/under_test.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Fixture for tests of the mounted file system: a disk in memory with a log of its writes, a small
+// Fixture for tests of the mounted file system: an in-memory disk with a log of its writes, a small
 // operating system in virtual time, and the file system.
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ struct BlockRequest {
   std::uint32_t sectors = 0;
   std::span<std::byte> into;        ///< destination of a read; valid until completion
   std::span<const std::byte> data;  ///< source of a write; valid until completion
-  /// For a write, the kind of its content in the numbering of its file system
+  /// For a write, the kind of its content, as numbered by its file system
   /// (adapters::FileSystemType::block_kinds()); 0 means other. Only tracers see it
   /// (DiskTracer::issued); devices do not.
   std::uint8_t kind = 0;
@@ -29,9 +29,9 @@ class BlockDone {
   virtual void done(model::Status status) = 0;
 };
 
-/// Interface of a disk to its driver. Durability, overlapping requests and TRIM behave as in
+/// A disk's interface to its driver. Durability, overlapping requests and TRIM behave as in
 /// model::Device. Errors are reported through the status passed to done(). All calls come from the
-/// executor's thread. A real device may use other threads, but completes on this one.
+/// executor's thread. A real device may use other threads, but completes requests on this one.
 class BlockDevice {
  public:
   virtual ~BlockDevice() = default;

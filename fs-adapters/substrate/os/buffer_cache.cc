@@ -1,4 +1,4 @@
-// Finding, holding and evicting buffers (buffer_cache.h). Writing is in buffer_writes.cc.
+// Finds, holds and evicts buffers (buffer_cache.h). Writing is in buffer_writes.cc.
 #include "fs-adapters/substrate/os/buffer_cache.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ Buffer* BufferCache::State::find(const BufferKey& key) {
   return it == index.end() ? nullptr : it->second;
 }
 
-/// Returns a new buffer, locked by the calling fiber, with arbitrary content.
+/// Returns a new buffer with arbitrary content, locked by the calling fiber.
 Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::uint64_t lba,
                                    std::size_t bytes) {
   std::size_t slot = slots.size();
@@ -92,7 +92,7 @@ void BufferCache::State::destroy(Buffer& buffer) {
   free_slots.push_back(slot);
 }
 
-/// Removes the buffer from the index; it can no longer be found.
+/// Removes the buffer from the index, so that it can no longer be found.
 void BufferCache::State::forget(Buffer& buffer) {
   if (buffer.forgotten) return;
   set_clean(buffer);
@@ -104,7 +104,7 @@ void BufferCache::State::forget(Buffer& buffer) {
   buffer.forgotten = true;
 }
 
-/// Must follow any change of the buffer's state. Adds the buffer to the clean list, removes it from
+/// Must follow any change to the buffer's state. Adds the buffer to the clean list, removes it from
 /// that list, or destroys it. The reference may dangle afterwards.
 void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
@@ -276,7 +276,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
       return {*this, *buffer};
     }
     s.make_room(bytes);
-    if (s.find(key) != nullptr) continue;  // another fiber has created it in the meantime
+    if (s.find(key) != nullptr) continue;  // another fiber has created it since
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
     std::ranges::fill(made.bytes, std::byte{0});
@@ -296,12 +296,12 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    if (find(key) == nullptr)
-      return nullptr;  // otherwise another fiber has created it in the meantime
+    if (find(key) == nullptr) return nullptr;  // otherwise, another fiber has created it since
   }
 }
 
-/// Reads an uncached block, for which there is room, from the disk. Returns null if the read fails.
+/// Reads an uncached block from the disk; there must be room for it. Returns null if the read
+/// fails.
 Buffer* BufferCache::State::read_missing(const BufferKey& key, Content content, std::uint64_t lba,
                                          std::size_t bytes, model::Status& status) {
   ++counters.misses;

@@ -58,18 +58,18 @@ namespace headcrash::os {
 /// The name of a buffer. Object 0 is the disk itself, whose blocks are named by address.
 struct BufferKey {
   std::uint64_t object = 0;  ///< inode number
-  std::int64_t block = 0;    ///< logical block; negative for metadata of the object
+  std::int64_t block = 0;    ///< logical block; negative for the object's metadata
   bool operator==(const BufferKey&) const = default;
   bool operator<(const BufferKey& other) const {
     return object != other.object ? object < other.object : block < other.block;
   }
 };
 
-/// Address of a buffer that has no place on the disk yet.
+/// Address of a buffer that does not have a place on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of content in a buffer. By default, only writes of metadata lock their buffers. Hooks
-/// also see data writes, because a pointer may have to wait until its data is on the disk.
+/// The kind of a buffer's content. By default, only metadata writes lock their buffers. Hooks also
+/// see data writes, because a pointer may have to wait until its data is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -104,8 +104,8 @@ struct Outgoing {
   std::uint64_t lba = 0;
   Content content = Content::metadata;
   std::span<std::byte> bytes;  ///< current bytes of the buffer
-  /// Bytes to send: those of the buffer unless a hook substitutes others. Must stay valid until
-  /// the call returns; they are copied.
+  /// Bytes to send: those of the buffer, unless a hook substitutes others. They must stay valid
+  /// until the call returns, and are copied.
   std::span<const std::byte> source;
   Ordering ordering;      ///< a hook may add to it
   std::uint8_t kind = 0;  ///< BlockRequest::kind; a hook may set it
@@ -116,38 +116,39 @@ struct Outgoing {
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;
-  /// Returns false to veto the write: the buffer stays dirty (a journal that has not committed
-  /// yet).
+  /// Returns false to veto the write; the buffer stays dirty (for example, because a journal has
+  /// not committed yet).
   virtual bool before_write(Outgoing& write) = 0;
   /// Called once for each write that before_write() permitted, in issue order per home, even if the
   /// buffer has been discarded since. If a hook substituted the bytes, the buffer stays in the
   /// cache until this returns; the hook must request its next write (mark_dirty), now or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
   /// Reports that a write has failed, so the block is not on the disk. Called after after_write()
-  /// reported the error, once the buffer is dirty again. Not called for discarded buffers.
+  /// has reported the error, once the buffer is dirty again. Not called for discarded buffers.
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
-/// Writes the buffers without a home.
+/// Writes the buffers that have no home.
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
-  /// Called when a fiber needs room for `bytes`, no buffer is clean, and dirty buffers without a
-  /// home exist. It runs on that fiber, which may hold other buffers and locks of the file system.
-  /// The owner must not wait for a lock, nor call get(), read(), charge() or a flush. It may issue
-  /// gathered writes of buffers from try_hold(), wake its own fiber that will do so, or
-  /// release charged memory. Returns true if room has been or will be made: the caller then waits
-  /// for a completion, an uncharge or wake_room_waiters(), and asks again if there is still no
-  /// room. Returns false if nothing can be written now: the caller then exceeds the size of the
-  /// cache (over_bytes_most).
+  /// Called when a fiber needs room for `bytes`, no buffer is clean, and some dirty buffers have no
+  /// home. It runs on that fiber, which may hold other buffers and locks of the file system. The
+  /// owner must not wait for a lock, nor call get(), read(), charge() or a flush. It may issue
+  /// gathered writes of buffers from try_hold(), wake its own fiber that will do so, or release
+  /// charged memory. Returns true if room has been or will be made: the caller then waits for a
+  /// completion, an uncharge or wake_room_waiters(), and asks again if there is still no room.
+  /// Returns false if nothing can be written now: the caller then exceeds the size of the cache
+  /// (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
-  /// Writes all dirty buffers without a home of one object (null: all objects). Returns once they
-  /// are on the disk, or an error. Runs on the flushing fiber, which holds no buffer. May wait.
+  /// Writes all dirty buffers without a home that belong to one object (null: any object). Returns
+  /// once they are on the disk, or an error. Runs on the flushing fiber, which holds no buffer. May
+  /// wait.
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
-/// One piece of a gathered write: a buffer held by the calling fiber, or bytes of the owner (a
-/// summary), which are copied during the call. A multiple of 512 bytes.
+/// One piece of a gathered write: a buffer held by the calling fiber, or the owner's bytes (a
+/// summary), which are copied during the call. Its size is a multiple of 512 bytes.
 struct GatheredPart {
   HeldBuffer buffer = {};
   std::span<const std::byte> bytes = {};  ///< used if `buffer` is empty
@@ -155,25 +156,25 @@ struct GatheredPart {
 
 struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< limit for all buffers together
-  bool block_copy = false;         ///< -CB: write from private copies
+  bool block_copy = false;         ///< -CB: writes use private copies
   /// With -CB, the limit for all copies together, counted in pages of 4 KiB. Further writers wait
-  /// until others complete. 0: no separate limit.
+  /// until others complete. 0 for no separate limit.
   std::uint64_t copies_bytes = 0;
   /// Part of `bytes` that is protected for metadata: metadata beyond this amount is evicted before
-  /// any data, metadata below it only after all data. 0: evict the least recently used buffer of
-  /// either kind.
+  /// any data, metadata below it only after all data. If 0, the least recently used buffer of
+  /// either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
-  /// Part of `bytes` that is reserved for fibers with a RoomReserve, so that fibers that free
+  /// Part of `bytes` that is reserved for fibers that have a RoomReserve, so that fibers that free
   /// memory do not run out of it.
   std::uint64_t reserve_bytes = 0;
-  /// Limit for all charges together, which also count toward `bytes`.
+  /// Limit on all charges together, which also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
-  /// Charge the in-core structures of file systems (tree/inode_store.h). If false, they are not
-  /// counted.
+  /// Whether the in-core structures of file systems (tree/inode_store.h) are charged. If false,
+  /// they are not counted.
   bool structures_count = false;
-  std::uint32_t gathered_bytes_max = 4 << 20;  ///< limit of one gathered write
-  /// Limit of writes in flight. Each buffer of a gathered write counts.
+  std::uint32_t gathered_bytes_max = 4 << 20;  ///< maximum size of one gathered write
+  /// Limit on writes in flight. Each buffer in a gathered write counts.
   std::size_t writes_max = 1 << 20;
 };
 
@@ -181,10 +182,10 @@ struct BufferCacheCounters {
   std::uint64_t hits = 0, misses = 0;
   std::uint64_t sync_writes = 0, async_writes = 0, delayed_writes = 0;
   std::uint64_t forced_writes = 0;  ///< issued by a fiber that needed a buffer
-  std::uint64_t lock_waits = 0;     ///< waits for a buffer that was being written
+  std::uint64_t lock_waits = 0;     ///< times that a fiber waited for a buffer being written
   std::uint64_t gathered_writes = 0, gathered_buffers = 0;
-  std::uint64_t room_asked = 0;       ///< calls of BufferOwner::need_room()
-  std::uint64_t over_bytes_most = 0;  ///< maximum excess over the size
+  std::uint64_t room_asked = 0;       ///< number of calls to BufferOwner::need_room()
+  std::uint64_t over_bytes_most = 0;  ///< the most by which the cache has exceeded its size
 };
 
 class BufferCache {
@@ -195,22 +196,22 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null for none. It must outlive the cache, or be removed once no dirty buffer
-  /// without a home is left.
+  /// Sets the owner; null for no owner. It must outlive the cache, or be removed once every dirty
+  /// buffer has a home.
   void owner(BufferOwner* owner);
 
-  // The following run on a fiber. Lengths are multiples of 512 bytes.
-  /// Returns the cached block, or a new buffer of zeroes. For callers that overwrite the whole
-  /// block. A cached buffer with another home or length gets the new one; added bytes are zero. A
-  /// new buffer that is released unwritten is discarded.
+  // The following run on a fiber. Lengths are multiples of 512 bytes. Returns the cached block, or
+  // a new buffer of zeroes. For callers that overwrite the whole block. A cached buffer whose home
+  // or length differs gets the new one; added bytes are zero. A new buffer that is released
+  // unwritten is discarded.
   HeldBuffer get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Same, for blocks that another fiber may move (a cleaner, or after a failed write). Calls
-  /// `home` for the address once there is memory for the block; from then on the block must not be
-  /// moved. `home` must not wait. If it returns kUnassigned (unknown without waiting), read()
-  /// returns device_failed and reads nothing.
+  /// Like the above, but for blocks that another fiber may move (a cleaner, or after a failed
+  /// write). Calls `home` for the address once there is memory for the block; from then on the
+  /// block must not be moved. `home` must not wait. If it returns kUnassigned (not known without
+  /// waiting), read() returns device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
@@ -227,7 +228,7 @@ class BufferCache {
   /// hook vetoed the write and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
-  /// Marks the buffer clean with the new home `lba`. The owner has taken the bytes and writes them
+  /// Marks the buffer clean, with the new home `lba`. The owner has taken the bytes and writes them
   /// there.
   void moved(HeldBuffer buffer, std::uint64_t lba);
 
@@ -237,16 +238,17 @@ class BufferCache {
 
   /// Marks the buffer dirty and drops its home, if it has one.
   void write_unassigned(HeldBuffer buffer);
-  /// Returns the block only if it is cached and neither held nor being read; otherwise empty. Never
-  /// waits.
+  /// Returns the block only if it is cached and neither held nor being read; otherwise, returns an
+  /// empty handle. Never waits.
   HeldBuffer try_hold(const BufferKey& key);
-  /// Writes the parts to consecutive sectors from `lba` on, in one request. At issue, each buffer's
-  /// home becomes its place there and the buffer becomes clean (unwritten() until completion).
+  /// Writes the parts to consecutive sectors starting at `lba`, in one request. When it is issued,
+  /// each buffer's home becomes its place there and the buffer becomes clean (unwritten() until
+  /// completion).
   ///
   /// If the write fails, its buffers are dirty again; those that had no home have none again. A
   /// second write of a buffer whose first write is in flight follows the first, even to another
-  /// address. If the first fails, the second fails too. Without -CB, metadata buffers stay locked
-  /// until the request completes. With -CB, a copy is sent if there is room for it.
+  /// address. If the first fails, the second fails as well. Without -CB, metadata buffers stay
+  /// locked until the request completes. With -CB, a copy is sent if there is room for it.
   ///
   /// Hooks see each buffer before anything is sent. If one vetoes its write, nothing is sent and
   /// all buffers stay dirty; hooks that had permitted theirs get an error from after_write(), and 0
@@ -255,20 +257,20 @@ class BufferCache {
   /// updated, and must outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts,
                            const Ordering& ordering = {}, DiskDone* done = nullptr);
-  /// Returns the dirty buffers without a home, in the order in which they became dirty. Does not
+  /// Returns the dirty buffers that have no home, in the order in which they became dirty. Does not
   /// wait.
   std::vector<BufferKey> unassigned() const;
   std::size_t unassigned_bytes() const;  ///< dirty buffers only
   /// Wakes the fibers that wait after need_room(), so that they check for free memory again.
   void wake_room_waiters();
 
-  // Memory of the file system itself (in-core inodes, maps, dependencies), counted in the same
-  // total and limited by charged_bytes_max.
+  // Memory that belongs to the file system itself (in-core inodes, maps, dependencies), counted in
+  // the same total and limited by charged_bytes_max.
 
-  /// Charges memory; waits for room as get() does. Returns false and charges nothing if this would
-  /// exceed the limit; the caller must then release memory first.
+  /// Charges memory; waits for room as get() does. If this would exceed the limit, returns false
+  /// and charges nothing; the caller must then release memory first.
   bool charge(std::size_t bytes);
-  /// Same without waiting; returns false also if there is no room. For event handlers.
+  /// Like charge(), but does not wait: also returns false if there is no room. For event handlers.
   bool try_charge(std::size_t bytes);
   /// Releases charged memory. `bytes` must not exceed charged_bytes(). May be called from any
   /// context.
@@ -276,19 +278,18 @@ class BufferCache {
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< buffers, counted copies and charges
 
-  // The following need no lock and do not wait.
-  /// Returns the last write of the block that is in flight, even if the cache has dropped the
-  /// buffer; 0 if none.
+  // The following need no lock and do not wait. Returns the block's last write that is in flight,
+  // even if the cache has dropped the buffer; 0 if no write is in flight.
   RequestId being_written(const BufferKey& key) const;
   /// True if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
-  /// True if a write of the block failed and none has succeeded since.
+  /// True if a write of the block has failed and none has succeeded since.
   bool write_failed(const BufferKey& key) const;
   std::size_t failed_bytes() const;  ///< total size of blocks whose last write failed
   std::uint64_t size_bytes() const;  ///< BufferCacheOptions::bytes
   bool structures_count() const;     ///< BufferCacheOptions::structures_count
-  /// Marks the buffer dirty without its lock. Hooks use it to redo updates after a rolled-back
-  /// write. Returns false if the block is not cached.
+  /// Marks the buffer dirty without taking its lock. Hooks use it to redo updates after a
+  /// rolled-back write. Returns false if the block is not cached.
   bool mark_dirty(const BufferKey& key);
   /// Drops the buffer, even if dirty. A current holder keeps its private copy. Writes in flight
   /// still complete.
@@ -297,34 +298,34 @@ class BufferCache {
   void discard_all();
 
   /// Writes all dirty buffers, then waits for them and for writes already in flight. Buffers
-  /// without a home are flushed by their owner (device_failed without an owner). Returns an error
-  /// if some block is not on the disk (see above). Covers the buffers that exist at the call. Hooks
-  /// may keep buffers dirty, so callers must check again.
+  /// without a home are flushed by their owner (device_failed if there is no owner). Returns an
+  /// error if some block is not on the disk (see above). Covers the buffers that exist when it is
+  /// called. Hooks may keep buffers dirty, so callers must check again.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
   bool any_unwritten() const;  ///< dirty or in flight, including writes issued by others
-  /// A dirty buffer, for the syncer: when it became dirty, and when it was last changed.
+  /// A dirty buffer, as listed for the syncer: when it became dirty, and when it was last changed.
   struct Dirty {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
-    std::uint64_t lba = 0;  ///< kUnassigned: its owner writes it
+    std::uint64_t lba = 0;  ///< kUnassigned if its owner writes it
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
   /// Returns the dirty buffers changed at `since` or later, in the same order. The cost is
   /// proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
-  /// Returns how many dirty buffers changed at `since` or later are metadata.
+  /// Returns how many of the dirty buffers changed at `since` or later are metadata.
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);
-  /// Visits part `part` of `parts` of the cache: marks dirty buffers, and issues those marked at
-  /// the previous visit (Ganger and Patt 1994, section 2). A part is every `parts`-th slot. Buffers
-  /// that become dirty together have adjacent slots here, unlike page frames in a long-running
-  /// system. A part of adjacent slots would therefore cause the burst of writes that the sweep is
-  /// meant to avoid.
+  /// Visits part `part` of the cache's `parts` parts: marks dirty buffers, and issues those marked
+  /// at the previous visit (Ganger and Patt 1994, section 2). A part consists of every `parts`-th
+  /// slot. Here, unlike page frames in a long-running system, buffers that become dirty together
+  /// have adjacent slots. A part of adjacent slots would therefore cause the burst of writes that
+  /// the sweep is meant to avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 

@@ -1,4 +1,4 @@
-// Tests of the buffer cache (buffer_cache.h). Random histories are in buffer_history_test.cc.
+// Tests the buffer cache (buffer_cache.h). Random histories are in buffer_history_test.cc.
 #include "fs-adapters/substrate/os/buffer_cache.h"
 
 #include <gtest/gtest.h>
@@ -69,8 +69,8 @@ TEST(BufferCache, ReusedMemoryIsZeroed) {
   });
 }
 
-/// Fills a cache of eight blocks with `blocks` blocks of metadata and then many blocks of data.
-/// Returns which metadata blocks are still cached.
+/// Fills a cache of eight blocks with `blocks` metadata blocks, then many data blocks. Returns
+/// which metadata blocks are still cached.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -486,7 +486,7 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need memory, and the bad sector must not block any of them.
+      // Other blocks need memory, and the bad sector must not hold any of them up.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -708,7 +708,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 2});  // this buffer is in the slots of the part
+    const HeldBuffer held = w.cache.cached({0, 2});  // this buffer is in one of the part's slots
     w.cache.sweep(0, 2);
     w.queue.drain();
   });

@@ -223,7 +223,7 @@ bool BufferCache::charge(std::size_t bytes) {
   };
   if (!fits()) return false;
   s.make_room(bytes);
-  if (!fits()) return false;  // other fibers have charged in the meantime
+  if (!fits()) return false;  // other fibers have charged memory since
   s.take(bytes);
   s.charged_bytes += bytes;
   return true;

@@ -1,5 +1,5 @@
-// Tests of buffers without a home, gathered writes, the owner of a cache, and charges
-// (buffer_cache.h, buffer_gather.cc).
+// Tests buffers without a home, gathered writes, the owner of a cache, and charges (buffer_cache.h,
+// buffer_gather.cc).
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -179,7 +179,7 @@ TEST(BufferGather, MetadataIsLockedOrCopiedWhileWritten) {
     EXPECT_EQ(copied.cache.unassigned_bytes(), 512U);
     EXPECT_EQ(copied.cache.used_bytes(), 512U);
   });
-  // Without room for a copy, the buffer itself is sent.
+  // If there is no room for a copy, the buffer itself is sent.
   GatherWorld small({.bytes = 512, .block_copy = true});
   small.run_as_user([&] {
     small.change({1, 0}, 1);
@@ -480,8 +480,8 @@ TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
 }
 
 /// Simulates a log with random users. Reads through the log's map must return the newest version,
-/// regardless of evictions, failed writes and moves in between. At the end, the disk has these
-/// versions at the mapped addresses.
+/// regardless of evictions, failed writes and moves. At the end, the disk must have these versions
+/// at the mapped addresses.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},

@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kUndone = std::uint64_t{1} << 63;
 constexpr std::int64_t kBlocks = 10;
 
-/// Checks that versions reach each sector in order.
+/// Checks that each sector receives its versions in order.
 class RisingMedium final : public model::SectorStore {
  public:
   explicit RisingMedium(std::uint64_t sectors) : medium_(sectors) {}

@@ -35,15 +35,15 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// Set while the buffer is being read: bytes of a failed write, which are newer than those on the
-  /// disk.
+  /// Set while the buffer is being read: the bytes of a failed write, which are newer than those on
+  /// the disk.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that need the buffer after completion, or whose copy is not counted.
+  /// Number of transfers that need the buffer after they complete, or whose copy is not counted.
   std::uint32_t pins = 0;
-  bool known = false;  ///< holds the disk's bytes or newer ones; false while being read
+  bool known = false;  ///< has the disk's bytes or newer ones; false while being read
   bool fresh = false;  ///< created by get() and never written
   bool dirty = false;
   bool marked = false;  ///< was dirty at the last sweep
@@ -52,7 +52,7 @@ class Buffer {
   TimeNs dirtied_at = 0;
   std::uint64_t dirty_number = 0;  ///< position in the order of `dirty`
   TimeNs modified_at = 0;
-  /// Position in the order of last use, over both clean lists.
+  /// Position in last-use order, over both clean lists.
   std::uint64_t clean_number = 0;
   std::size_t slot = 0;
   Links<Buffer> in_object;
@@ -61,11 +61,11 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory of destroyed buffers, reused for new buffers, because a full cache evicts a buffer for
+/// Memory from destroyed buffers, reused for new ones, because a full cache evicts a buffer for
 /// each new one.
 class SpareBytes {
  public:
-  /// Returns `bytes` bytes: zeroes, or stale content.
+  /// Returns `bytes` bytes of zeroes or stale content.
   std::vector<std::byte> take(std::size_t bytes) {
     if (spare_.empty() || bytes != bytes_) return std::vector<std::byte>(bytes);
     std::vector<std::byte> taken = std::move(spare_.back());
@@ -82,14 +82,14 @@ class SpareBytes {
   }
 
  private:
-  // AddressSanitizer builds keep no memory, so that a use of a buffer's bytes after its destruction
-  // is detected.
+  // AddressSanitizer builds keep no memory, so that any use of a buffer's bytes after its
+  // destruction is detected.
 #ifdef HEADCRASH_ASAN
   static constexpr std::size_t kBytesMax = 0;
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size returned so far
+  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size requested so far
   std::vector<std::vector<std::byte>> spare_;
 };
 
@@ -111,7 +111,7 @@ struct ObjectHash {
 };
 
 struct BufferCache::State {
-  /// One request in flight.
+  /// A request in flight.
   struct Transfer final : DiskDone {
     explicit Transfer(State& owner) : state(owner) {}
     void done(RequestId, model::Status status) override { state.arrived(*this, status); }
@@ -122,11 +122,11 @@ struct BufferCache::State {
     std::uint64_t lba = 0;
     std::size_t bytes = 0;
     bool is_read = false;
-    bool discarded = false;  ///< the owner of the request no longer needs its result
+    bool discarded = false;  ///< the request's owner no longer needs its result
     bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    bool moves = false;  ///< the write assigns a new home; if it fails, the buffer has no home
+    bool moves = false;        ///< the write assigns a new home, which is dropped if it fails
     Buffer* buffer = nullptr;  ///< set if the transfer locks or pins the buffer
     std::vector<std::byte> copy;
     std::size_t counted_bytes = 0;  ///< size of the private copy, if it counts as cache memory
@@ -248,7 +248,7 @@ struct BufferCache::State {
   std::uint64_t clean_numbers = 0;
   DirtyList dirty;
   std::uint64_t dirty_numbers = 0;
-  ModifiedList modified;  ///< the members of `dirty`, by modified_at
+  ModifiedList modified;  ///< the same buffers as in `dirty`, by modified_at
   TransferList transfers;
   /// Writes in flight by block, in issue order for each block.
   std::multimap<BufferKey, Transfer*> writes;
@@ -259,8 +259,8 @@ struct BufferCache::State {
   std::vector<std::size_t> free_slots;
   SpareBytes spare;
   std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
-  std::size_t metadata_bytes = 0;  ///< buffers of metadata
-  std::size_t copied_pages = 0;    ///< pages of the counted copies
+  std::size_t metadata_bytes = 0;  ///< metadata buffers
+  std::size_t copied_pages = 0;    ///< pages used by the counted copies
   std::size_t forced_in_flight = 0;
   std::size_t writes_in_flight = 0;
   BufferOwner* owner = nullptr;
@@ -268,7 +268,7 @@ struct BufferCache::State {
   std::size_t charged_bytes = 0;
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
-  std::uint64_t room_made = 0;                       ///< number of wake-ups for room
+  std::uint64_t room_made = 0;                       ///< number of wake-ups because room was made
   std::map<BufferKey, model::Status> failed_writes;  ///< blocks whose last write failed
 };
 

@@ -20,7 +20,7 @@
 
 namespace headcrash::os {
 
-/// Receives the completion of a write that the calling fiber waits for.
+/// Receives the completion of a write for which the calling fiber waits.
 struct WriteWaiter {
   explicit WriteWaiter(Executor& executor) : queue(executor) {}
   WaitQueue queue;
@@ -68,7 +68,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Waits until a copy of `bytes` fits the limit of copies.
+/// Waits until a copy of `bytes` fits within the limit on copies.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -236,8 +236,8 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
 }
 
 /// Makes the block of a failed write dirty again. The write may have sent a copy whose buffer has
-/// been evicted since. A read of the block may already be queued behind the failed write; it
-/// returns stale bytes.
+/// been evicted since. A read of the block may already be queued behind the failed write; it would
+/// return stale bytes.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
   // The write to the new address failed, so the buffer has no home; the owner must select another
@@ -245,8 +245,8 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // A buffer just created by get() is not made dirty here, because its holder will overwrite it
-    // completely.
+    // If get() has just created the buffer, it is not made dirty here, because its holder will
+    // overwrite it completely.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
@@ -281,7 +281,7 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// Marks the writes in flight for these blocks as discarded, so that their failures are ignored.
+/// Marks the writes in flight to these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
   // Without copies, a transfer refers to its buffer, which records whether it is being written.
@@ -290,14 +290,15 @@ void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey&
     at->second->discarded = true;
 }
 
-/// Issues a write of the block. Returns 0 if it is not dirty, is held, or a hook vetoed the write.
+/// Issues a write of the block. Returns 0 if it is not dirty or is held, or if a hook vetoed the
+/// write.
 RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   Buffer* buffer = find(key);
   if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // If the buffer was discarded in the meantime, another block may own its address now.
+  // If the buffer has been discarded since, another block may own its address now.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
@@ -388,7 +389,7 @@ void BufferCache::write_behind(const BufferKey& key) {
 
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
-  // Paying for a write lets other fibers run, so each slot is checked again.
+  // Other fibers may run while this one pays for a write, so each slot is checked again.
   for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;
@@ -399,7 +400,8 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
   }
 }
 
-/// Returns the error of a block not written since its failure, for `object` (null: for any).
+/// Returns the error of a block that has not been written since its failure, for `object` (null:
+/// any object).
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
   const auto first = object == nullptr
                          ? failed_writes.begin()

@@ -15,7 +15,7 @@ Cpu::~Cpu() {
 }
 
 /// Passes the processor to a waiter. It is reserved for this fiber even if other fibers request it
-/// before the fiber runs.
+/// before this one runs.
 void Cpu::give_up() {
   holder_ = nullptr;
   WaitQueue& next = woken_.empty() ? sliced_ : woken_;

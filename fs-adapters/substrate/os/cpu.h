@@ -1,5 +1,5 @@
 #pragma once
-// The processor of the modelled machine: a single server shared in time slices, with accounting.
+// The modelled machine's processor: a single server shared in time slices, with accounting.
 //
 // A fiber that computes acquires the processor. It holds the processor until it waits for something
 // else, or for at most one slice while others wait. Fibers just woken by the disk precede those
@@ -28,7 +28,7 @@ class Cpu : private Executor::StopListener {
 
   /// Computes for `work_ns` on the calling fiber's account. Returns at once after halt().
   void use(TimeNs work_ns);
-  /// Same, for the total cost of `charges`. Counts each charge in the account.
+  /// Like the above, for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
   /// For event handlers: delays the running fiber, or the next one, by this cost.
@@ -51,7 +51,7 @@ class Cpu : private Executor::StopListener {
   Fiber* holder_ = nullptr;    ///< keeps the processor across use() calls until it stops
   bool promised_ = false;      ///< granted to a woken fiber that has not run yet
   bool computing_ = false;     ///< the holder sleeps while it computes
-  TimeNs slice_left_ns_ = 0;   ///< remaining slice of the holder
+  TimeNs slice_left_ns_ = 0;   ///< rest of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
   TimeNs taken_until_ = 0;     ///< end of interrupts that arrived while the processor was idle
   WaitQueue woken_;            ///< fibers that have not had their slice

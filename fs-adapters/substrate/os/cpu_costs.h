@@ -1,5 +1,5 @@
 #pragma once
-// Costs of operations on a modelled processor, and the names under which they are counted.
+// Costs of operations on a modelled processor, and their names in counts.
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace headcrash::os {
 
-/// Costs of a machine and of its kernel below the file systems, in nanoseconds. Zero by default.
+/// Costs for a machine and the part of its kernel below the file systems, in nanoseconds. Zero by
+/// default.
 struct MachineCosts {
   TimeNs system_call = 0;   ///< entry, exit and argument checks
   TimeNs copy_per_kib = 0;  ///< copying between buffers (-CB)
@@ -19,19 +20,19 @@ struct MachineCosts {
   TimeNs clear_per_kib = 0;    ///< zero-filling
   TimeNs buffer_found = 0;     ///< a cache lookup
   TimeNs request_issued = 0;   ///< the path through the driver
-  TimeNs interrupt = 0;        ///< a request's completion
-  TimeNs process_created = 0;  ///< fork, exec and exit, for workloads of commands
+  TimeNs interrupt = 0;        ///< completion of a request
+  TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };
 
 /// Costs of file system operations on that machine. In a comparison, each kind of file system has
-/// its own table, with the same MachineCosts.
+/// its own table; all share the same MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name
-  TimeNs name_changed = 0;     ///< an entry created, removed or pointed at another file
+  TimeNs name_changed = 0;     ///< creating or removing an entry, or pointing it at another file
   TimeNs inode_changed = 0;    ///< copying an in-core inode to its block
   TimeNs allocation = 0;       ///< bitmap search for a block or an inode
-  TimeNs dependency = 0;       ///< a soft-updates structure created, satisfied or undone
+  TimeNs dependency = 0;       ///< creating, satisfying or undoing a soft-updates structure
 };
 
 /// All costs that a processor charges.
@@ -80,7 +81,7 @@ constexpr TimeNs price_of(const CpuCosts& costs, const Charge& charge) {
   return is_per_kib(charge.cost) ? whole / kKib : whole;
 }
 
-/// Amounts charged of each cost.
+/// Amount charged for each cost.
 using Charged = std::array<std::int64_t, kCostCount>;
 
 }  // namespace headcrash::os

@@ -1,4 +1,4 @@
-// Tests of the processor (cpu.h): scheduling and accounting.
+// Tests the processor (cpu.h): scheduling and accounting.
 #include "fs-adapters/substrate/os/cpu.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST(Cpu, TwoFibersShareTheProcessorInSlices) {
     });
   }
   w.executor.run();
-  // ann keeps the processor for a slice of 10, which ends within the second piece of work.
+  // ann keeps the processor for a slice of 10, which ends during the second piece of work.
   EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
                         "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);

@@ -9,7 +9,8 @@
 
 namespace headcrash::os {
 
-/// Passes on the first writes, each as a whole, and fails all later ones. Reads always succeed.
+/// Passes the first writes through, each as a whole, and fails all later ones. Reads always
+/// succeed.
 class CutStore final : public model::SectorStore {
  public:
   /// `store` must outlive this object.

@@ -1,6 +1,6 @@
 #pragma once
-// Addresses for a driver with several devices. The device number occupies the bits above the sector
-// number, so addresses on the first device are plain sector numbers.
+// Addresses for a driver that has several devices. The device number occupies the bits above the
+// sector number, so addresses on the first device are plain sector numbers.
 
 #include <cstddef>
 #include <cstdint>

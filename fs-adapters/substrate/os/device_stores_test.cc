@@ -1,4 +1,4 @@
-// Tests of several devices as one store and as one in-memory disk, and of flushing each device.
+// Tests several devices as one store and as one in-memory disk, and tests flushing each device.
 #include "fs-adapters/substrate/os/device_stores.h"
 
 #include <gtest/gtest.h>

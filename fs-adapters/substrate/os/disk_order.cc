@@ -1,4 +1,4 @@
-// Ordering of pending requests (disk_order.h).
+// Orders pending requests (disk_order.h).
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <algorithm>
@@ -148,7 +148,7 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // If a write was not sent because of its chain, later writes of its sectors must fail, too:
+    // If a write was not sent because of its chain, later writes of its sectors must fail as well:
     // they contain the same bytes, but their chains name only what has changed since.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
@@ -163,7 +163,7 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   }
 }
 
-/// Dooms the requests that the flag of a failed write has held back.
+/// Dooms the requests that a failed write's flag has held back.
 void DiskOrder::doom_followers(RequestId id, Changes& changes) {
   const bool flagged = slots_[id].flagged;
   const bool barrier = slots_[id].barrier;

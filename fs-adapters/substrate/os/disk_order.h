@@ -43,7 +43,7 @@ class DiskOrder {
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
     std::vector<RequestId> ready;  ///< in the order in which they became ready
-    /// Completed as failed, because they had to follow a failed request.
+    /// Requests completed as failed, because they had to follow a failed request.
     std::vector<RequestId> failed;
   };
 
@@ -78,7 +78,7 @@ class DiskOrder {
     std::uint64_t end = 0;
     std::uint32_t held_by_sectors = 0;
     std::uint32_t held_by_order = 0;
-    RequestId flagged_before = 0;  ///< the last flagged request when this request was issued
+    RequestId flagged_before = 0;  ///< the last flagged request at the time this request was issued
     std::vector<Follower> followers;
   };
   /// Pending requests for a run of sectors, keyed by its first sector.

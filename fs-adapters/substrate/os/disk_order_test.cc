@@ -1,8 +1,7 @@
-// Tests of the ordering rules (disk_order.h) against a naive version that checks every pair of
+// Tests the ordering rules (disk_order.h) against a naive version that checks every pair of
 // requests.
 //
-// After every step, the ready requests must be exactly those that the rules allow, no more and no
-// fewer.
+// After every step, the ready requests must be exactly those that the rules allow.
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <fmt/core.h>
@@ -85,7 +84,7 @@ class NaiveOrder {
     return ids;
   }
   /// Completes a request. A failed write dooms pending writes after it: those that name it, those
-  /// behind its flag or barrier, and, if it was itself doomed, those of its sectors.
+  /// behind its flag or barrier, and, if it was itself doomed, those to its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -230,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(AllMeanings, DiskOrderRules,
                                             ::testing::Bool()));
 
 /// Returns the ids that are ready after a plain write, a flagged one, another plain one, and a
-/// read. None of them overlap.
+/// read, none of which overlap.
 std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   DiskOrder order(flag, reads_bypass);
   DiskOrder::Changes changes;

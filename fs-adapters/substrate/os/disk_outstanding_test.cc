@@ -1,6 +1,6 @@
-// Tests of several outstanding requests, reads first, several devices and flushes (disk_queue.h).
-// The rules of the paper are checked on the complete history: all requests that had to precede a
-// request were complete at its dispatch.
+// Tests several outstanding requests, reads first, several devices, and flushes (disk_queue.h). The
+// paper's rules are checked on the complete history: when a request was dispatched, all requests
+// that had to precede it were complete.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using model::kMillisecondNs;
 using model::Status;
 using Log = std::vector<std::string>;
 
-/// A disk that completes each request after a random time, so in any order.
+/// A disk that completes each request after a random time, and therefore in any order.
 class UnrulyDisk final : public BlockDevice {
  public:
   UnrulyDisk(model::Simulation& simulation, model::SectorStore& store, std::uint64_t seed)
@@ -146,7 +146,7 @@ struct UnrulyWorld {
   Account account{.name = "ann"};
 };
 
-/// Runs random requests. Returns the maximum number outstanding.
+/// Runs random requests. Returns the maximum number that were outstanding.
 std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
   Random random(seed);
   UnrulyWorld w(seed, options);

@@ -25,12 +25,12 @@ struct DiskQueue::State {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
-    bool alone = false;  ///< failed in a concatenated run, and must be retried alone
+    bool alone = false;  ///< failed in a concatenated run; must be retried alone
     bool queued = false;
     bool complete = false;
   };
   struct Spindle;
-  /// Concatenated requests at a device, in order of their sectors.
+  /// Concatenated requests at a device, in sector order.
   struct Run final : BlockDone {
     Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
     void done(model::Status status) override { state.run_done(*this, status); }
@@ -55,9 +55,9 @@ struct DiskQueue::State {
     State& state;
     BlockDevice& device;
     DiskSchedule schedule;
-    DiskSchedule reads;  ///< used with reads_first; otherwise reads are in `schedule`
+    DiskSchedule reads;  ///< used if reads_first is set; otherwise, reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    std::vector<std::unique_ptr<Run>> runs;  ///< runs, reused; as many as were ever outstanding
+    std::vector<std::unique_ptr<Run>> runs;  ///< reused; as many as were ever outstanding at once
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
     std::vector<RequestId> in_flush;  ///< requests that complete with the current flush
@@ -206,7 +206,7 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and ready requests that follow it on the disk.
+/// Adds the leader to the run, and the ready requests that follow it on the disk.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);
@@ -315,8 +315,8 @@ void DiskQueue::State::went(Run& run, model::Status status) {
   }
 }
 
-/// Queues the requests of a failed run to be retried one by one, so that a bad sector fails only
-/// the request for it.
+/// Queues a failed run's requests to be retried one by one, so that a bad sector fails only the
+/// request for it.
 bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
   if (status != model::Status::medium_error || run.ids.size() < 2) return false;
   for (const RequestId id : std::exchange(run.ids, {})) {

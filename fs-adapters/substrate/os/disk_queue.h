@@ -54,14 +54,15 @@ struct DiskQueueOptions {
   /// sends these flushes itself, when nothing else can be dispatched, or 32 requests after the
   /// first write that needs a flush. If false, a completed write is assumed to be durable.
   bool flush_for_order = false;
-  std::uint32_t outstanding = 1;  ///< requests at each device at a time, after concatenation
-  /// Dispatch reads before other requests; after `reads_in_row_max` such reads, dispatch one other
-  /// request.
+  /// maximum number of requests at each device at a time, after concatenation
+  std::uint32_t outstanding = 1;
+  /// Dispatches reads before other requests; after `reads_in_row_max` such reads, dispatches one
+  /// other request.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limit of pending requests, which also bounds memory. transfer() waits at the limit. issue()
+  /// Limit on pending requests, which also bounds memory. transfer() waits at the limit. issue()
   /// must not be called at the limit; the cache bounds the writes that it issues. A request that
-  /// this many later requests have overtaken is dispatched next, regardless of the schedule.
+  /// has been overtaken by this many later ones is dispatched next, regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
@@ -79,8 +80,8 @@ struct DiskTrace {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   bool flagged = false;
-  std::uint32_t named = 0;  ///< number of requests in its chain (Ordering::after)
-  /// First request of the concatenated run in which this request was dispatched; 0 if it was never
+  std::uint32_t named = 0;  ///< number of requests that its chain names (Ordering::after)
+  /// First request in the concatenated run in which this request was dispatched; 0 if it was never
   /// dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
@@ -104,13 +105,13 @@ struct DiskQueueCounters {
   std::uint64_t issued_flushes = 0;  ///< issued by the file system
   std::uint64_t requests = 0;        ///< requests at the disk, after concatenation
   std::uint64_t sectors = 0;
-  /// From the issue of the first request to completion, summed over requests as the disk saw
-  /// them: "driver response".
+  /// From the issue of the first request to completion, summed over requests as the disk saw them:
+  /// "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed in the same way
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed likewise
   std::uint64_t queued_most = 0;
   std::uint64_t flushes = 0;  ///< sent by the queue itself; not in `requests`
-  /// Maximum number of requests that were outstanding at the same time, over all devices.
+  /// Maximum number of requests outstanding at once, over all devices.
   std::uint64_t outstanding_most = 0;
 };
 
@@ -118,7 +119,7 @@ class DiskQueue {
  public:
   /// Call drain() before destruction, unless the simulation never runs again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
-  /// Drives several devices, at least one. The options apply to each of them.
+  /// Drives several devices, at least one. The options apply to each.
   DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
             const DiskQueueOptions& options);
   ~DiskQueue();
@@ -132,7 +133,7 @@ class DiskQueue {
   model::Status transfer(const BlockRequest& request, const Ordering& ordering = {});
 
   /// Waits on the calling fiber until all issued requests are complete and the device's volatile
-  /// cache is on the medium. Sends a flush only to a device with such a cache, and only if
+  /// cache is on the medium. Sends a flush only to a device that has such a cache, and only if
   /// `flush_for_order` has not done so already. Returns only an error of the flush itself; earlier
   /// requests report their errors to their issuers.
   model::Status flush(std::size_t device = 0);

@@ -1,4 +1,4 @@
-// Tests of the driver's queue (disk_queue.h) on a disk in memory: dispatched requests, their order,
+// Tests the driver's queue (disk_queue.h) on an in-memory disk: dispatched requests, their order,
 // and the trace. The ordering rules are tested in disk_order_test.cc.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
@@ -282,7 +282,7 @@ struct QueueRun {
   std::vector<std::uint64_t> medium;
 };
 
-/// Runs random requests from three fibers. The medium must have the versions issued last.
+/// Runs random requests from three fibers. The medium must have the versions that were issued last.
 QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   World w(options);
   Random random(seed);

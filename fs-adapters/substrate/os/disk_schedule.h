@@ -1,5 +1,5 @@
 #pragma once
-// Selects the next request among the dispatchable ones, by address.
+// Selects the next of the dispatchable requests, by address.
 //
 // fcfs selects the oldest request. sstf selects the request nearest to the end of the previous
 // request. look selects the next request in the current direction, and reverses the direction after
@@ -33,7 +33,7 @@ class DiskSchedule {
 
   /// Returns the next request without removing it. The schedule must not be empty.
   RequestId choose();
-  /// Sets the head position: the last request ended before this sector.
+  /// Sets the head position: the previous request ended just before this sector.
   void moved_to(std::uint64_t lba) { head_ = lba; }
   /// Returns the first request at exactly `lba` that satisfies `good`.
   template <typename Good>
@@ -52,8 +52,8 @@ class DiskSchedule {
   Schedule schedule_;
   std::uint64_t seed_;
   ByLba by_lba_;
-  std::set<RequestId> by_age_;                             ///< used by fcfs only
-  std::set<std::pair<std::uint64_t, RequestId>> by_rank_;  ///< used by shuffled only
+  std::set<RequestId> by_age_;                             ///< used only by fcfs
+  std::set<std::pair<std::uint64_t, RequestId>> by_rank_;  ///< used only by shuffled
   std::uint64_t head_ = 0;
   bool rising_ = true;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// One of several devices on a shared in-memory disk. The driver sees a separate device. Its sectors
-// are stored at the device's addresses (device_address.h) on the shared disk. A flush covers only
-// this device.
+// One of several devices on a shared in-memory disk. To the driver it is a separate device. Its
+// sectors are stored at the device's addresses (device_address.h) on the shared disk. A flush
+// covers only this device.
 
 #include <cstdint>
 

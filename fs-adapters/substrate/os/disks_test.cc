@@ -1,5 +1,5 @@
-// Tests of the devices below a driver's queue (emulated, real, in memory), and of the store above
-// it (fiber_store.h).
+// Tests the devices below a driver's queue (emulated, real, in memory), and the store above it
+// (fiber_store.h).
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -32,14 +32,14 @@ class Fiber {
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
   std::uint64_t number = 0;            ///< number of the fiber, in spawn order
-  Fiber* next = nullptr;               ///< next fiber in the run queue or in a wait queue
+  Fiber* next = nullptr;               ///< next fiber in the run queue or a wait queue
   std::int64_t priority = 0;           ///< always 0 without a schedule
   const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
 
 namespace {
 
-/// Puts a fiber into a list that is sorted by priority, behind those of equal priority.
+/// Inserts a fiber into a list sorted by priority, behind those of equal priority.
 void insert_by_priority(Fiber& fiber, Fiber*& first, Fiber*& last) {
   fiber.next = nullptr;
   if (first == nullptr || last->priority >= fiber.priority) {
@@ -99,7 +99,7 @@ struct Executor::State {
   FiberStacks stacks;
   std::size_t fibers_max;
   std::unique_ptr<FiberSchedule> made_schedule;
-  FiberSchedule* schedule;  ///< null: FIFO order
+  FiberSchedule* schedule;  ///< null for FIFO order
   FiberContext main;
   std::vector<std::unique_ptr<Fiber>> fibers;
   Fiber* first = nullptr;  ///< runnable, by priority

@@ -27,21 +27,21 @@
 
 namespace headcrash::os {
 
-/// An account of CPU time: of a user's process, the syncer, or the interrupt handlers.
+/// An account for CPU time: of a user's process, the syncer, or the interrupt handlers.
 struct Account {
   std::string name;
   TimeNs cpu_ns = 0;  ///< time spent computing
   /// Time that the account's fibers spent waiting for their own requests, or for a buffer in
   /// flight.
   TimeNs disk_wait_ns = 0;
-  Charged charged = {};  ///< amounts of the costs that make up `cpu_ns`
+  Charged charged = {};  ///< how often each cost was charged; they add up to `cpu_ns`
 };
 
 class Fiber;  ///< opaque; see executor.cc
 
 struct ExecutorOptions {
   std::size_t stack_bytes = 256 << 10;  ///< per fiber; a guard page is below
-  std::size_t fibers_max = 1 << 16;     ///< limit of live fibers; exceeding it stops the program
+  std::size_t fibers_max = 1 << 16;     ///< limit on live fibers; exceeding it stops the program
   FiberScheduleOptions schedule = {};
   /// Overrides `schedule` if not null. Must outlive the executor.
   FiberSchedule* own_schedule = nullptr;
@@ -50,7 +50,7 @@ struct ExecutorOptions {
 class Executor {
  public:
   explicit Executor(Clock& clock, const ExecutorOptions& options = {});
-  ~Executor();  ///< all fibers must have ended: call halt() first
+  ~Executor();  ///< all fibers must have ended; call halt() first
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -59,10 +59,10 @@ class Executor {
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
   /// Runs until every user has ended. Stops the program with an invariant's message if all fibers
-  /// wait and no event can happen.
+  /// are waiting and no event can occur.
   void run();
-  /// Runs until time `until`, even if all users have ended. Used to run an idle machine or only
-  /// daemons.
+  /// Runs until time `until`, even if all users have ended. Used to run a machine that is idle or
+  /// has only daemons.
   void run_until(TimeNs until);
   /// Runs until `done` returns true, without a time limit. For a machine whose users come from
   /// outside (events posted to a WallClock) and may be absent for days. Checks `done` between fiber
@@ -79,7 +79,7 @@ class Executor {
   Account& account();
   void yield();                 ///< queues behind all runnable fibers
   void sleep_until(TimeNs at);  ///< returns at once after halt()
-  /// A place at which a schedule may run another fiber. Does nothing without a schedule, outside of
+  /// A point at which a schedule may run another fiber. Does nothing without a schedule, outside of
   /// fibers, and after halt().
   void possible_switch() {
     if (schedule_ != nullptr) switch_if_scheduled();
@@ -88,7 +88,7 @@ class Executor {
   /// The running fiber; null in an event handler and outside of run().
   Fiber* current() const;
   /// Sets the listener that is called whenever a fiber stops running (it waits, sleeps, yields or
-  /// ends); null for none. The listener may wake fibers but must not wait. The processor is
+  /// ends); null removes it. The listener may wake fibers but must not wait. The processor is
   /// released this way (cpu.h).
   class StopListener {
    public:
@@ -104,13 +104,13 @@ class Executor {
   void switch_if_scheduled();
 
   std::unique_ptr<State> state_;
-  FiberSchedule* schedule_ = nullptr;  ///< null: FIFO order
+  FiberSchedule* schedule_ = nullptr;  ///< null for FIFO order
 };
 
-/// A queue of fibers that wait for the same event. Any code on the thread may wake them, event
-/// handlers included. Fibers are woken in FIFO order, or by the priorities of a schedule. Waking
-/// makes a fiber runnable; it does not run it. halt() does not wake waiters here: they wait for
-/// other fibers or for requests, all of which end.
+/// A queue of fibers that wait for the same event. Any code on the thread may wake them, including
+/// event handlers. Fibers are woken in FIFO order, or by the priorities of a schedule. Waking makes
+/// a fiber runnable; it does not run it. halt() does not wake waiters here: they wait for other
+/// fibers or for requests, all of which end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -128,14 +128,14 @@ class WaitQueue {
   Fiber* last_ = nullptr;
 };
 
-/// A mutex for fibers, passed on in the order of a WaitQueue. Not recursive.
+/// A mutex for fibers, passed on in WaitQueue order. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// May wait, and is a possible switch even if the lock is free.
+  /// May wait. A possible switch even if the lock is free.
   void lock();
-  /// Takes the lock if it is free. Never waits and is no possible switch. Returns false if the lock
-  /// is held.
+  /// Takes the lock if it is free. Never waits and is not a possible switch. Returns false if the
+  /// lock is held.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }

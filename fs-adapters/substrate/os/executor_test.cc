@@ -1,4 +1,4 @@
-// Tests of fibers and clocks (executor.h, clock.h).
+// Tests fibers and clocks (executor.h, clock.h).
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <gtest/gtest.h>
@@ -348,7 +348,7 @@ TEST(WallClock, BusyFibersDoNotDelayPostedEvents) {
   other.join();
 }
 
-/// Returns how often this thread has slept.
+/// Returns the number of times that this thread has slept.
 long times_slept() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);

@@ -1,4 +1,4 @@
-// Injected I/O errors (faulty_disk.h).
+// Injects I/O errors (faulty_disk.h).
 #include "fs-adapters/substrate/os/faulty_disk.h"
 
 #include "plugin/base/invariant.h"
@@ -22,7 +22,7 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
   return request.lba < fault.sectors.end && fault.sectors.lba < request.lba + request.sectors;
 }
 
-/// Returns the part of a failing request that is passed to the disk below.
+/// Returns the part of a failing request that is passed to the underlying disk.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
   if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
     return {model::Op::flush};

@@ -24,7 +24,7 @@
 
 namespace headcrash::os {
 
-/// Sectors of 512 bytes; `end` is excluded.
+/// A range of 512-byte sectors; `end` is excluded.
 struct SectorRange {
   std::uint64_t lba = 0;
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
@@ -36,34 +36,35 @@ struct DiskFault {
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush
-  SectorRange sectors = {};         ///< requests that overlap this range; a flush always overlaps
-  std::uint64_t nth = 1;            ///< first request that fails, counted from 1
-  std::uint64_t times = 1;          ///< number of failures; kForGood: all from the nth on
+  /// the fault applies to requests that overlap this range; a flush always does
+  SectorRange sectors = {};
+  std::uint64_t nth = 1;    ///< first request that fails, counted from 1
+  std::uint64_t times = 1;  ///< number of failures; kForGood for all from the nth on
   Leaves leaves = Leaves::nothing;
   model::Status status = model::Status::medium_error;
 };
 
-/// Returns a text such as "write 7 of sectors 64-128 fails 3 times, first half written,
+/// Returns text such as "write 7 of sectors 64-128 fails 3 times, first half written,
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault of a read or a write in one of `areas` (at least one), early enough to take
+/// Draws one fault for reads or writes in one of `areas` (at least one), early enough to take
 /// effect in a run of a few hundred requests. One in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
  public:
-  /// `disk` must outlive this object, which must outlive its requests. Without faults it forwards
-  /// all requests.
+  /// `disk` must outlive this object, which must outlive its requests. If there are no faults, all
+  /// requests are forwarded.
   FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults = {});
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
   bool volatile_cache() const override { return disk_.volatile_cache(); }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// Adds a fault. Counts of existing faults continue.
+  /// Adds a fault. The counts for existing faults continue.
   void add(const DiskFault& fault) { armed_.push_back({.fault = fault}); }
-  /// Removes all faults: the disk is repaired.
+  /// Removes all faults, as if the disk were repaired.
   void clear() { armed_.clear(); }
   std::uint64_t failed() const { return failed_; }  ///< requests failed so far
 

@@ -1,4 +1,4 @@
-// Tests of injected faults (faulty_disk.h): which requests fail, and which bytes the medium has
+// Tests injected faults (faulty_disk.h): which requests fail, and which bytes the medium has
 // afterwards.
 #include "fs-adapters/substrate/os/faulty_disk.h"
 

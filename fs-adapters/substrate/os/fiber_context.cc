@@ -30,7 +30,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-thread_local FiberContext* t_from = nullptr;  ///< context that the current switch leaves
+thread_local FiberContext* t_from = nullptr;  ///< the context that the current switch leaves
 thread_local FiberContext* t_to = nullptr;
 
 }  // namespace
@@ -54,7 +54,8 @@ std::unique_ptr<FiberStack> FiberStacks::take() {
   auto stack = std::move(free_.back());
   free_.pop_back();
 #if defined(HEADCRASH_ASAN)
-  // Frames that were left without a return are still poisoned in AddressSanitizer's shadow memory.
+  // AddressSanitizer's shadow memory still marks frames that were left without a return as
+  // poisoned.
   __asan_unpoison_memory_region(stack->bottom(), stack->bytes());
 #endif
   return stack;

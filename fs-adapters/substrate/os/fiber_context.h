@@ -15,7 +15,7 @@
 
 namespace headcrash::os {
 
-/// Memory of a stack, with a guard page below it.
+/// A stack's memory, with a guard page below it.
 class FiberStack {
  public:
   explicit FiberStack(std::size_t bytes);
@@ -31,7 +31,7 @@ class FiberStack {
   std::size_t guard_;
 };
 
-/// A pool of stacks of one size.
+/// A pool of stacks that all have the same size.
 class FiberStacks {
  public:
   explicit FiberStacks(std::size_t bytes) : bytes_(bytes) {}
@@ -66,7 +66,7 @@ class FiberContext {
   void* argument_ = nullptr;
   bool begun_ = false;
   jmp_buf registers_ = {};
-  ucontext_t first_ = {};  ///< the first frame; in sanitizer builds used for every switch
+  ucontext_t first_ = {};  ///< the first frame; sanitizer builds use it for every switch
   // State for the sanitizers.
   [[maybe_unused]] const void* bottom_ = nullptr;
   [[maybe_unused]] std::size_t bytes_ = 0;

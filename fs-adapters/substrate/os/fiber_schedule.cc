@@ -1,4 +1,4 @@
-// Random and enumerated schedules (fiber_schedule.h).
+// Implements random and enumerated schedules (fiber_schedule.h).
 #include "fs-adapters/substrate/os/fiber_schedule.h"
 
 #include <algorithm>
@@ -8,13 +8,14 @@
 namespace headcrash::os {
 namespace {
 
-/// The number of changes is drawn from 1 to 2^n, with n below this. Short histories need few
-/// changes, long histories many.
+/// The number of changes is drawn from 1 to 2^n, where n is less than this. Short histories need
+/// few changes, long histories many.
 constexpr std::uint64_t kChangesBits = 7;
-/// Change points are drawn from the first 2^n possible switches, with n up to this. Runs differ in
-/// length, so each order of magnitude is equally likely.
+/// Change points are drawn from the first 2^n possible switches, where n is at most this. Runs
+/// differ in length, so each order of magnitude is equally likely.
 constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
-/// Holds are drawn in the same way, from about 1 ms on. One in three changes holds nothing.
+/// Hold times are drawn in the same way, starting at about 1 ms. One in three changes holds
+/// nothing.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;
 constexpr std::size_t kOmittedMost = 64;  // bits of FiberScheduleOptions::omitted

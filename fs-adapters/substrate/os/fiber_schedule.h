@@ -1,11 +1,11 @@
 #pragma once
-// The order in which runnable fibers run, as a choice that a seed or an enumeration makes.
+// The order in which runnable fibers run, chosen by a seed or an enumeration.
 //
-// Without a schedule, fibers run in FIFO order and only stop when they wait (executor.h). With a
+// Without a schedule, fibers run in FIFO order and stop only when they wait (executor.h). With a
 // schedule, each fiber has a priority, and the runnable fiber with the highest priority runs. A
 // fiber may also be stopped at a possible switch: where it takes a lock or is charged for processor
 // time, which includes each system call, cache lookup and disk request. Fibers that wait for the
-// same event are woken by priority, too.
+// same event are also woken by priority.
 //
 // RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 // Priorities are random, and at d change points the running fiber gets the lowest priority. A
@@ -13,8 +13,8 @@
 // the disk, so a fiber with a low priority soon runs again. At a change point a fiber is therefore
 // also held for some model time.
 //
-// ScheduleEnumerator runs all schedules in which at most some choices differ from FIFO order (as
-// CHESS does: Musuvathi and Qadeer, PLDI 2007).
+// ScheduleEnumerator runs all schedules in which at most a given number of choices differ from FIFO
+// order (as CHESS does: Musuvathi and Qadeer, PLDI 2007).
 //
 // The same schedule and the same inputs give the same run.
 
@@ -30,13 +30,13 @@
 
 namespace headcrash::os {
 
-/// Called by an executor, which it must outlive. Use one schedule for one run.
+/// Called by an executor, which it must outlive. A schedule must be used for one run only.
 class FiberSchedule {
  public:
-  /// The state of the running fiber after a possible switch.
+  /// The running fiber's state after a possible switch.
   struct Step {
     std::int64_t priority = 0;
-    TimeNs hold_ns = 0;  ///< the fiber sleeps for this time
+    TimeNs hold_ns = 0;  ///< how long the fiber sleeps
   };
   virtual ~FiberSchedule() = default;
 
@@ -46,23 +46,24 @@ class FiberSchedule {
   virtual Step step(std::int64_t priority) { return {.priority = priority}; }
   /// Returns the priority of a fiber that yields.
   virtual std::int64_t after_yield(std::int64_t priority) { return priority; }
-  /// Returns which of `count` fibers with the highest priority runs next; `count` is at least 2. At
-  /// a possible switch, 0 is the running fiber. Otherwise 0 has been runnable for the longest time.
+  /// Returns which of the `count` fibers with the highest priority runs next; `count` is at least
+  /// 2. At a possible switch, 0 is the running fiber. Otherwise, 0 is the fiber that has been
+  /// runnable for the longest time.
   virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
 };
 
-/// Options of a machine. Seed 0 means FIFO order, without possible switches.
+/// A machine's scheduling options. Seed 0 means FIFO order, without possible switches.
 struct FiberScheduleOptions {
   std::uint64_t seed = 0;
-  /// Number of change points; nullopt: 1 to 64, drawn from the seed.
+  /// Number of change points; nullopt for 1 to 64, drawn from the seed.
   std::optional<std::uint32_t> changes = {};
-  /// Maximum time for which a fiber is held at a change point.
+  /// Maximum time that a fiber is held at a change point.
   TimeNs hold_ns_max = 4 * model::kSecondNs;
-  /// Bit n omits change point n, of the first 64. For minimising.
+  /// Bit n omits change point n, for the first 64. For minimising.
   std::uint64_t omitted = 0;
 };
 
-/// Returns a text such as "schedule 7: changes at 12, 340", for failures.
+/// Returns text such as "schedule 7: changes at 12, 340", for failure messages.
 std::string format(const FiberScheduleOptions& options);
 
 /// Returns null for seed 0.
@@ -93,10 +94,11 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// `deviations_max`: maximum number of choices per schedule that differ from 0.
+  /// `deviations_max` is the maximum number of choices per schedule that differ from 0.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
-  /// Prepares the next schedule. Call it after each run. Returns false if all have been run.
+  /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have
+  /// been run.
   bool next();
   std::size_t choose(std::size_t count) override;
   /// Describes the current schedule by its deviations, such as "12:1 40:2", or "FIFO".
@@ -109,7 +111,7 @@ class ScheduleEnumerator final : public FiberSchedule {
   std::size_t deviations_before(std::size_t end) const;
 
   std::size_t deviations_max_;
-  std::vector<Choice> choices_;  ///< of the current schedule
+  std::vector<Choice> choices_;  ///< the current schedule's choices
   std::size_t at_ = 0;           ///< number of choices made in the current run
 };
 

@@ -1,5 +1,5 @@
-// Tests of scheduled fibers: equal seeds repeat, priorities decide, and enumeration is complete
-// (fiber_schedule.h).
+// Tests scheduled fibers (fiber_schedule.h): equal seeds give equal runs, priorities decide, and
+// enumeration is complete.
 #include "fs-adapters/substrate/os/fiber_schedule.h"
 
 #include <gtest/gtest.h>

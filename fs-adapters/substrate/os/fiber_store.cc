@@ -1,4 +1,4 @@
-// A store on a driver's queue (fiber_store.h).
+// A store on top of a driver's queue (fiber_store.h).
 #include "fs-adapters/substrate/os/fiber_store.h"
 
 #include <fmt/core.h>

@@ -8,7 +8,7 @@
 namespace headcrash::os {
 
 struct FiberStoreOptions {
-  /// Longest request; longer reads and writes are split into several, one after another.
+  /// Maximum size of a request; longer reads and writes are split into several, one after another.
   std::uint32_t request_sectors_max = 128;
   bool flushes = false;  ///< flush the device's volatile cache after each write
 };

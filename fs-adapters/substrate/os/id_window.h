@@ -1,6 +1,6 @@
 #pragma once
 // A window of consecutively numbered items that are removed oldest first: a deque whose index
-// begins at the oldest item.
+// starts at the oldest item.
 
 #include <cstdint>
 #include <deque>

@@ -23,7 +23,7 @@ class LinkedList {
   static bool contains(const T& member) { return (member.*kLinks).linked; }
 
   void append(T& member) { insert_after(last_, member); }
-  /// Inserts behind `before`, or at the front if null.
+  /// Inserts after `before`, or at the front if `before` is null.
   void insert_after(T* before, T& member) {
     T* const after = before == nullptr ? first_ : (before->*kLinks).after;
     member.*kLinks = {before, after, true};

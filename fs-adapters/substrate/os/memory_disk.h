@@ -1,8 +1,8 @@
 #pragma once
 // A disk of plain bytes. Each request has the same latency and changes the store when it completes.
 // For tests and crash exploration, which create many disks per second and need no mechanical model.
-// If its store has several devices (device_stores.h), it serves all devices with the same latency;
-// disk_window.h presents each as a separate device to a driver.
+// If its store has several devices (device_stores.h), it serves all of them with the same latency;
+// disk_window.h presents each to a driver as a separate device.
 
 #include <array>
 #include <deque>
@@ -22,8 +22,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
       : simulation_(simulation), store_(store), latency_ns_(latency_ns) {}
 
   /// Switches the volatile write cache on or off; it is off at first. Cached writes reach the store
-  /// with the next flush, and a power cut before that loses them. The cache must be empty when
-  /// switched off.
+  /// with the next flush, and are lost if the power is cut before then. The cache must be empty
+  /// when it is switched off.
   void write_cache(bool on);
   std::size_t cached_sectors() const { return cached_.size(); }
 
@@ -53,7 +53,7 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   model::TimeNs latency_ns_;
   bool on_ = true;
   bool has_cache_ = false;
-  /// Write cache; at most the whole disk.
+  /// Write cache; holds at most the whole disk.
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> cached_;
   /// Requests in flight; all have the same latency, so they complete in FIFO order.
   std::deque<Command> commands_;

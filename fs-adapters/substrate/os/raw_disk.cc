@@ -42,8 +42,7 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// Transfers all bytes. Returns 0 or an errno value; a short device is reported with a special
-/// value.
+/// Transfers all bytes. Returns 0 or an errno value, or a special value if the device is too short.
 template <typename Transfer>
 int whole(std::size_t bytes, const Transfer& transfer) {
   std::size_t done = 0;
@@ -95,7 +94,7 @@ struct RawDisk::State {
   std::condition_variable asked;
   std::deque<std::shared_ptr<Job>> jobs;
   bool ending = false;
-  /// True once the RawDisk is destroyed; used by the executor's thread only.
+  /// True once the RawDisk has been destroyed; used only by the executor's thread.
   bool disowned = false;
   std::vector<std::thread> threads;
 };
@@ -165,7 +164,7 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
     return fail(path, "neither a block device nor a file");
-  // The kernel locks the device of a mounted FUSE file system by itself.
+  // The kernel itself locks the device of a mounted FUSE file system.
   if (S_ISREG(status.st_mode)) TRY(base::lock_image(state->fd, path, true));
   const off_t bytes = lseek(state->fd, 0, SEEK_END);
   if (bytes <= 0 || bytes % model::kSectorBytes != 0)

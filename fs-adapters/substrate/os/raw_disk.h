@@ -1,10 +1,10 @@
 #pragma once
-// A real block device or file, used by file systems behind FUSE in a guest.
+// A real block device or file, used in a guest by file systems behind FUSE.
 //
-// Threads make the system calls, with buffers that direct I/O accepts. start() copies the bytes of
-// a write; the bytes of a read are delivered on the executor's thread. A flush is fdatasync(). The
-// work queued for threads and the events posted to the clock are bounded by the driver's
-// outstanding requests (DiskQueueOptions).
+// Threads make the system calls, with buffers that direct I/O accepts. start() copies a write's
+// bytes; a read's bytes are delivered on the executor's thread. A flush is fdatasync(). The
+// driver's outstanding requests (DiskQueueOptions) bound both the work queued for threads and the
+// events posted to the clock.
 
 #include <memory>
 #include <string>
@@ -16,14 +16,14 @@
 namespace headcrash::os {
 
 struct RawDiskOptions {
-  unsigned threads = 4;   ///< requests in flight in the kernel; others wait
+  unsigned threads = 4;   ///< maximum number of requests in flight in the kernel; others wait
   bool buffered = false;  ///< use the page cache, for file systems without direct I/O
 };
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Opens a device or file. No other program can then open the file for writing with this class.
-  /// Errors name the path: it cannot be opened, is in use, is neither a device nor a file, is not a
+  /// Opens a device or file. No other program can then open it for writing with this class. Errors
+  /// name the path, which cannot be opened, is in use, is neither a device nor a file, is not a
   /// whole number of sectors, or does not support direct I/O in sectors of 512 bytes.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});
@@ -33,7 +33,7 @@ class RawDisk final : public BlockDevice {
   RawDisk& operator=(const RawDisk&) = delete;
 
   std::uint64_t sectors() const override;
-  /// As the kernel reports it (queue/write_cache); true if unknown.
+  /// As reported by the kernel (queue/write_cache); true if unknown.
   bool volatile_cache() const override;
   void start(const BlockRequest& request, BlockDone& done) override;
   /// Closes the device early. No request may be in flight, and none may be started afterwards.

@@ -41,7 +41,7 @@ struct Syncer::State {
   BufferCache& cache;
   SyncerOptions options;
   Account account{.name = "syncer"};
-  std::uint64_t asked = 0;  ///< number of items queued so far, which defines their order
+  std::uint64_t asked = 0;  ///< number of items queued so far; it defines their order
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
@@ -50,7 +50,7 @@ struct Syncer::State {
   TimeNs written_at = 0;
 };
 
-/// Runs the items due by `until`, except items that these items queue.
+/// Runs the items due by `until`, but not those that these items queue.
 void Syncer::State::do_due(TimeNs until) {
   const std::uint64_t last = asked;
   while (!later.empty() && later.begin()->first <= until) {

@@ -15,43 +15,43 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,      ///< write only for fsync and for room
-    sweep,     ///< each second, mark or write 1/`parts` of the cache
-    periodic,  ///< write everything each `interval_ns`, like the classic `update` daemon
-    interval,  ///< each second, write data `interval_ns` old or older, and all metadata
-    /// Like interval, but early enough that all dirty data can be on the disk in time: data is
+    none,      ///< writes only for fsync and to make room
+    sweep,     ///< each second, marks or writes 1/`parts` of the cache
+    periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
+    interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
+    /// Like interval, but early enough for all dirty data to reach the disk in time: data is
     /// written at the age of `interval_ns` minus the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
-    /// Each changing call returns once its changes are on the disk (tree/file_system.h).
+    /// Each call that changes something returns once its changes are on the disk
+    /// (tree/file_system.h).
     write_through,
   };
-  /// The start of a buffer's age. The paper counts from the last change. Data that changes once per
-  /// interval is then never written. That suits overwritten data, but a growing block stays dirty
-  /// without limit.
+  /// The event from which a buffer's age is counted. In the paper, it is the last change. Data that
+  /// changes once per interval is then never written. That suits overwritten data, but a growing
+  /// block stays dirty without limit.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
   /// 0 writes at the next tick. kNever never writes because of age.
   TimeNs interval_ns = 30 * model::kSecondNs;
-  /// Applies to buffers. Logs and commits always count from the first change.
+  /// Applies to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
   /// For interval and burst: metadata blocks are also written by age. In-core inodes are still
   /// copied to their blocks at once, so that they do not wait twice.
   bool metadata_waits = false;
-  /// Logs, commits and in-core inodes keep the timing of their file system, as with the sweep
-  /// policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits on its own
-  /// timer.
+  /// Logs, commits and in-core inodes keep their file system's timing, as with the sweep policy.
+  /// Linux 2.4 works this way: kupdate writes buffers, and a journal commits on its own timer.
   bool own_times = false;
   std::uint64_t drain_bytes_per_s = 0;  ///< for burst: sustained rate of the disk; must be positive
   TimeNs tick_ns = model::kSecondNs;
-  /// Limit of waiting work items, running ones included. Exceeding it stops the program. File
+  /// Limit on waiting work items, including running ones. Exceeding it stops the program. File
   /// systems stay below it by doing work themselves (do_work()) when work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
 
-/// Returns the age at which the burst policy writes data, at least 0. `dirty_bytes` is the total of
-/// dirty data.
+/// Returns the age (at least 0) at which the burst policy writes data. `dirty_bytes` is the total
+/// amount of dirty data.
 TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes);
 
 class Syncer {
@@ -62,17 +62,17 @@ class Syncer {
   void start();  ///< spawns the daemon, which ends when the executor is halted
 
   /// Queues work for the daemon's next tick, or for the first tick at or after `not_before`. Items
-  /// run in FIFO order, before the sweep, and may wait. Call from fibers and handlers.
+  /// run in FIFO order, before the sweep, and may wait. May be called from fibers and handlers.
   void add_work(std::function<void()> work, TimeNs not_before = 0);
   /// Runs due items on the calling fiber: for back-pressure, sync and unmount. `everything` also
   /// runs items that are not due.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
-  /// Number of items not yet done, running ones included. Items queued by an item are done at the
+  /// Number of items not yet done, including running ones. Items queued by an item are done at the
   /// next tick or call, so callers that need everything done must check again.
   std::size_t work_waiting() const;
   /// Waits until no item is running. Returns true if one was. Must not be called from an item, nor
-  /// with a lock that an item may need.
+  /// while holding a lock that an item may need.
   bool wait_for_work_under_way();
   /// Drops all queued work, because its file system is gone.
   void forget_work();

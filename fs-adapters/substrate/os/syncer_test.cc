@@ -1,4 +1,4 @@
-// Tests of the syncer daemon (syncer.h): times of its writes, and its work items.
+// Tests the syncer daemon (syncer.h): when it writes, and its work items.
 #include "fs-adapters/substrate/os/syncer.h"
 
 #include <gtest/gtest.h>

@@ -40,9 +40,9 @@ class System {
   /// Clock and device must outlive the system. Does not start the syncer.
   System(Clock& clock, BlockDevice& device, const SystemOptions& options)
       : System(clock, std::vector{&device}, options) {}
-  /// A file system on several devices, for example its own and one for its log. Driver and cache
-  /// are shared: homes are device_address(device, sector), and ordering covers all devices
-  /// (disk_queue.h).
+  /// A file system on several devices, for example one for the file system and one for its log.
+  /// Driver and cache are shared: homes are device_address(device, sector), and ordering covers all
+  /// devices (disk_queue.h).
   System(Clock& clock, const std::vector<BlockDevice*>& devices, const SystemOptions& options)
       : executor(clock, options.executor),
         cpu(executor, options.costs),
@@ -52,7 +52,7 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  /// Runs `body` as a process of `account`. Returns once the process and all other users have
+  /// Runs `body` as a process whose account is `account`. Returns once it and all other users have
   /// ended. Must not be called from a fiber.
   void run_as(Account& account, std::function<void()> body) {
     executor.spawn(Executor::Kind::user, account, std::move(body));

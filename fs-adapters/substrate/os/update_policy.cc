@@ -1,4 +1,4 @@
-// Parser of update policies (update_policy.h).
+// Parses update policies (update_policy.h).
 #include "fs-adapters/substrate/os/update_policy.h"
 
 #include <fmt/format.h>

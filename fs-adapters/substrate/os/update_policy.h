@@ -20,7 +20,7 @@
 namespace headcrash::os {
 
 /// Parses a policy. Fails if the policy is unknown or the delay is invalid; error messages begin
-/// with `subject`. Also rejects a burst delay in which dirty data could fill a cache of
+/// with `subject`. Also rejects a burst delay within which dirty data could fill a cache of
 /// `cache_bytes`, because that much data could not be written in time.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);

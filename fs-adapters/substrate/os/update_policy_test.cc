@@ -1,4 +1,4 @@
-// Tests of valid and invalid update policies.
+// Tests valid and invalid update policies.
 #include "fs-adapters/substrate/os/update_policy.h"
 
 #include <gtest/gtest.h>

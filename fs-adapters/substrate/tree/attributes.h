@@ -1,6 +1,5 @@
 #pragma once
-// Attributes of an inode that are common to all file systems: type and permissions, links, size,
-// times, owner.
+// Inode attributes that all file systems share: type and permissions, links, size, times, owner.
 //
 // Modes follow POSIX st_mode: the type in the upper four bits, then twelve permission bits.
 
@@ -21,7 +20,7 @@ inline constexpr std::uint16_t kTypeCharacter = 0020000;
 inline constexpr std::uint16_t kTypeBlock = 0060000;
 inline constexpr std::uint16_t kTypeSocket = 0140000;
 inline constexpr std::uint32_t kPermissionMask = 07777;
-/// Converts a mode to the type of a directory entry: DT_DIR, DT_REG, ... (IFTODT).
+/// Converts a mode to a directory entry's type: DT_DIR, DT_REG, ... (IFTODT).
 constexpr std::uint8_t entry_type(std::uint16_t mode) {
   return static_cast<std::uint8_t>(mode >> 12U);
 }
@@ -33,10 +32,11 @@ struct Timestamp {
   bool operator==(const Timestamp&) const = default;
 };
 
-/// The part of an inode that the tree reads and changes. A file system derives its inode from it.
+/// The part of an inode that the tree reads and changes. Each file system derives its inode from
+/// it.
 struct Attributes {
   std::uint16_t mode = 0;  ///< 0 if the inode is not allocated
-  /// A directory has a link for its name, its ".", and each subdirectory's "..".
+  /// A directory has one link for its name, one for its ".", and one for each subdirectory's "..".
   std::uint16_t links = 0;
   std::uint64_t size_bytes = 0;
   Timestamp accessed, modified, changed;

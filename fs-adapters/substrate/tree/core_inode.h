@@ -20,25 +20,26 @@ namespace headcrash::tree {
 
 /// One operation in progress (InodeStore::change). File systems derive from it.
 struct Operation {
-  bool sync_failed = false;  ///< the change was made, but not all of it is on the disk
+  bool sync_failed = false;  ///< the change was made, but is not entirely on the disk
 };
 
-/// Result of a directory search that did not find the name. It includes the free space found in the
-/// same pass, as in BSD and SVR4 lookups.
+/// The result of a directory search that did not find the name. It includes the free space found in
+/// the same pass, as in BSD and SVR4 lookups.
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< first block with room
-  /// CoreInode::entry_changes at the search; any change invalidates the result.
+  /// CoreInode::entry_changes at the time of the search; any change invalidates the result.
   std::uint64_t changes = 0;
 };
 
-/// Memory that an in-core inode counts for, without the additions of a file system
+/// Memory counted for an in-core inode, without what a file system adds
 /// (InodeStore::bytes_in_core). An estimate: in 4.4BSD an inode and a vnode take about 200 bytes
 /// each, plus their places in hash and free lists.
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must outlive this object but need not be constructed yet.
+  /// Keeps a reference to `its`, which must outlive this object but need not have been constructed
+  /// yet.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 
@@ -48,7 +49,7 @@ struct CoreInode {
   std::uint32_t references = 0;
   /// Links already removed from the users' view, but still counted in `attributes`.
   std::uint32_t deferred_removals = 0;
-  std::uint64_t entry_changes = 1;  ///< number of entry changes; for directories
+  std::uint64_t entry_changes = 1;  ///< for directories: number of changes to entries
   MissedName missed;
 
   /// The link count that users see.
@@ -58,21 +59,21 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If this was the last reference to an inode without links, removes the inode
-  /// within `operation`, or in a new operation if null. May wait.
+  /// Ends a reference. If it was the last one to an inode without links, removes the inode within
+  /// `operation`, or in a new operation if null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:
   ~InodeOwner() = default;
 };
 
-/// A reference to an in-core inode, whose type in the file system is `Node`. The destructor may
+/// A reference to an in-core inode; `Node` is its type in the file system. The destructor may
 /// remove the inode, and waits for that.
 template <typename Node>
 class Handle {
  public:
   Handle() = default;
-  /// Takes over a reference that is already counted.
+  /// Takes over a reference that has already been counted.
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
@@ -128,7 +129,7 @@ class InodeLock {
  public:
   InodeLock() = default;
   explicit InodeLock(CoreInode& inode) : inode_(&inode) { inode.lock.lock(); }
-  /// Locks an inode that no other fiber knows yet. Does not wait.
+  /// Locks an inode that is not yet visible to other fibers. Does not wait.
   static InodeLock of_new(CoreInode& inode) {
     InodeLock lock;
     invariant(inode.lock.try_lock(), "a new inode is locked");

@@ -1,4 +1,4 @@
-// Searching and changing directories (directory.h).
+// Searches and changes directories (directory.h).
 
 #include "fs-adapters/substrate/tree/directory.h"
 
@@ -10,7 +10,7 @@
 namespace headcrash::tree {
 namespace {
 
-/// Returns the chunks of a block; the buffer may extend beyond the directory.
+/// Returns the chunks of a block; the buffer may extend beyond the end of the directory.
 std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, std::int64_t block,
                                const os::HeldBuffer& buffer) {
   const std::uint64_t start = static_cast<std::uint64_t>(block) * store.block_bytes();
@@ -19,7 +19,7 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Visits the blocks of a directory until `look` returns that it is done. Fails with EIO if the
+/// Visits a directory's blocks until `look` returns that it is done. Fails with EIO if the
 /// directory has a hole.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {

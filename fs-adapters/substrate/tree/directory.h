@@ -3,8 +3,8 @@
 // changing entries. directory_block.h implements the format of a block. Unused parts of a directory
 // are empty chunks. A directory never shrinks.
 //
-// The directory's lock must be held in all functions. A search reads the entries linearly, as
-// systems of the time did, and charges the processor for each.
+// All functions require the directory's lock. A search reads the entries linearly, as systems of
+// the time did, and charges the processor for each.
 
 #include <optional>
 #include <string>
@@ -27,12 +27,12 @@ struct FoundName {
 VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory,
                                               std::string_view name);
 
-/// Returns the number of a block with room for the name. May grow the directory.
+/// Returns the number of a block that has room for the name. May grow the directory.
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
 /// Adds the name to a block found by make_room() and notifies the store. The target's link count
-/// must be raised already.
+/// must already have been raised.
 struct NewName {
   std::string_view name;
   std::int64_t block = 0;
@@ -42,8 +42,8 @@ struct NewName {
 };
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
                          CoreInode& target, const NewName& added);
-/// Makes a name refer to another inode and drops the old link. The new target's link count must be
-/// raised already.
+/// Makes a name refer to another inode and drops the old link. The new target's link count must
+/// already have been raised.
 struct ChangedName {
   std::string_view name;
   FoundName at;
@@ -62,10 +62,11 @@ struct RemovedName {
 VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& directory,
                             const RemovedName& removed);
 
-/// Returns the link to drop when a file's name is removed, or a directory from its parent.
+/// Returns the link to drop when a file's name is removed, or when a directory is removed from its
+/// parent.
 DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
-/// Must follow each change of a directory's entries or length. Updates its times and invalidates
+/// Must follow each change to a directory's entries or length. Updates its times and invalidates
 /// search results.
 void touch_directory(InodeStore& store, CoreInode& directory);
 

@@ -36,7 +36,7 @@ std::span<const std::byte> chunk_of(std::span<const std::byte> block, std::uint3
   return block.first(std::min<std::size_t>(block.size(), (std::size_t{chunk} + 1) * kChunkBytes));
 }
 
-/// Returns the total free room of a chunk; nullopt if the chunk is damaged.
+/// Returns a chunk's total free room; nullopt if the chunk is damaged.
 std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint32_t chunk) {
   std::uint32_t room = 0;
   DirectoryCursor cursor(chunk_of(block, chunk), chunk * kChunkBytes);
@@ -45,8 +45,8 @@ std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint
   return room;
 }
 
-/// Places the entry in the slack of `host`, or in place of `host` if that is free space. Returns
-/// the offset.
+/// Places the entry in the slack of `host`, or in place of `host` if that is free. Returns the
+/// offset.
 std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry added) {
   const std::uint32_t used = host.needed();
   added.offset = host.offset + used;

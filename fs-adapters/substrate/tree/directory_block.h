@@ -33,12 +33,13 @@
 namespace headcrash::tree {
 
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
-inline constexpr std::uint32_t kEntryFixedBytes = 8;  // before the name
+inline constexpr std::uint32_t kEntryFixedBytes = 8;  // precedes the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
 inline constexpr std::size_t kEntryInodeOffset = 0;   ///< offset of d_ino in an entry, for rollback
 inline constexpr std::size_t kEntryTypeOffset = 6;    ///< offset of d_type in an entry
 
-/// Returns the size of an entry with such a name (DIRSIZ): the name and a zero, rounded up to 4.
+/// Returns the size of an entry with this name (DIRSIZ): the fixed part, the name and a zero,
+/// rounded up to a multiple of 4.
 constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {
   return (kEntryFixedBytes + static_cast<std::uint32_t>(name_bytes) + 1 + 3) / 4 * 4;
 }
@@ -46,7 +47,7 @@ constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {
 /// A view of an entry. The name points into the block.
 struct Entry {
   std::uint32_t offset = 0;
-  InodeNumber inode = 0;     ///< 0: the entry is free space
+  InodeNumber inode = 0;     ///< 0 if the entry is free space
   std::uint32_t length = 0;  // d_reclen
   std::uint8_t type = 0;     // d_type
   std::string_view name;
@@ -60,14 +61,14 @@ struct Entry {
 /// chunk. If the inode is 0, the name is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
-/// Iterates over the entries, including free room. If a chunk is invalid, iterates up to the first
+/// Iterates over the entries, including free ones. If a chunk is invalid, iterates up to the first
 /// invalid byte and continues with the next chunk.
 class DirectoryCursor {
  public:
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
       : block_(block), at_(from) {}
   std::optional<Entry> next();
-  /// Offset of the first damage so far, if any.
+  /// Offset of the first damage found so far, if any.
   std::optional<std::uint32_t> damage() const { return damage_; }
 
  private:
@@ -78,36 +79,37 @@ class DirectoryCursor {
 
 std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_view name);
 
-/// Result of one pass over a block for a name: its entry, or a chunk with room for it.
+/// Result of one search of a block for a name: its entry, or a chunk that has room for it.
 struct NameSearch {
-  std::uint32_t entries = 0;  ///< entries visited, including free room
+  std::uint32_t entries = 0;  ///< number of entries visited, including free ones
   InodeNumber inode = 0;      ///< inode of the entry; 0 if the name was not found
   std::uint32_t offset = 0;   ///< offset of the entry
   bool room = false;          ///< true if a visited chunk has enough space; see chunk_with_room()
 };
-/// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches of
+/// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches in
 /// large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
-/// Returns the entry before the entry at `offset` in its chunk; remove_entry() would extend the
-/// returned entry.
+/// Returns the entry that precedes the one at `offset` in its chunk; remove_entry() would extend
+/// the returned entry.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  std::vector<MovedEntry> moved;  ///< other entries that were moved, by position; usually empty
+  /// other entries that were moved, in position order; usually empty
+  std::vector<MovedEntry> moved;
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
 
-/// Returns the number of the first chunk with enough room in total, contiguous or not.
+/// Returns the number of the first chunk that has enough free room in total, contiguous or not.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to a chunk: in the slack of an entry or in free room. If only the total of the
-/// free space suffices, first moves all entries to the front of the chunk. Returns nullopt if the
-/// chunk has too little free space. The name must not be in the block, and must have 1 to
-/// kNameBytesMax bytes.
+/// Adds an entry to a chunk, in the slack of an entry or in a free one. If only the total free
+/// space suffices, first moves all entries to the front of the chunk. Returns nullopt if the chunk
+/// has too little free space. The name must not be in the block, and must have 1 to kNameBytesMax
+/// bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
-/// Same, in the first chunk that has room.
+/// Like the above, but in the first chunk that has room.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 

@@ -1,9 +1,9 @@
 #pragma once
-// The temporary third name of an exchange (rename.cc). The third name refers to the target's inode
-// while neither of the two exchanged names does. A power cut may leave it on the disk. The name
-// contains the inode number, so that fsck removes it only if the inode has another name, and never
-// removes a user's name. A name in an unreachable directory does not count as another name, because
-// the directory may already have been removed.
+// The temporary third name used by an exchange (rename.cc). It refers to the target's inode while
+// neither of the two exchanged names does. A power cut may leave it on the disk. The name contains
+// the inode number, so that fsck removes it only if the inode has another name, and never removes a
+// user's name. A name in an unreachable directory does not count as another name, because the
+// directory may already have been removed.
 
 #include <fmt/core.h>
 

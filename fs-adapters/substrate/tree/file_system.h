@@ -3,8 +3,8 @@
 // InodeStore.
 //
 // Our file systems derive from it, pass it a store, and add operations on the whole file system:
-// mounting, sync, space, caches. All of them therefore look up names, lock and count links in the
-// same way, and a comparison of two shows differences in storage only.
+// mounting, sync, space, caches. All of them therefore look up names, lock inodes and count links
+// in the same way, and a comparison of two shows only differences in storage.
 //
 // An operation locks the inodes that it changes, a directory before its children. A path walk locks
 // one directory at a time. A rename locks up to four inodes. Only one rename runs at a time, so
@@ -75,13 +75,13 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges the processor for a system call, and periodically charges the memory of in-core
+  /// Charges the processor for a system call, and periodically charges the memory used by in-core
   /// structures to the cache.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();
   }
-  /// Closes all open files, before an unmount or after a power cut.
+  /// Closes all open files before an unmount or after a power cut.
   void close_all();
 
  private:
@@ -106,7 +106,7 @@ class FileSystem : public Vfs {
   VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
   VfsResult<std::string> target_of(CoreInode& link);
   VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
-  /// Returns the inode that a directory entry refers to. Fails with EIO if it is not allocated, or
+  /// Returns the inode to which a directory entry refers. Fails with EIO if it is not allocated, or
   /// if it is the directory itself or the root.
   VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name,
                                      InodeNumber number, Operation* operation);

@@ -1,4 +1,4 @@
-// Tests of the tree over the smallest store (testing/store.h): random operations compared with a
+// Tests the tree over the smallest store (testing/store.h): random operations compared with a
 // reference, the events for a log of directory operations, ENOSPC, and paths that begin with an
 // inode.
 
@@ -52,7 +52,7 @@ TEST(Tree, SeveralConcurrentUsers) {
   }
 }
 
-/// Runs two users under all schedules with at most two deviations from FIFO order. Calls `judge`
+/// Runs two users under all schedules that deviate from FIFO order at most twice. Calls `judge`
 /// after each.
 void enumerate(const std::function<void(TestFileSystem&)>& before,
                const std::function<void(TestFileSystem&)>& one,

@@ -1,4 +1,4 @@
-// The tree (file_system.h): contents of files.
+// The tree (file_system.h): file contents.
 
 #include <algorithm>
 #include <cerrno>
@@ -35,7 +35,8 @@ void charge_copy(InodeStore& store, std::size_t bytes) {
 }
 
 /// Undoes the growth of a file after `error`. Returns `error`, or the error that stopped the
-/// undoing: blocks beyond the end may then be lost, so a caller must not take it for a full disk.
+/// undoing: blocks beyond the end may then be lost, so a caller must not mistake it for a full
+/// disk.
 VfsResult<void> undo_growth(InodeStore& store, Operation& operation, CoreInode& inode,
                             std::uint64_t old_size, Errno error) {
   TRY(store.set_size(operation, inode, old_size));
@@ -60,7 +61,7 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
-/// Returns the file of that path, and creates it if it does not exist.
+/// Returns the file at that path, and creates it if it does not exist.
 VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const OpenOptions& options,
                                                 Operation& operation) {
   const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));

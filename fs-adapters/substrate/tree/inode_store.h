@@ -55,9 +55,9 @@ struct BytesToChange {
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< length of the block that the file will use
-  bool overwritten = false;  ///< all current bytes are overwritten, so the block need not be read
+  bool overwritten = false;  ///< all its current bytes will be overwritten, so it need not be read
   /// Initial bytes of a new block, visible to the store's hooks. The rest is empty chunks
-  /// (directory_block.h) in a directory, zeroes otherwise. The tree releases such a block
+  /// (directory_block.h) in a directory, and zeroes otherwise. The tree releases such a block
   /// unchanged; the store makes it dirty.
   std::span<const std::byte> first_contents = {};
 };
@@ -77,20 +77,20 @@ class InodeStore {
   virtual ~InodeStore();
 
   os::Executor& executor;
-  os::Cpu& cpu;  ///< charged by the tree for system calls, lookups and copies
+  os::Cpu& cpu;  ///< the tree charges it for system calls, lookups and copies
   os::BufferCache& cache;
 
   // Properties. None of these functions waits.
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Number of inodes; also the maximum depth of a path.
+  /// Number of inodes, which is also the maximum depth of a path.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
   /// A multiple of a directory chunk, within one block.
   virtual std::uint32_t new_directory_bytes() const = 0;
-  /// Limit of a target; at most kPathBytesMax.
+  /// Maximum length of a symbolic link's target; at most kPathBytesMax.
   virtual std::uint32_t symlink_bytes_max() const = 0;
   virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
   /// True with a write-through syncer (os/syncer.h).
@@ -100,9 +100,9 @@ class InodeStore {
   virtual bool takes_no_changes() const { return stopped(); }
   /// Allocated space: st_blocks times 512.
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;
-  /// Memory of structures outside of buffers: in-core inodes, maps, dependencies, copies of blocks.
-  /// Each structure counts with an estimate of its size in a C kernel, so the result is the same on
-  /// every host. May iterate over all structures.
+  /// Memory used by structures outside of buffers: in-core inodes, maps, dependencies, copies of
+  /// blocks. Each structure counts with an estimate of its size in a C kernel, so the result is the
+  /// same on every host. May iterate over all structures.
   virtual std::size_t bytes_in_core() const = 0;
 
   /// Charges that memory to the cache if enabled in its options, once per second of model time.
@@ -116,7 +116,7 @@ class InodeStore {
 
   // In-core inodes.
 
-  /// Returns the inode, not locked. Fails with EIO if there is no such number. An unallocated inode
+  /// Returns the inode, not locked. Fails with EIO if the number is invalid. An unallocated inode
   /// has mode 0.
   virtual VfsResult<InodeHandle> get(InodeNumber number, Operation* operation) = 0;
   /// Returns another reference to an in-core inode. Does not wait.
@@ -132,15 +132,15 @@ class InodeStore {
 
   // Blocks of files and directories, counted from 0.
 
-  /// Returns the block as users must see it, held; an empty buffer for a hole. The last block of a
-  /// file may be shorter than a block, but not shorter than the file.
+  /// Returns the block as users must see it, held; an empty buffer for a hole. A file's last block
+  /// may be shorter than a full block, but not shorter than the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
   /// Called before bytes of a file change. A store whose writes are atomic across a power cut must
   /// fail here with ENOSPC if it has too little space for the change. Once this call has succeeded,
   /// the change must not fail with ENOSPC.
   virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode,
                                     const BytesToChange& change);
-  /// Same as read_block(), for callers that are about to change bytes of it: entries of a
+  /// Like read_block(), but for callers that are about to change some of its bytes: entries in a
   /// directory, or zeroes in a file. A copy-on-write store copies the block here. For files, fails
   /// with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
@@ -152,8 +152,8 @@ class InodeStore {
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Same, for a file block whose last byte has been written. A store with write-behind issues the
-  /// write now, and may wait.
+  /// Like the above, for a file block whose last byte has been written. A store with write-behind
+  /// issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));
@@ -161,8 +161,7 @@ class InodeStore {
   /// Turns the blocks from `first` to `end`, exclusive, into holes.
   virtual VfsResult<void> free_blocks(Operation& operation, CoreInode& inode, std::int64_t first,
                                       std::int64_t end) = 0;
-  /// Sets the size of the file, on the disk and in core. Frees blocks beyond it; an extension is a
-  /// hole.
+  /// Sets the file's size, on the disk and in core. Frees blocks beyond it; an extension is a hole.
   virtual VfsResult<void> set_size(Operation& operation, CoreInode& inode,
                                    std::uint64_t size_bytes) = 0;
   /// Adds one or more empty chunks to a directory and calls touch_directory() (directory.h).
@@ -178,8 +177,8 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the count of the dropped inode, either now (drop_link()) or once that is safe. Until
-  /// then the removal is pending (CoreInode::deferred_removals).
+  /// Lowers the link count of the dropped inode, either now (drop_link()) or once that is safe.
+  /// Until then the removal is pending (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// Called before a rename removes another name of the inode, after the new name has been added.
@@ -188,7 +187,7 @@ class InodeStore {
   /// Called when a directory has a new name, after link_added().
   virtual void directory_moved(CoreInode& directory);
 
-  /// Implements fsync, and O_SYNC for a write.
+  /// Implements fsync, and O_SYNC for writes.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) = 0;
 
   Timestamp now() const {

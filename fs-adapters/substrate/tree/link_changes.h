@@ -26,17 +26,17 @@
 
 namespace headcrash::tree {
 
-/// The operation that a name change is part of; used by logs of operations.
+/// The operation to which a name change belongs; used by logs of operations.
 enum class NameCause : std::uint8_t {
   create,
   link,
   unlink,
   rename,
   exchange,
-  parent,  ///< the ".." of a moved directory, which is not logged
+  parent,  ///< the ".." of a moved directory; not logged
 };
 
-/// An entry that was moved within its chunk to make room for another entry. Dependencies on its
+/// An entry that was moved within its chunk to make room for another one. Dependencies on its
 /// offset must be updated.
 struct MovedEntry {
   std::uint32_t from = 0, to = 0;  ///< offsets in bytes from the block's start
@@ -47,14 +47,15 @@ struct MovedEntry {
 /// link of the parent that contains its name, not of the parent that its ".." refers to, because a
 /// move writes the two in any order.
 struct DroppedLink {
-  CoreInode* inode = nullptr;  ///< null if none
+  CoreInode* inode = nullptr;  ///< null if there is no inode
   /// For a directory: the parent that contained this name, whose link count includes this
   /// directory.
   CoreInode* parent = nullptr;
-  /// 2 for a removed directory, which also loses its "."; 0 if the entry was a "..", whose change
-  /// drops no link.
+  /// For a directory: the parent that contained this name, and whose link count includes this
+  /// directory.
   std::uint16_t links = 1;
-  bool moved = false;  ///< the inode got another name earlier, which must be on the disk first
+  /// the inode was given another name earlier, which must be on the disk first
+  bool moved = false;
 };
 
 /// Reports that the entry `name` at `offset` of directory block `block` now refers to `target`. The
@@ -70,8 +71,8 @@ struct LinkAddition {
   bool raises_directory = false;
   /// Later changes of the operation must not reach the disk before this change.
   bool others_follow = false;
-  DroppedLink replaced = {};           ///< the link that the entry represented before
-  std::vector<MovedEntry> moved = {};  ///< other entries of the chunk that were moved to make room
+  DroppedLink replaced = {};           ///< the link that the entry previously represented
+  std::vector<MovedEntry> moved = {};  ///< other entries in the chunk that were moved to make room
 };
 
 /// Reports that the entry `name` has been removed. `offset` is the entry's offset before its space

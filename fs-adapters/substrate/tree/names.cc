@@ -1,4 +1,4 @@
-// The tree (file_system.h): creation and removal of names.
+// The tree (file_system.h): creates and removes names.
 
 #include <array>
 #include <cerrno>
@@ -85,13 +85,13 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     TRY(auto at, walk_to_parent(path, &operation));
-    InodeHandle gone;  // ended last, without locks, because removing an inode may take long
+    InodeHandle gone;  // destroyed last, without locks, because removing an inode may take long
     InodeLock parent_lock(*at.directory);
     TRY(const auto found, find_name(*store_, *at.directory, at.name));
     if (!found) return refuse(ENOENT);
     TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
     gone = std::move(inode);
-    // Only directories that form a cycle are locked in opposite orders.
+    // Only directories that form a cycle can be locked in opposite orders.
     if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);

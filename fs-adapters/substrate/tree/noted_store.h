@@ -1,5 +1,5 @@
 #pragma once
-// Records which sectors of a store are read, so that results can be reused while these sectors are
+// Records which sectors of a store are read, so that results can be reused while those sectors are
 // unchanged.
 
 #include <vector>
@@ -30,7 +30,7 @@ class NotedStore : public model::SectorStore {
   }
   const std::vector<Run>& runs() const {
     return runs_;
-  }  ///< sectors in the order of reads, including failed reads
+  }  ///< sectors in the order in which they were read, including failed reads
   bool failed() const { return failed_; }  ///< true if any read failed
 
  private:

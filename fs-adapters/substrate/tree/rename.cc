@@ -28,10 +28,10 @@ struct FileSystem::Rename {
 
 namespace {
 
-// Maximum number of lookups, which are repeated if other fibers change the names.
+// Maximum number of lookups; they are repeated if other fibers change the names.
 constexpr int kLookupsMax = 100;
 
-/// Returns the inode that a directory's ".." refers to, and the position of the entry.
+/// Returns the inode to which a directory's ".." refers, and the position of the entry.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
   TRY(const auto found, find_name(store, directory, ".."));
   if (!found) return refuse(EIO);
@@ -275,7 +275,7 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       TRY(const auto order, in_order_of_locks(operation, rename, mode));
       std::vector<InodeLock> locks;
       for (CoreInode* inode : order) {
-        // Only directories that form a cycle are locked in opposite orders.
+        // Only directories that form a cycle can be locked in opposite orders.
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }

@@ -1,4 +1,4 @@
-// Allocation of blocks and inodes (allocator.h).
+// Allocates blocks and inodes (allocator.h).
 
 #include "fs-adapters/ufs/core/allocator.h"
 
@@ -94,7 +94,7 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
       static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
   const bool leaves = block >= kDirectPointers && (after == 0 || block % spread == 0);
   if (!leaves) return after != 0 ? geometry.group_of_fragment(after) : home;
-  // The next group with at least an average number of free blocks.
+  // Returns the next group that has at least an average number of free blocks.
   const std::uint32_t start = after != 0 ? geometry.group_of_fragment(after) + 1
                                          : home + static_cast<std::uint32_t>(block / spread);
   const std::uint32_t average = volume_.super.total.free_blocks / geometry.groups();
@@ -143,21 +143,21 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   return geometry.group_base(group) + *found;
 }
 
-/// Moves the hot spot to the next group, unless another fiber has moved it already.
+/// Moves the hot spot to the next group, unless another fiber has already moved it.
 void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// Returns true if too much of the free space is in partly used blocks after the hot spot. Each
-/// lap would create more such blocks, until no whole block is free. FFS switches from time to space
-/// optimization at the same share.
+/// Returns true if too much of the free space is in partly used blocks after the hot spot. Each lap
+/// would create more such blocks, until no whole block is free. FFS switches from time to space
+/// optimisation at the same fraction.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
          std::uint64_t{volume_.super.data_fragments} * percent;
 }
 
-/// Searches all groups once, and finally the start of the first group.
+/// Searches all groups once, and finally the beginning of the first group.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;

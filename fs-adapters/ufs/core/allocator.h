@@ -56,8 +56,8 @@ class Volume;
 class LazyInodes {
  public:
   explicit LazyInodes(Volume& volume);
-  /// Ensures that the slots of the group up to `slot` have been initialised on the disk and that
-  /// the header records it. The caller must not hold a header.
+  /// Ensures that the group's slots up to `slot` are initialised on the disk and that the header
+  /// records it. The caller must not hold a header.
   VfsResult<void> initialise(std::uint32_t group, std::uint32_t slot);
 
  private:
@@ -70,17 +70,18 @@ class Geometry;
 class Volume;
 struct CoreInode;
 
-/// Marks fragments or an inode as free in a group's map. Returns false, without changes, if the map
-/// is damaged.
+/// Marks fragments or an inode as free in a group's map. Returns false, without changing anything,
+/// if the map is damaged.
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
-/// Distribution of files over the groups.
+/// How files are distributed over the groups.
 enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
-  std::uint32_t gap_blocks = 0;  ///< gap between blocks of a file; not with `spread`
+  /// number of blocks skipped between blocks of a file; not with `spread`
+  std::uint32_t gap_blocks = 0;
 };
 
 class Allocator {
@@ -88,8 +89,8 @@ class Allocator {
   explicit Allocator(Volume& volume);
   void policy(const AllocationOptions& options) { options_ = options; }
 
-  /// Allocates a place for block `block` of the file. `after` is the place of the previous block; 0
-  /// if none.
+  /// Allocates a place for the file's block `block`. `after` is the place of the previous block; 0
+  /// if there is no previous block.
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
   /// Extends the fragments at `at` in place. Returns false if the following fragments are in use.
@@ -103,14 +104,15 @@ class Allocator {
   /// Returns a group's header, held. Fails with EIO if it is invalid.
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
 
-  std::uint32_t hot_group() const { return hot_.group; }  ///< with Placement::hot_spot; otherwise 0
+  /// meaningful with Placement::hot_spot; otherwise 0
+  std::uint32_t hot_group() const { return hot_.group; }
 
   std::uint64_t free_fragments() const;  ///< total, whether or not they form whole free blocks
   /// Returns the number of free fragments that users may allocate, which excludes the reserve.
   std::uint64_t available_fragments() const;
 
  private:
-  /// The preferred group, and the preferred address in that group (0: any).
+  /// The preferred group, and the preferred address in that group (0 for any).
   struct Wanted {
     std::uint32_t group = 0;
     FragmentAddress at = 0;
@@ -119,10 +121,11 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// Start of a search within a group, as numbers within the group. With `forward` the search does
-  /// not wrap around.
+  /// Where a search within a group starts, in numbers relative to the group. If `forward` is true,
+  /// the search does not wrap around.
   struct Search {
-    std::optional<std::uint32_t> block = {}, fragment = {};  ///< nullopt: at the group's rotor
+    /// nullopt to start at the group's rotor
+    std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
     bool fills_blocks = false;  ///< use fragments after the start before breaking a block
   };
@@ -141,7 +144,7 @@ class Allocator {
   void leave_hot_group(std::uint32_t group);
   bool in_pieces() const;
   std::uint32_t group_for_directory() const;
-  /// Updates the totals in memory after a change of the group, and writes its buffer delayed.
+  /// Updates the totals in memory after a group has changed, and writes the group's buffer delayed.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;

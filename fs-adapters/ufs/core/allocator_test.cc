@@ -1,4 +1,4 @@
-// Tests of allocation (allocator.h), one for each row of its table.
+// Tests allocation (allocator.h), one test for each row of its table.
 #include "fs-adapters/ufs/core/allocator.h"
 
 #include <cerrno>
@@ -21,7 +21,7 @@ struct AllocatorWorld {
                                                     .reserve_percent = reserve_percent}}) {
     m.mount();
   }
-  /// Runs `body` with the allocator, and with an inode of group 0 as the requester.
+  /// Runs `body` with the allocator and an inode in group 0 that requests space.
   void run(const std::function<void(Allocator&, CoreInode&)>& body) {
     m.as_user([&] {
       const auto root = volume().inodes.get(kRootInode, nullptr);
@@ -71,7 +71,7 @@ TEST(Allocator, SpreadFilesBeginAnywhereAndAreContiguous) {
       CoreInode file(w.m.executor, number);
       const auto first = allocator.allocate(file, 0, 0, 4);
       ASSERT_TRUE(first);
-      // The first file of a group is before the group's tables.
+      // The group's first file is before its tables.
       if (groups.insert(w.geometry().group_of_fragment(*first)).second) continue;
       // An index block is next; it has no previous block.
       const auto index = allocator.allocate(file, kDirectPointers, 0, 4);

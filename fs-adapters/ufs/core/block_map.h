@@ -12,8 +12,8 @@ namespace headcrash::ufs {
 
 class BlockMap {
  public:
-  /// Resets the map. Only data fragments are free; metadata and the padding bits after each group's
-  /// last fragment are taken.
+  /// Resets the map. Only data fragments are free; metadata fragments and the padding bits after
+  /// each group's last fragment are taken.
   void reset(const Geometry& geometry) {
     geometry_ = geometry;
     row_words_ = (geometry.fragments_per_group() + 63) / 64;
@@ -26,7 +26,7 @@ class BlockMap {
     }
   }
 
-  /// Claims all fragments of a run. Returns false if some of them were already claimed.
+  /// Claims all fragments of a run. Returns false if any of them was already claimed.
   bool claim(FragmentAddress at, std::uint32_t count) {
     std::uint64_t& word = word_of(at);
     const std::uint64_t mask = mask_of(at, count);

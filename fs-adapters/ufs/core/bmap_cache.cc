@@ -1,4 +1,4 @@
-// Addresses and their encoding (bmap_cache.h).
+// Cached addresses and their encoding (bmap_cache.h).
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 

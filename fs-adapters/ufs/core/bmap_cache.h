@@ -34,7 +34,7 @@ class BmapCache {
 
   /// Creates an empty cache.
   BmapCache() = default;
-  /// Creates a cache that will begin at `first_block` and has no addresses yet.
+  /// Creates a cache that will begin at `first_block` but has no addresses yet.
   BmapCache(std::uint64_t first_block, bool alone)
       : first_(static_cast<std::uint32_t>(first_block)), alone_(alone) {}
   bool operator==(const BmapCache&) const = default;
@@ -49,17 +49,17 @@ class BmapCache {
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// Returns true if the cached pointers belong to the lowest-level indirect block whose first
-  /// pointer is that of `block`.
+  /// Returns true if the cached pointers belong to the lowest-level indirect block that begins with
+  /// the pointer to `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
   /// Copies the cached addresses to `indirect`, the bytes of their indirect block. If the cache is
   /// `alone`, fills the other pointers with zeroes.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// Returns false if the cache is invalid, that is, no mounted file system can have written it. A
-  /// cache from the disk must be checked before use.
+  /// Returns false if the cache is invalid, that is, if no mounted file system can have written it.
+  /// A cache read from the disk must be checked before use.
   bool is_sound(const Geometry& geometry) const;
 
-  /// Size of an encoded cache. decode() and encode() need a buffer of this size.
+  /// Size of an encoded cache, and of the buffer that decode() and encode() need.
   static constexpr std::size_t kBytes = 64;
   static BmapCache decode(std::span<const std::byte> bytes);
   void encode(std::span<std::byte> bytes) const;

@@ -1,4 +1,4 @@
-// Tests of the bmap cache: its encoding, its readers and checkers, and the state of fsynced blocks
+// Tests the bmap cache: its encoding, its readers and checkers, and the state of fsynced blocks
 // after a cut.
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
@@ -170,7 +170,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    std::uint64_t size, cut = 0;  ///< number of the write from which the file may be shorter
+    std::uint64_t size, cut = 0;  ///< the write from which on the file may be shorter
   };
   std::vector<Promise> promises;
   const auto text_until = [](std::uint64_t size) {

@@ -43,7 +43,7 @@ std::uint32_t mask_of(std::uint32_t count) {
   return (1U << count) - 1U;
 }
 
-/// Calls run(first, length) for each run of set bits in the low `width` bits.
+/// Calls run(first, length) for each run of set bits among the low `width` bits.
 template <typename Run>
 void each_run(std::uint32_t bits, std::uint32_t width, Run run) {
   for (std::uint32_t at = 0; at < width;) {
@@ -371,7 +371,8 @@ bool CylinderGroup::extend(std::uint32_t fragment, std::uint32_t count, std::uin
   return true;
 }
 
-/// Handles whole words first, because most blocks, and most words, are wholly free or wholly used.
+/// Handles whole words first, because most blocks, and therefore most words, are either wholly free
+/// or wholly used.
 void CylinderGroup::recount() {
   const std::uint32_t width = geometry_.fragments_per_block();
   Summary now{.directories = totals().directories};

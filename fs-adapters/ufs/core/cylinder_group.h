@@ -24,23 +24,24 @@
 
 namespace headcrash::ufs {
 
-/// Offset of the Summary in the header, for fsck and schemes.
+/// Offset of the Summary in the header, used by fsck and the schemes.
 inline constexpr std::size_t kGroupTotalsOffset = 24;
-inline constexpr std::uint32_t kGroupFixedBytes = 168;  ///< size of the header before the maps
+/// size of the part of the header that precedes the maps
+inline constexpr std::uint32_t kGroupFixedBytes = 168;
 
 class CylinderGroup {
  public:
-  /// Validates a header. Returns the reason if the bytes (header_bytes() or more) are not a valid
-  /// header of that group, or an empty string.
+  /// Validates a header. If the bytes (header_bytes() or more) are not a valid header of that
+  /// group, returns the reason; otherwise returns an empty string.
   static std::string problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                 std::uint32_t group);
   /// Creates a view of valid bytes, which must outlive it.
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
   /// Initialises a header as mkfs does: all data is free, no inode is used. Returns false if the
-  /// maps do not fit the header.
+  /// maps do not fit in the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Returns the size of a header with maps of this size and the additional areas that the features
-  /// require.
+  /// Returns the size of a header that has maps of this size and the additional areas that the
+  /// features require.
   static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments,
                                     const Features& features);
   static std::uint64_t maps_end(std::uint32_t inodes, std::uint32_t fragments);
@@ -60,14 +61,14 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// Returns the number of slots zeroed so far with lazy inodes, and otherwise the number of all
-  /// slots (cg_initediblk).
+  /// With lazy inodes, returns the number of slots zeroed so far (cg_initediblk); otherwise, the
+  /// number of all slots.
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
   // Inodes. Slots that are not inodes count as used.
   bool inode_used(std::uint32_t inode) const;
-  /// Returns the first free inode from `from` on; wraps around.
+  /// Returns the first free inode at or after `from`; wraps around.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;
   void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
@@ -79,13 +80,13 @@ class CylinderGroup {
   /// block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
-  /// Returns the first free block from `from` on; wraps around.
+  /// Returns the first free block at or after `from`; wraps around.
   std::optional<std::uint32_t> find_block(std::uint32_t from) const;
   /// Returns the best-fitting run of `count` (less than a block) free fragments within one block;
-  /// among equal fits, the first from `from` on. Searches only partly used blocks. If it returns
-  /// nullopt, the caller must break a whole block.
+  /// among equal fits, the first at or after `from`. Searches only partly used blocks. If it
+  /// returns nullopt, the caller must break up a whole block.
   std::optional<std::uint32_t> find_fragments(std::uint32_t from, std::uint32_t count) const;
-  /// Takes a free run within one block (1 to fragments_per_block()).
+  /// Takes a free run within one block (1 to fragments_per_block() fragments).
   void use(std::uint32_t fragment, std::uint32_t count);
   /// Frees a used run within one block. Callers that do not trust the disk must check run_used()
   /// first.
@@ -93,17 +94,17 @@ class CylinderGroup {
   /// Extends the run in place if the following fragments of its block are free. Returns false
   /// otherwise.
   bool extend(std::uint32_t fragment, std::uint32_t count, std::uint32_t new_count);
-  /// Returns cg_frsum: element n counts runs of exactly n free fragments.
+  /// Returns cg_frsum: element n counts the runs of exactly n free fragments.
   std::array<std::uint32_t, 8> runs() const;
 
-  /// For fsck: sets bits of the maps. Call recount() afterwards.
+  /// For fsck: set bits in the maps. recount() must be called afterwards.
   void set_inode_used(std::uint32_t inode, bool used);
   void set_fragment_free(std::uint32_t fragment, bool free);
   /// Recomputes free blocks, free fragments, runs and free inodes from the maps. Keeps the
   /// directory count.
   void recount();
 
-  /// Return the bytes of a map in the header, for comparing a whole map.
+  /// Return the bytes of a map in the header, so that whole maps can be compared.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

@@ -1,4 +1,4 @@
-// Blocks of a file (file_blocks.h): lookup, allocation and growth.
+// Looks up, allocates and extends the blocks of a file (file_blocks.h).
 
 #include "fs-adapters/ufs/core/file_blocks.h"
 
@@ -29,7 +29,7 @@ void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   if (inode.disk.is_directory()) tree::format_chunks(bytes);
 }
 
-/// Returns true if `at` is a valid address for a block of the file.
+/// Returns true if `at` is a valid address for one of the file's blocks.
 bool inside(const Volume& volume, const CoreInode& inode, std::int64_t block, FragmentAddress at) {
   const Geometry& geometry = volume.geometry;
   return geometry.is_run(
@@ -41,8 +41,7 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   volume.inodes.mark_changed(inode);
 }
 
-/// Location of the pointer to a block: in the inode, at `index` of a held block, or in the bmap
-/// cache.
+/// Where the pointer to a block is: in the inode, at `index` of a held block, or in the bmap cache.
 struct PointerPlace {
   struct Cached {
     BmapCache cache;             ///< the inode's future cache, with room for the pointer
@@ -72,15 +71,15 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
                                                             : inode.disk.direct[place.index - 1];
 }
 
-/// Returns the address of the previous block of the file, or 0 if it is absent or damaged.
-/// Allocation continues after this address.
+/// Returns the address of the file's previous block, or 0 if it is absent or damaged. Allocation
+/// continues after this address.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;
 }
 
-/// Allocates a whole block for an empty pointer and sets the pointer. The pointer's holder stays
-/// held and is changed.
+/// Allocates a whole block for an empty pointer and sets the pointer. The pointer's holder is
+/// changed and stays held.
 VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, CoreInode& inode,
                                          PointerPlace& place, BlockKind kind,
                                          const BlockWanted& wanted, std::uint32_t fragments) {
@@ -159,8 +158,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // From here on the old extent is free, and readers of the file find the buffer at the new
-  // address.
+  // From now on the old extent is free, and readers of the file find the buffer at the new address.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -177,8 +175,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   return std::move(*again);
 }
 
-/// Extends a last block of fragments to a whole block, because the file is about to grow beyond
-/// this block.
+/// Extends a last block of fragments to a whole block, because the file is about to grow beyond it.
 VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreInode& inode,
                                     std::int64_t block) {
   const Geometry& geometry = volume.geometry;
@@ -221,9 +218,9 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// Writes an indirect block that got a pointer to a lower indirect block. An inode with a bmap
-/// cache for the lower block may reach the disk at any time from now on, and the lower block must
-/// be reachable then.
+/// Writes an indirect block that has received a pointer to a lower indirect block. From now on, an
+/// inode with a bmap cache for the lower block may reach the disk at any time, and the lower block
+/// must then be reachable.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));
@@ -259,8 +256,8 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
   return place;
 }
 
-/// Returns true if the block's indirect block has never been written. Blocks outside the cache are
-/// then holes.
+/// Returns true if the block's indirect block has never been written. Blocks that are not in the
+/// cache are then holes.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));
@@ -275,14 +272,14 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   return pointer(inode, place);
 }
 
-/// Returns a block for writing that is cached, or beyond the end of the file.
+/// Returns, for writing, a block that is cached or beyond the end of the file.
 VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                              const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;
   const std::uint32_t fragments = geometry.fragments_per_block();
   const auto block = static_cast<std::uint64_t>(wanted.block);
   const bool covered = inode.bmap.covers(block);
-  FragmentAddress indirect = 0;  // a new indirect block, which is not written before a merge
+  FragmentAddress indirect = 0;  // a new indirect block, which is not written until the merge
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
     TRY(const auto allocated, volume.allocator.allocate(inode, wanted.block, 0, fragments));

@@ -1,11 +1,11 @@
 #pragma once
 // Maps blocks of a file to addresses: twelve direct pointers, then one, two and three levels of
-// indirect blocks (geometry.h). Holes have no address and read as zeroes. The last block of a file
-// with direct pointers only may consist of fragments. When the file grows, they grow in place or
+// indirect blocks (geometry.h). Holes have no address and read as zeroes. If a file has only direct
+// pointers, its last block may consist of fragments. When the file grows, they grow in place or
 // move. With bmap caches, the address of a block that is appended after the direct blocks goes to
 // the cache.
 //
-// The inode's lock must be held in all functions.
+// All functions require the inode's lock.
 
 #include <cstdint>
 #include <vector>
@@ -17,7 +17,7 @@
 
 namespace headcrash::ufs {
 
-/// Returns the address of block `block`; 0 for a hole.
+/// Returns the address of file block `block`; 0 for a hole.
 VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block);
 
 /// Returns the contents of a block that is not a hole, held. Reads the next block ahead if the file
@@ -38,8 +38,8 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
 /// Copies the cached addresses to the indirect block. The in-core cache is kept. The caller must
 /// then write the inode without a cache, after the indirect block.
 VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode);
-/// Merges the cache and writes the inode without one. Call before freeing a pointer that may be in
-/// a cache.
+/// Merges the cache and writes the inode without one. Must be called before a pointer that may be
+/// in a cache is freed.
 VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode);
 
 /// Turns the blocks from `first` to `end`, exclusive, into holes.
@@ -48,12 +48,11 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
 /// Sets the size of a regular file or directory. Frees blocks beyond it; an extension is a hole.
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
                          std::uint64_t size_bytes);
-/// Resets the in-core pointers, size and mode of an inode and discards the buffers of its blocks.
+/// Resets an inode's in-core pointers, size and mode, and discards the buffers of its blocks.
 /// Returns the extents that it owned.
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
-/// Returns the indirect blocks of a file that are dirty or being written, lowest level first, for
-/// fsync. A block may be in the result although its buffer has been evicted, if a copy is being
-/// written.
+/// Returns a file's indirect blocks that are dirty or being written, lowest level first, for fsync.
+/// A block whose buffer has been evicted may be in the result if a copy is being written.
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

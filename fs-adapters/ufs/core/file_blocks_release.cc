@@ -1,7 +1,7 @@
-// Blocks of a file (file_blocks.h): release.
+// Releases blocks of a file (file_blocks.h).
 //
-// The blocks released from one holder of pointers (the inode, or an indirect block that stays) are
-// reported to the scheme at once, when the pointers are reset: deepest first, the inode last. A
+// All blocks released from one holder of pointers (the inode, or an indirect block that stays) are
+// reported to the scheme together, when the pointers are reset: deepest first, the inode last. A
 // tree of indirect blocks that is released completely counts as released from the inode (or the
 // upper block); its own pointers are not changed.
 
@@ -54,8 +54,8 @@ class Taker {
     return pointers;
   }
 
-  /// Releases the whole tree below a pointer, including the block itself. `levels` 0 is a data
-  /// block.
+  /// Releases the whole tree below a pointer, including the block to which it points. If `levels`
+  /// is 0, that is a data block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -104,7 +104,7 @@ class Taker {
                                           std::move(buffer));
   }
 
-  /// Releases the part of `range` that the inode points to. Resets its pointers and adds their
+  /// Releases the part of `range` to which the inode points. Resets its pointers and adds their
   /// extents.
   VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
                                   std::uint64_t size_bytes, std::vector<Extent>& extents) {
@@ -138,7 +138,7 @@ class Taker {
   }
 
  private:
-  /// Number of blocks below one pointer in a block of that level.
+  /// Number of blocks reachable through one pointer in a block at that level.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;
@@ -146,8 +146,8 @@ class Taker {
   tree::BlockBudget budget_;
 };
 
-/// Ends the file inside a block that stays: zeroes the bytes after the end and releases unneeded
-/// fragments.
+/// Ends the file inside a block that stays: zeroes the bytes after the end and releases fragments
+/// that are no longer needed.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;
@@ -187,7 +187,7 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  volume.cache.release(volume.cache.cached(key));  // waits for a fiber that is changing the block
+  volume.cache.release(volume.cache.cached(key));  // waits for any fiber that is changing the block
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
@@ -226,7 +226,8 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // Allocate the last block even after a hole: fsck does not permit a file that ends in a hole.
+    // Allocate the last block even if it follows a hole: fsck does not permit a file that ends in a
+    // hole.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     TRY(auto grown, block_for_writing(volume, operation, inode,
@@ -262,7 +263,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   Taker taker(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
-    Operation none;  // the whole tree is released, so no change of an indirect block is reported
+    Operation none;  // the whole tree is released, so no change to an indirect block is reported
     auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                        inode.disk.size_bytes, extents);
     if (!taken) return forward_errno(taken);

@@ -1,4 +1,4 @@
-// The mounted file system (file_system.h): mount, unmount, sync.
+// Mounts, unmounts and syncs the file system (file_system.h).
 
 #include "fs-adapters/ufs/core/file_system.h"
 
@@ -100,13 +100,13 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   }
   auto volume =
       std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
-  // Existing marks were made by another mount. If a needed check was skipped, their state is
+  // Existing marks were made by another mount. If a required check was skipped, their state is
   // unknown.
   if (superblock->clean)
     volume->super.begin_generation();
   else
     volume->super.full_check = true;
-  // If a needed check was skipped, the groups' counts are unknown, so all groups stay on the map
+  // If a required check was skipped, the groups' counts are unknown, so all groups stay on the map
   // during this mount.
   volume->unchecked = !superblock->clean;
   if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
@@ -158,8 +158,8 @@ void FileSystem::abandon() {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
-  // A work item begun by the syncer or another user is no longer in the queue, but may still change
-  // metadata.
+  // A work item that the syncer or another user has begun is no longer in the queue, but may still
+  // change metadata.
   for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way();
        ++round)
     done = volume_->scheme->sync();

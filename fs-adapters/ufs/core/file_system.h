@@ -28,15 +28,15 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
-  /// Limit of one file's full blocks in flight (write_behind.h); 0: data waits for the syncer.
+  /// Limit on one file's full blocks in flight (write_behind.h); 0 if data waits for the syncer.
   std::uint64_t write_behind_bytes = 0;
-  /// Features that the scheme requires; a file system without them is refused.
+  /// Features that the scheme requires; a file system without them is rejected.
   Features needs = {};
-  /// Mount even if the file system was not unmounted and not checked since.
+  /// Mounts even if the file system was neither unmounted nor checked since.
   bool allow_unclean = false;
 };
 
-/// Fails if a needed feature is missing. The error names the features and the mkfs options.
+/// Fails if a required feature is missing. The error names the features and the mkfs options.
 Result<void> has_features(const Features& there, const Features& needed);
 
 class TreeStore;
@@ -44,7 +44,7 @@ class TreeStore;
 class FileSystem : public tree::FileSystem {
  public:
   /// Mounts the file system. If it was not unmounted, first replays the journal. The journal scheme
-  /// creates a missing journal.
+  /// creates a journal if absent.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;
 
@@ -69,7 +69,7 @@ class FileSystem : public tree::FileSystem {
   bool mounted_ = true;
 };
 
-/// Creates the scheme of a volume.
+/// Creates the scheme for a volume.
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options);
 
 }  // namespace headcrash::ufs

@@ -84,8 +84,8 @@ TEST_P(EveryScheme, APathCanBeginWithAnInode) {
     EXPECT_EQ(status->user, 7U);
     EXPECT_EQ(status->group, 8U);
     EXPECT_EQ(status->accessed_ns, -1'500'000'000);
-    // An open file continues to exist without a name. A later file with the same inode number is
-    // another file.
+    // An open file continues to exist without a name. A later file that reuses its inode number is
+    // a different file.
     EXPECT_TRUE(fs.unlink("c"));
     const auto open = fs.open(a, {});
     EXPECT_TRUE(fs.unlink(d + "/a"));
@@ -422,7 +422,7 @@ TEST_P(EveryScheme, AnInodeInUseButFreeInTheMapIsDamage) {
   });
 }
 
-/// Simulates a damaged volume in which another pointer refers to the block too.
+/// Simulates a damaged volume in which another pointer also refers to the block.
 TEST(FileSystem, SoftUpdatesStopIfABlockLacksTheUpdateToRollBack) {
   constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
   for (const std::string_view changed : {"inode", "indirect block", "entry"}) {

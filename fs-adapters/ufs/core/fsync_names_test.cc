@@ -14,11 +14,11 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-/// More than the limit of unreferenced in-core inodes (inodes.cc).
+/// More than the limit on unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Options with groups of a megabyte, so that directories have their inodes in different blocks,
-/// and without background writes.
+/// Groups of a megabyte, so that directories have their inodes in different blocks; no background
+/// writes.
 bench::MountedOptions without_background_writes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -27,7 +27,7 @@ bench::MountedOptions without_background_writes() {
           .syncer = {.policy = os::SyncerOptions::Policy::none}};
 }
 
-/// Returns the content of the file, or why it cannot be read.
+/// Returns the file's contents, or the reason why they cannot be read.
 std::string text_in(const model::SectorStore& image, const std::string& path,
                     std::uint64_t offset = 0) {
   const auto reader = ImageReader::open(image);
@@ -46,7 +46,7 @@ bool replays(const Mounted& m) {
   return m.setup.mount.scheme == SchemeKind::journal;
 }
 
-/// Expects that the image has the file under its name, before and after a repair.
+/// Expects the image to have the file under its name, before and after a repair.
 void expect_kept(const Mounted& m, model::SectorStore& image, const std::string& path,
                  const std::string& text, std::uint64_t offset = 0) {
   if (!replays(m)) {
@@ -68,7 +68,7 @@ class FsyncNames : public testing::TestWithParam<Setup> {
  protected:
   FsyncNames() : m_(GetParam(), without_background_writes()) { m_.mount(); }
 
-  /// Saves the image of a power cut.
+  /// Saves the image that a power cut would leave now.
   void keep_image() { image_ = bench::copy_of(*m_.store); }
   void end() {
     m_.unmount();
@@ -115,7 +115,7 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// The file and its directory were written earlier; the new directory above was not.
+/// The file and its directory were written earlier; the new directory above them was not.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -172,7 +172,7 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has issued the block and the cache has evicted it. With -CB its copy is in flight.
+/// The syncer has issued the block and the cache has evicted it. With -CB, its copy is in flight.
 TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
@@ -223,8 +223,8 @@ TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   end();
 }
 
-/// R1, if the directory must grow for the new name: a name in a block without a pointer is lost
-/// after a cut.
+/// R1, if the directory must grow for the new name: a name in a block that nothing points to yet is
+/// lost in a crash.
 TEST_P(FsyncNames, AfterARenameIntoAGrowingDirectory) {
   if (GetParam().control || replays(m_))
     GTEST_SKIP() << "enforces no rule, or enforces it in a replay";
@@ -299,7 +299,7 @@ TEST(PendingNames, NewerNotesStay) {
   m.unmount();
 }
 
-/// When there are many notes, only notes whose whole path has been written are dropped.
+/// When there are many notes, only those whose whole path has been written are dropped.
 TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();

@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kIdleInodesMax = 600;  // the value of SVR4's ufs_ninode on such a machine
+constexpr std::size_t kIdleInodesMax = 600;  // value of SVR4's ufs_ninode on such a machine
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
 bool has_no_links(const CoreInode& inode) {
@@ -143,7 +143,7 @@ VfsResult<void> Inodes::write_all_delayed() {
   return result;
 }
 
-/// Unreferenced inodes without links have been removed already.
+/// Unreferenced inodes without links have already been removed.
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
   for (const CoreInode* inode = used_.first(); inode != nullptr; inode = List::after(*inode))

@@ -3,8 +3,8 @@
 //
 // An inode is loaded on first use. It is copied back to its block when it is changed and
 // unreferenced, when a scheme needs it on the disk, by fsync and sync, and at the latest half a
-// minute after a change. Unreferenced inodes stay up to a limit. An inode without links lives until
-// its last user releases it, which then removes it (scheme.h, 4b).
+// minute after a change. Unreferenced inodes are kept up to a limit. An inode without links lives
+// until its last user releases it, which then removes it (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -32,13 +32,13 @@ struct CoreInode : tree::CoreInode {
   Inode disk;
   bool loaded = false;
   std::int64_t next_sequential = 0;  ///< the block that a sequential reader would read next
-  /// Last block allocated since the inode was loaded; 0 if none.
+  /// Last block allocated since the inode was loaded; 0 if no block was allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< Netra: the link count that matches its link tags
-  /// Bmap cache of a regular file, with the feature bmap_cache. While it is empty, the inode on the
-  /// disk has no cache with pointers in use either.
+  /// A regular file's bmap cache, with the feature bmap_cache. While it is empty, the inode's cache
+  /// on the disk has no pointers in use either.
   BmapCache bmap = {};
-  os::Links<CoreInode> in_list;  ///< in Inodes: used_ or idle_
+  os::Links<CoreInode> in_list;  ///< belongs to used_ or idle_ in Inodes
 };
 
 /// Converts a tree inode; all in-core inodes of a volume have this type.
@@ -58,7 +58,7 @@ class Inodes final : public tree::InodeOwner {
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// Returns a new, empty inode. Its bit in the map must be set already. The generation is one
+  /// Returns a new, empty inode. Its bit in the map must already be set. The generation is one
   /// above that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
@@ -71,19 +71,19 @@ class Inodes final : public tree::InodeOwner {
   VfsResult<void> write_delayed(tree::CoreInode& inode);
   /// Copies all changed inodes to their blocks and marks the blocks dirty, for sync.
   VfsResult<void> write_all_delayed();
-  /// Key of the block that contains the inode.
+  /// The key of the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
-  /// Number of inodes changed since they were copied to their blocks.
+  /// Number of inodes changed since they were last copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
   /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
   /// still open.
   std::vector<InodeNumber> without_links() const;
-  /// Returns true if without_links() would contain this inode.
+  /// Returns true if without_links() would include this inode.
   bool without_links(InodeNumber number) const;
   std::size_t in_core() const { return table_.size(); }
-  /// Drops unreferenced, unchanged inodes until at most `keep` are left.
+  /// Drops unreferenced, unchanged inodes until at most `keep` of them are left.
   void forget_idle(std::size_t keep);
 
  private:

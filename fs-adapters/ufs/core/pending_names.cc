@@ -78,7 +78,7 @@ void PendingNames::forget_moves() {
 }
 
 /// Returns true if the block, or a block on the path from the directory's inode to it, may be
-/// unwritten. Conservative: may return true although all are written.
+/// unwritten. Conservative: may return true even if all of them are written.
 bool PendingNames::unwritten(const PendingName& name) const {
   if (volume_.cache.unwritten(Volume::block_of(name.directory, name.block)) ||
       volume_.inodes.changed(name.directory) ||
@@ -87,8 +87,8 @@ bool PendingNames::unwritten(const PendingName& name) const {
   return name.block >= kDirectPointers && volume_.cache.any_unwritten();
 }
 
-/// Drops written notes. An inode's notes stay while one of its names is unwritten, or its directory
-/// has notes that stay.
+/// Drops notes whose names are written. An inode's notes stay while one of its names is unwritten,
+/// or while its directory has notes that stay.
 void PendingNames::drop_arrived() {
   std::unordered_set<InodeNumber> stay;
   for (const auto& [inode, names] : names_)

@@ -27,11 +27,11 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// The location of a name.
+/// Where a name is.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
-  /// Sequence number; a repeated note of the same place gets a new number.
+  /// Sequence number; noting the same place again assigns a new number.
   std::uint64_t noted = 0;
 };
 
@@ -41,24 +41,24 @@ class PendingNames {
 
   /// Notes a name that is in the block, after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
-  /// Records that a directory was moved; its new name has been noted already. Inodes below the
+  /// Records that a directory was moved; its new name has already been noted. Inodes below the
   /// directory have no note of the move, so every fsync includes the directory until the name is on
   /// the disk.
   void moved(InodeNumber directory) { moved_.insert(directory); }
   const std::set<InodeNumber>& moved() const { return moved_; }
   /// Number of the newest note.
   std::uint64_t noted() const { return noted_; }
-  /// Notes of an inode, oldest first.
+  /// An inode's notes, oldest first.
   std::vector<PendingName> of(InodeNumber inode) const;
   /// Returns the inode, all moved directories, and all directories that are reachable from these
   /// through notes.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes the notes up to number `until`, of one inode or of all, because their names are on the
-  /// disk.
+  /// Removes the notes up to number `until`, for one inode or for all, because their names are on
+  /// the disk.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
-  /// Drops the notes of an inode that is removed or whose number is reused.
+  /// Drops an inode's notes when the inode is removed or its number is reused.
   void forget(InodeNumber inode);
   void forget_directory(InodeNumber directory);
 

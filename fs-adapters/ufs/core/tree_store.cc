@@ -18,8 +18,8 @@ Operation& ours(tree::Operation& operation) {
 Operation* ours(tree::Operation* operation) {
   return static_cast<Operation*>(operation);
 }
-/// Extends a directory to the end of its last fragment (newfs makes it one chunk long). The rest
-/// becomes empty chunks, which must be on the disk before the size is.
+/// Extends a directory to the end of its last fragment (newfs makes it one chunk long). The added
+/// part becomes empty chunks, which must be on the disk before the size is.
 VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation,
                                              CoreInode& directory, std::int64_t block,
                                              std::uint32_t from, std::uint32_t to) {

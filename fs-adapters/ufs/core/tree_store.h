@@ -1,5 +1,5 @@
 #pragma once
-// The InodeStore of ufs (tree/inode_store.h): its inodes, blocks, and the hooks of its ordering
+// The InodeStore of ufs (tree/inode_store.h): its inodes and blocks, and the hooks of its ordering
 // scheme.
 //
 // If an operation fails with ENOSPC, the scheme does its deferred work, and the operation runs once

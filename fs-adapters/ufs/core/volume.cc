@@ -67,7 +67,7 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
 
 namespace {
 
-/// Arguments needed to acquire a buffer again.
+/// The arguments with which a buffer can be acquired again.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
       : key(buffer.key()),
@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Writes the summary block that begins with group `first`. Copies the summaries after holding the
-/// block, so the later of two concurrent writes has the newer state.
+/// Writes the summary block that begins with group `first`. Copies the summaries once it holds the
+/// block, so that the later of two concurrent writes has the newer state.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =
@@ -178,7 +178,7 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
   auto written = write_summaries();
   if (written) {
-    // Written last, because "clean" covers the summaries too.
+    // Written last, because "clean" also covers the summaries.
     auto buffer = cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
                              kSuperblockBytes);
     if (!buffer) {

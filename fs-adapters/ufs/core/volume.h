@@ -31,13 +31,13 @@
 
 namespace headcrash::ufs {
 
-/// Key of the superblock's buffer. It is special, because the superblock has its own length and
-/// need not be aligned to a fragment.
+/// Key of the superblock's buffer. It needs its own key, because the superblock has its own length
+/// and need not be aligned to a fragment.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {
  public:
-  /// For `write_behind_bytes` see write_behind.h.
+  /// write_behind.h describes `write_behind_bytes`.
   Volume(os::System& system, const Superblock& superblock, std::vector<Summary> groups,
          std::uint64_t write_behind_bytes = 0);
   Volume(const Volume&) = delete;
@@ -50,7 +50,7 @@ class Volume {
   os::Syncer& syncer;
   Superblock super;
   Geometry geometry;
-  std::vector<Summary> groups;  ///< free space of each group
+  std::vector<Summary> groups;  ///< free space in each group
   Allocator allocator;
   Inodes inodes;
   PendingNames names;
@@ -58,12 +58,12 @@ class Volume {
   std::unique_ptr<Scheme> scheme;
   JournalSuperblock journal;  ///< set by the mount if there is a journal
   bool abandoned = false;     ///< the power is off: nothing is written or removed
-  bool unchecked = false;     ///< the file system was mounted although it was not unmounted before
+  bool unchecked = false;     ///< the file system was mounted although it had not been unmounted
   /// With busy_map: the groups whose records are, or are about to be, marked busy (busy_map.h).
   std::vector<bool> on_map;
   tree::ChangesByFiber changes;  ///< tracks which operations have changed metadata
 
-  /// Stops the file system permanently. Call from handlers and fibers.
+  /// Stops the file system permanently. May be called from handlers and fibers.
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
 
@@ -93,7 +93,7 @@ class Volume {
 
   /// Writes the cached block if it is dirty and the scheme permits the write.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
-  /// Same without waiting. Returns 0 if the block was not dirty.
+  /// Like the above, but does not wait. Returns 0 if the block was not dirty.
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
@@ -105,8 +105,8 @@ class Volume {
 
   /// Writes the summary block that contains this group's summary.
   VfsResult<void> write_summary(std::uint32_t group, LastWrite how);
-  /// Puts the superblock and the groups' summaries into their buffers. `clean`: everything is on
-  /// the disk.
+  /// Puts the superblock and the groups' summaries into their buffers. `clean` means that
+  /// everything is on the disk.
   VfsResult<void> write_superblock(bool clean);
 
  private:

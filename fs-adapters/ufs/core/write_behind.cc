@@ -20,7 +20,7 @@ void WriteBehind::write(std::uint64_t file, os::HeldBuffer block) {
   File& its = in_flight_[file];
   its.writes.push_back({id, bytes});
   its.bytes += bytes;
-  // The file's lock prevents additions while this fiber waits. Others may drop the entry once
+  // The file's lock prevents additions while this fiber waits. Other fibers may drop the entry once
   // nothing is in flight.
   for (auto at = in_flight_.find(file); at != in_flight_.end(); at = in_flight_.find(file)) {
     forget_written(at->second);

@@ -1,5 +1,5 @@
 #pragma once
-// Writing a file's data in the background: a block is issued as soon as its last byte has been
+// Writes a file's data in the background: a block is issued as soon as its last byte has been
 // written, instead of at the next run of the syncer. A block that is not full waits for the syncer.
 //
 // Source: the ufs of System V Release 4 writes this way (its rwip, as that of SunOS 4.1 before).
@@ -22,8 +22,8 @@ namespace headcrash::ufs {
 
 class WriteBehind {
  public:
-  /// `bytes_max` limits the data of one file in flight; 0 disables write-behind. Both references
-  /// must outlive this object.
+  /// `bytes_max` limits how much of one file's data is in flight; 0 disables write-behind. Both
+  /// references must outlive this object.
   WriteBehind(os::BufferCache& cache, os::DiskQueue& disk, std::uint64_t bytes_max)
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
@@ -50,7 +50,7 @@ class WriteBehind {
   os::DiskQueue& disk_;
   std::uint64_t bytes_max_;
   std::map<std::uint64_t, File> in_flight_;  ///< files with writes in flight, by inode number
-  /// Number of entries at which files without writes in flight are removed.
+  /// Number of entries at which files that have no writes in flight are removed.
   std::size_t search_at_ = 64;
 };
 

@@ -1,5 +1,4 @@
-// Tests of write-behind: the time at which blocks are issued, the limit per file, and the
-// durability of the data.
+// Tests write-behind: when blocks are issued, the limit per file, and the durability of the data.
 #include "fs-adapters/ufs/core/write_behind.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tests of the number of written blocks: 300 files of one block in one directory, compared with
+// Tests the number of written blocks: 300 files of one block in one directory, compared with
 // OpenBSD 2.8's FFS (measured with its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0
 // and 10).
 
@@ -50,7 +50,7 @@ Writes writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Expects the numbers to agree within 15 %, or within 6 writes for small numbers.
+/// Expects the numbers to agree within 15 %, or within 6 writes if they are small.
 void expect_near(double got, double real) {
   EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
 }
@@ -71,7 +71,7 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write: the write of a
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write, that of a
 /// removed inode.
 TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
@@ -95,7 +95,7 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. Our sync also writes all
+/// NetBSD's write-ahead metadata journal (WAPBL): 0 and 303, 11 and 3. Our sync also writes all
 /// blocks in place.
 TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   const Writes w = writes_of(bench::journal_setup());
@@ -113,11 +113,10 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Writes of consecutive appended blocks, each with an fsync, beyond the 96 KB of the direct
-/// blocks.
+/// Appends consecutive blocks, each with an fsync, beyond the 96 KB of the direct blocks.
 struct AppendWrites {
   std::vector<std::uint64_t> first;   ///< writes for the blocks 12, 13, ...
-  std::vector<std::uint64_t> steady;  ///< writes for 28 consecutive later blocks
+  std::vector<std::uint64_t> steady;  ///< writes for 28 later, consecutive blocks
 };
 
 AppendWrites append_writes_of(const Setup& setup) {
@@ -150,8 +149,8 @@ AppendWrites append_writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Data, inode and indirect block: the baseline of the paper (section 3.3, "2.58 disk operations
-/// for each NFS write"). The first append also writes the indirect block's zeroes.
+/// Data, inode and indirect block: the paper's baseline (section 3.3, "2.58 disk operations for
+/// each NFS write"). The first append also writes the indirect block's zeroes.
 TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("conventional-bsd"));
   EXPECT_EQ(w.first.front(), 4U);
@@ -170,7 +169,7 @@ TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
-/// All groups have been marked busy by then; the fast check costs an append nothing.
+/// By then, all groups have been marked busy; the fast check adds no cost to an append.
 TEST(WriteCounts, AnAppendWithNetraWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra"));
   EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);

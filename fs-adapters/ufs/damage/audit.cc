@@ -34,8 +34,8 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// Returns true if the slot was never used, like most slots. In a lazily zeroed table, unused slots
-/// may have any content.
+/// Returns true if the slot was never used, as is the case for most slots. In a lazily zeroed
+/// table, unused slots may have any content.
 bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
                InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));
@@ -62,7 +62,7 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
   return {};
 }
 
-/// Counts the target of a pointer of the inode or of an indirect block; `level` 0 is data.
+/// Counts the target of a pointer in the inode or in an indirect block; `level` 0 is data.
 std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at,
                                  std::uint32_t level, std::uint64_t& first_block,
                                  const Inode& inode, std::uint64_t& fragments) {
@@ -187,7 +187,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
       ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  // Element n counts runs of n free fragments; whole blocks are not included.
+  // Element n counts runs of n free fragments; whole blocks are excluded.
   std::array<std::uint32_t, 9> runs = {};
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;

@@ -1,4 +1,4 @@
-// Operations of damage, and their permitted losses (damage.h).
+// Operations that damage an image, and the losses that they permit (damage.h).
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-// One in four images keeps the clean flag; the flag of the others is cleared.
+// One in four images keeps its clean flag; the others lose it.
 constexpr std::uint64_t kStaysCleanOneIn = 4;
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
-constexpr std::uint32_t kClaimStepsMost = 20000;  // limit of the pointers visited in one file
+constexpr std::uint32_t kClaimStepsMost = 20000;  // limit on the pointers visited in one file
 
 void mark(std::vector<bool>& flags, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count && i < flags.size(); ++i) flags[i] = true;
@@ -356,7 +356,7 @@ void Damaging::lose_run(std::size_t number) {
   if (lost.block == 0) lose_inode(lost.owner);
 }
 
-/// Same rule as in fsck_duplicates.cc.
+/// The same rule as in fsck_duplicates.cc.
 bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) const {
   const auto rank = [](InodeNumber number, const Inode& inode) {
     return std::tuple(number != ufs::kRootInode, !inode.is_directory(),

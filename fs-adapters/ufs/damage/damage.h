@@ -31,7 +31,7 @@ namespace headcrash::ufs::damage {
 
 inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< value for Permitted::other_pointers
 
-/// Permitted losses of a repair, indexed as in the survey. Everything else must be preserved.
+/// Losses that a repair may cause, indexed as in the survey. Everything else must be preserved.
 struct Permitted {
   explicit Permitted(const ImageSurvey& survey)
       : inode_goes(survey.geometry().inodes()),
@@ -43,24 +43,24 @@ struct Permitted {
         other_bytes(survey.geometry().size_fragments() * survey.geometry().sectors_per_fragment()),
         name_goes(survey.names().size()) {}
 
-  std::vector<bool> inode_goes;              ///< inodes that may be free or reused
+  std::vector<bool> inode_goes;              ///< inodes that may become free or be reused
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
-  std::vector<bool> other_names;             ///< directories to which any names may be added
-  /// Inodes with a link count of 0, which may be freed if they have no name.
+  std::vector<bool> other_names;             ///< directories that may gain any names
+  /// Inodes whose link count is 0, which may be freed if they have no name.
   std::vector<bool> no_links;
   std::vector<std::uint16_t> other_pointers;  ///< by inode: a bit for each of its 15 pointers
-  std::vector<bool> other_bytes;              ///< sectors whose bytes may differ
-  std::vector<bool> name_goes;                ///< names of the survey that may be missing
-  /// New names, by directory and name, with their inodes.
+  std::vector<bool> other_bytes;              ///< sectors whose bytes may change
+  std::vector<bool> name_goes;                ///< names in the survey that may go missing
+  /// New names with their inodes, keyed by directory and name.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
-  /// New names that must exist as long as their directories lose nothing.
+  /// New names that must remain as long as their directories lose nothing.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  /// New inodes made by the damage, which must also stay.
+  /// New inodes that the damage creates and that must also remain.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
-  /// Adds consequences of the losses: an inode without names and contents may be freed, together
-  /// with the names that it contains.
+  /// Adds the consequences of the losses: an inode that has lost its names and contents may be
+  /// freed, together with the names that it contains.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -72,7 +72,7 @@ struct DamageKind {
   std::string_view name;
   /// The finding that a check reports; nullopt if it depends on the image.
   std::optional<ufs::FindingKind> shows;
-  /// Applies the damage. Returns false and changes nothing if this kind does not suit the image.
+  /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
 };
 /// Returns all kinds, in the order in which the seed selects them.
@@ -81,10 +81,10 @@ const std::vector<DamageKind>& damage_kinds();
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
-/// Kinds that apply only to images with features. They are last in the table.
+/// Kinds that apply only to images with features. They are at the end of the table.
 std::span<const DamageKind> damage_of_features();
 
-/// An image that is being damaged; the interface for kinds of damage.
+/// An image that is being damaged; the interface used by the kinds of damage.
 class Damaging {
  public:
   /// `store` must contain the surveyed image. All arguments must outlive this object.
@@ -96,11 +96,11 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Call after the last damage.
+  /// Must be called after the last damage.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 
-  // For the kinds of damage. Numbers are drawn from the seed.
+  // For use by the kinds of damage. Numbers are drawn from the seed.
   const ImageSurvey& survey() const { return survey_; }
   const ufs::Geometry& geometry() const { return survey_.geometry(); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
@@ -111,10 +111,10 @@ class Damaging {
   using Suits = std::function<bool(ufs::InodeNumber)>;
   /// Selects and takes an allocated inode without damage; 0 if no inode suits.
   ufs::InodeNumber take_inode(const Suits& suits);
-  /// Selects a directory, which may have other damage too.
+  /// Selects a directory, which may already have other damage.
   ufs::InodeNumber any_directory(const Suits& suits);
   ufs::InodeNumber take_free_inode();
-  /// Selects a name of an inode without damage, and takes the inode.
+  /// Selects a name of an inode without damage, and takes that inode.
   std::optional<PlacedName> take_name(const std::function<bool(const PlacedName&)>& suits);
   /// Takes a free block; 0 if no block is free.
   ufs::FragmentAddress take_free_block();
@@ -127,7 +127,7 @@ class Damaging {
   ufs::Inode load(ufs::InodeNumber number) const;
   void change_extension(ufs::InodeNumber number,
                         const std::function<void(ufs::InodeExtension&)>& change);
-  /// Returns the cache if a check would use it; otherwise an empty one.
+  /// Returns the cache if a check would use it; otherwise, an empty one.
   ufs::BmapCache load_bmap(ufs::InodeNumber number) const;
   /// Changes the 512-byte chunk that contains a name.
   void change_chunk(const PlacedName& name, const Change& change);
@@ -142,11 +142,10 @@ class Damaging {
   void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
-  /// Permits the loss of a pointer's target. For a directory, also permits the loss of all later
-  /// content.
+  /// Permits losing a pointer's target. For a directory, also permits losing all later content.
   void lose_run(std::size_t run);
-  /// Determines which files lose the blocks that this inode also claims. Call this when the inode
-  /// has its final state.
+  /// Determines which files lose the blocks that this inode also claims. Must be called when the
+  /// inode is in its final state.
   void contend(ufs::InodeNumber number);
 
  private:

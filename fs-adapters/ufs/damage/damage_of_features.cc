@@ -1,6 +1,6 @@
-// Damage of optional features: bmap caches, link tags, busy marks, the map of busy groups, the
-// generation (damage.h). The full check does not need the last four, and the fast check must
-// terminate with any content of them.
+// Damages optional features: bmap caches, link tags, busy marks, the map of busy groups, the
+// generation (damage.h). The full check does not need the last four; the fast check must terminate
+// whatever they contain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ bool apply_wrong_bmap_cache(Damaging& image) {
     const auto noise = [&] {
       return static_cast<ufs::FragmentAddress>(image.below(geometry.size_fragments()));
     };
-    // Overlaps the direct blocks, spans two indirect blocks, or belongs to an indirect block that
-    // no file has.
+    // The cache overlaps the direct blocks, spans two indirect blocks, or belongs to an indirect
+    // block that no file has.
     const std::uint64_t first = how == 0   ? ufs::kDirectPointers - 1
                                 : how == 1 ? geometry.blocks_within(1) - 1
                                            : geometry.blocks_within(2);
@@ -77,7 +77,7 @@ bool apply_link_tags(Damaging& image) {
   return true;
 }
 
-/// Sets arbitrary marks of the current generation, as if the group had been busy.
+/// Sets arbitrary marks with the current generation, as if the group had been busy.
 bool apply_busy_marks(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().fast_check) return false;

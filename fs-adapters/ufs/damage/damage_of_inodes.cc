@@ -1,4 +1,4 @@
-// Damage of inodes and of the targets of their pointers (damage.h).
+// Damages inodes and the targets of their pointers (damage.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_ordinary(InodeNumber number) {
   return number != ufs::kRootInode;
 }
 
-/// Returns the runs of an inode; only the runs of pointers if `pointers` is set.
+/// Returns an inode's runs; if `pointers` is set, only the runs that hold pointers.
 std::vector<std::size_t> runs_with(const Damaging& image, InodeNumber number, bool pointers) {
   std::vector<std::size_t> found = image.survey().runs_of(number);
   if (pointers)
@@ -34,7 +34,7 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Selects a run of an undamaged inode; one in three times a run of pointers, if there is any.
+/// Selects a run of an undamaged inode; in one of three cases a run of pointers, if there is any.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -183,7 +183,7 @@ bool apply_endless_size(Damaging& image) {
   return true;
 }
 
-/// Increases an inode's size. The last block may then extend over fragments of another file.
+/// Increases an inode's size. The last block may then extend over another file's fragments.
 bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
@@ -309,8 +309,8 @@ bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// Makes a pointer refer to a block of another file. In two of three cases, the damaged file has
-/// the older time of change.
+/// Makes a pointer refer to another file's block. In two of three cases, the damaged file has the
+/// older change time.
 bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const bool later = !image.one_in(3);
@@ -337,7 +337,7 @@ bool apply_pointer_to_own(Damaging& image) {
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // Blocks below the old pointer have no owner now.
+      // The blocks below the old pointer now have no owner.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)
@@ -398,7 +398,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   return true;
 }
 
-/// Copies an inode over another inode. Both then have the same blocks and the same time of change.
+/// Copies one inode over another. Both then have the same blocks and the same change time.
 bool apply_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);

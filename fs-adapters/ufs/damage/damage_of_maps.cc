@@ -1,5 +1,5 @@
-// Damage of group headers, counts and superblocks (damage.h). It must not cause any loss, because
-// all of these are rebuilt from inodes or a replica.
+// Damages group headers, counts and superblocks (damage.h). This must not cause any loss, because
+// all of them are rebuilt from inodes or a replica.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,8 +146,8 @@ bool apply_no_superblock(Damaging& image) {
   return true;
 }
 
-/// Destroys the first superblock and its first replica. Places a copy of another file system's
-/// superblock before the next replica, in a free block or in a file, which must not be used.
+/// Destroys the first superblock and its first replica. Before the next replica, places a copy of
+/// another file system's superblock, in a free block or in a file; it must not be used.
 bool apply_stray_superblock(Damaging& image) {
   constexpr std::uint64_t kStep = 4096;
   const ufs::Geometry& geometry = image.geometry();
@@ -175,7 +175,7 @@ bool apply_stray_superblock(Damaging& image) {
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
   if (how == 0) little_endian::store32(copy, kFsTotals, 77);
-  if (how == 1)  // half as many inodes per group, so that inode numbers have other positions
+  if (how == 1)  // half as many inodes per group, so that inodes are at other positions
     little_endian::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
   if (how == 2) {
     little_endian::store32(copy, kFsSize, half * geometry.fragments_per_block());

@@ -1,4 +1,4 @@
-// Damage of directories, of their names, and of the directory structure (damage.h).
+// Damages directories, their names, and the directory structure (damage.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -184,7 +184,8 @@ bool apply_uncounted_name(Damaging& image) {
   return true;
 }
 
-/// Adds the third name of an unfinished exchange, together with another name of the file or alone.
+/// Adds the third name of an unfinished exchange, either alone or together with another name for
+/// the file.
 bool apply_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
@@ -328,7 +329,7 @@ bool apply_missing_dots(Damaging& image) {
       tree::set_entry_inode(chunk, offset, 0);
     }
   });
-  // The former ".." becomes an ordinary name of the parent, so a new ".." needs additional space.
+  // The former ".." becomes an ordinary name for the parent, so a new ".." needs additional space.
   if (how == 1) {
     lose_names_of_chunk(image, some_chunk(image, number, true), 0);
     for (const std::size_t n : image.survey().names_of(number))
@@ -353,7 +354,7 @@ bool apply_more_dots(Damaging& image) {
   return added;
 }
 
-/// Moves the name of a directory into the directory itself or into a directory below it.
+/// Moves a directory's name into the directory itself or into a directory below it.
 bool apply_loop(Damaging& image) {
   const auto name = image.take_name(of_directories(image));
   if (!name) return false;
@@ -386,7 +387,7 @@ bool apply_ring(Damaging& image) {
   say_name(image, *one);
   say_name(image, *other);
   if (!image.add_name(other->inode, "ring", one->inode, type))
-    return true;  // at least a second name
+    return true;  // the file has at least a second name
   image.remove_name(*one);
   image.remove_name(*other);
   return true;
@@ -435,7 +436,7 @@ bool is_lost_found(const Damaging& image, InodeNumber number) {
 }
 
 /// Leaves lost+found without room, optionally reduced to its first chunk, and creates an inode that
-/// needs it.
+/// must go there.
 bool apply_full_lost_found(Damaging& image) {
   constexpr std::size_t kNamesMost = 100;
   const InodeNumber number =

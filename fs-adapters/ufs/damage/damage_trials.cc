@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kCutsMost = 24;  // per repair
 constexpr std::uint64_t kRequestsMost = 1
-                                        << 20;  // per repair; a test disk has a few hundred sectors
+                                        /// limit per repair; a test disk has a few hundred sectors
+                                        << 20;
 constexpr std::uint32_t kLater =
     2'000'000'000;  // time of the repair, in seconds; differs from all file times
 
@@ -125,8 +126,8 @@ Result<void> DamageTrials::check_incremental(const std::string& subject) {
   return problem.empty() ? Result<void>{} : wrong(subject, "a check has no findings: " + problem);
 }
 
-/// A fast check of arbitrary damage must terminate, successful or not, and the full check must be
-/// able to repair its changes.
+/// A fast check of arbitrary damage must terminate, whether or not it succeeds, and the full check
+/// must be able to repair its changes.
 Result<void> DamageTrials::check_fast(const std::string& subject,
                                       const std::vector<Write>& damage) {
   if (!survey_->geometry().features().fast_check) return {};
@@ -172,7 +173,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
   std::vector<std::size_t> cuts(writes.size());
   std::iota(cuts.begin(), cuts.end(), 0);
   for (std::size_t i = cuts.size(); i > 1; --i) std::swap(cuts[i - 1], cuts[random.below(i)]);
-  // Cuts at the last writes are always tested, because the clean flag is written there.
+  // Cuts at the last writes are always tested, because the clean flag is among them.
   if (cuts.size() > kCutsMost) {
     const auto last = std::ranges::find(cuts, writes.size() - 1);
     std::iter_swap(cuts.begin(), last);

@@ -33,10 +33,11 @@ class DamageTrials {
 
   /// Replaces fsck's repair.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
-  /// Runs one trial with damage drawn from the seed. An error describes the wrong repair and the
-  /// damage.
+  /// Runs one trial with damage drawn from the seed. An error describes what the repair did wrong,
+  /// and the damage.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Same with a single damage of `kind`. Returns false if this kind does not suit the image.
+  /// Like the above, but with a single damage of `kind`. Returns false if this kind does not suit
+  /// the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }

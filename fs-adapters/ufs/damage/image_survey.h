@@ -21,9 +21,9 @@ struct OwnedRun {
   /// Index of the inode's pointer: 12 direct pointers, then 3 indirect pointers.
   std::uint32_t slot = 0;
   std::optional<std::size_t> holder;  ///< the run that contains the pointer; nullopt for the inode
-  std::uint32_t index = 0;            ///< index of the pointer in that run
+  std::uint32_t index = 0;            ///< index of the pointer within that run
   std::uint32_t level = 0;            ///< 0 for data
-  std::uint64_t block = 0;            ///< first file block that the pointer leads to
+  std::uint64_t block = 0;            ///< first file block that is reached through the pointer
   ufs::FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool cached = false;  ///< the pointer is in the inode's bmap cache
@@ -67,7 +67,7 @@ class ImageSurvey {
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
   }
-  /// Returns true for a data fragment without an owner.
+  /// Returns true for a data fragment that has no owner.
   bool is_free(ufs::FragmentAddress at) const;
 
  private:
@@ -77,11 +77,12 @@ class ImageSurvey {
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
   std::vector<ufs::Inode> inodes_;
-  std::vector<ufs::BmapCache> bmaps_;       ///< bmap caches by inode; empty without the feature
-  std::vector<std::uint32_t> initialised_;  ///< initialised slots, by group
+  /// bmap caches by inode; empty if the feature is absent
+  std::vector<ufs::BmapCache> bmaps_;
+  std::vector<std::uint32_t> initialised_;  ///< number of initialised slots, by group
   std::vector<ufs::InodeNumber> allocated_;
   std::vector<OwnedRun> runs_;
-  std::vector<std::uint32_t> run_at_;  ///< by fragment, 1 + number in runs_; 0 if none
+  std::vector<std::uint32_t> run_at_;  ///< by fragment: 1 + index into runs_; 0 if no run
   std::vector<PlacedName> names_;
   std::vector<std::vector<std::size_t>> runs_of_, names_in_, names_of_;  ///< by inode
 };

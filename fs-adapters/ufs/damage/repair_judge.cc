@@ -14,7 +14,7 @@ namespace {
 using ufs::Inode;
 using ufs::InodeNumber;
 
-/// Returns the superblock without fields that a repair may change.
+/// Returns the superblock without the fields that a repair may change.
 std::vector<std::byte> lasting(ufs::Superblock superblock) {
   superblock.total = {};
   superblock.written_at = superblock.group_rotor = 0;
@@ -99,7 +99,7 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
 
 std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
-  // If there was no space for a new root, no name has been checked.
+  // If there was no space for a new root, names were not checked.
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {

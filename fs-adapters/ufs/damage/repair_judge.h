@@ -28,7 +28,7 @@ class RepairJudge {
   /// object.
   RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
-  /// Returns the first error as text; empty if none. Only reads `disk`.
+  /// Returns the first error as text; empty if there is no error. Only reads `disk`.
   std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
                            const Permitted& permitted);
   /// Judges the clean flag after an interrupted repair of an image that was not marked clean.

@@ -1,4 +1,4 @@
-// Images in memory, with a list of changes (trial_disk.h).
+// In-memory images with a list of changes (trial_disk.h).
 #include "fs-adapters/ufs/damage/trial_disk.h"
 
 #include <fmt/format.h>

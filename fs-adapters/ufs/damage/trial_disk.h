@@ -1,5 +1,5 @@
 #pragma once
-// Images in memory as stores: a read-only one, and one that is damaged and repaired repeatedly.
+// In-memory images as stores: a read-only one, and one that is damaged and repaired repeatedly.
 
 #include <cstdint>
 #include <span>
@@ -23,9 +23,10 @@ class ImageBytes final : public model::SectorStore {
   std::span<const std::byte> image_;
 };
 
-/// A copy of a sound image with a digest of each sector (FsckOptions::contents). It can be reset at
-/// a cost proportional to the writes. With an external log, reads and writes use driver addresses
-/// (os/device_address.h); all other functions number the sectors of both devices consecutively.
+/// A copy of a sound image, with a digest of each sector (FsckOptions::contents). Resetting it
+/// costs time proportional to the writes. With an external log, reads and writes use driver
+/// addresses (os/device_address.h); all other functions number the sectors of both devices
+/// consecutively.
 class TrialDisk final : public model::SectorStore {
  public:
   /// The bytes must be whole sectors and outlive this object. `log_at` is the log's first sector; 0
@@ -41,7 +42,7 @@ class TrialDisk final : public model::SectorStore {
   /// Undoes all writes, so that the disk equals the sound image again.
   void show_base();
   std::span<const std::byte> bytes() const { return current_; }
-  /// Equal digests of a sector mean equal bytes; 0 means zeroes.
+  /// Sectors with equal digests have equal bytes; 0 means zeroes.
   std::span<const std::uint64_t> digests() const { return digests_; }
 
  private:

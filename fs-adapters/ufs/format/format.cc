@@ -1,5 +1,6 @@
-// Encoding of the superblock and the inode (format.h). Later BSDs keep 64-bit copies of sizes and
-// totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. We write both.
+// Encodes and decodes the superblock and the inode (format.h). Later BSDs keep 64-bit copies of
+// sizes and totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. We write
+// both.
 
 #include "fs-adapters/ufs/format/format.h"
 
@@ -106,8 +107,8 @@ std::string problem_of_groups(const Superblock& s) {
   return {};
 }
 
-/// Checks that the journal is within one group's data, not interrupted by an inode table, and does
-/// not overlap the summaries.
+/// Checks that the journal is within one group's data area, is not interrupted by an inode table,
+/// and does not overlap the summaries.
 std::string problem_of_journal(const Superblock& s) {
   if (s.features.external_journal) {
     if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
@@ -312,7 +313,7 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
     write(kFeatureState, s.full_check ? kFullCheck : 0);
     store64(bytes, kGeneration, s.generation);
     if (s.features.external_journal) store64(bytes, kJournalId, s.journal_id);
-  } else if (load32(bytes, kMagic) == kFeaturesMagic) {  // it had features
+  } else if (load32(bytes, kMagic) == kFeaturesMagic) {  // the previous file system had features
     write(kFeatures, 0), write(kFeatureState, 0);
     store64(bytes, kGeneration, 0), store64(bytes, kJournalId, 0);
   }

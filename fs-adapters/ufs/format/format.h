@@ -25,7 +25,7 @@
 namespace headcrash::ufs {
 
 using tree::InodeNumber;
-/// A fragment number, counted from the start of the file system; 0 means none, or a hole.
+/// A fragment number, counted from the start of the file system; 0 means no fragment, or a hole.
 using FragmentAddress = std::uint32_t;
 
 inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
@@ -36,7 +36,8 @@ inline constexpr std::uint32_t kJournalAreaMagic =
     0x314a4348;  // "HCJ1": the superblock names a journal
 // SBLOCK_UFS1: position of the first superblock
 inline constexpr std::uint32_t kSuperblockByte = 8192;
-inline constexpr std::uint32_t kSuperblockBytes = 8192;      // SBLOCKSIZE: space reserved for each
+/// SBLOCKSIZE: space reserved for each superblock
+inline constexpr std::uint32_t kSuperblockBytes = 8192;
 inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;  // sizeof(struct fs)
 // Offset of fs_clean, in the first sector of the superblock.
 inline constexpr std::uint32_t kSuperblockCleanOffset = 209;
@@ -44,27 +45,28 @@ inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
 
-inline constexpr InodeNumber kRootInode = 2;       // ROOTINO; 0 means none, 1 once held bad blocks
-inline constexpr InodeNumber kLostFoundInode = 3;  // number assigned by mkfs; 4 with extensions
+/// ROOTINO; 0 means no inode, and 1 once held bad blocks
+inline constexpr InodeNumber kRootInode = 2;
+inline constexpr InodeNumber kLostFoundInode = 3;      // number assigned by mkfs; 4 with extensions
 inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
-// Length of the longest symbolic link stored in place of the pointers.
+// Maximum length of a symbolic link that is stored in place of the pointers.
 inline constexpr std::uint32_t kInlineTargetBytes = 4 * (kDirectPointers + kIndirectPointers);
 using tree::kLinksMax;
 
-/// Contiguous fragments that one pointer refers to, or referred to.
+/// Contiguous fragments to which one pointer refers or referred.
 struct Extent {
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool operator==(const Extent&) const = default;
 };
 
-/// struct csum: free space of a group, or of all groups.
+/// struct csum: free space in a group, or in all groups.
 struct Summary {
   std::uint32_t directories = 0;     // cs_ndir
   std::uint32_t free_blocks = 0;     // cs_nbfree: whole blocks
   std::uint32_t free_inodes = 0;     // cs_nifree
-  std::uint32_t free_fragments = 0;  // cs_nffree: outside of wholly free blocks
+  std::uint32_t free_fragments = 0;  // cs_nffree: those outside wholly free blocks
   bool operator==(const Summary&) const = default;
 };
 Summary decode_summary(std::span<const std::byte> bytes);
@@ -72,8 +74,9 @@ void encode_summary(const Summary& summary, std::span<std::byte> bytes);
 
 enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME, FS_OPTSPACE
 
-/// Features beyond 4.4BSD, chosen by mkfs (FORMAT.md, "Features"). Their superblock has another
-/// magic number, because systems that do not support a feature must not touch the file system.
+/// Features beyond 4.4BSD, chosen by mkfs (FORMAT.md, "Features"). A superblock with features has
+/// another magic number, because systems that do not support a feature must not touch the file
+/// system.
 struct Features {
   /// Busy marks in the groups, and link tags next to the inodes (busy_marks.h,
   /// inode_extension.h).
@@ -83,7 +86,7 @@ struct Features {
   bool external_journal = false;  ///< the journal is on a separate device (journal_format.h)
   /// With fast_check: the summaries record which groups are busy (busy_map.h).
   bool busy_map = false;
-  /// With fast_check: a block follows each header and holds more foreign inodes.
+  /// With fast_check: a block after each header holds more foreign inodes.
   bool foreign_block = false;
   bool operator==(const Features&) const = default;
 
@@ -101,14 +104,14 @@ struct Superblock {
   std::uint32_t header_offset = 0;      // fs_cblkno
   std::uint32_t inodes_offset = 0;      // fs_iblkno
   std::uint32_t data_offset = 0;        // fs_dblkno
-  std::uint32_t stagger = 0;  // fs_cgoffset: shift of the header from one group to the next
+  std::uint32_t stagger = 0;  // fs_cgoffset: how far the header shifts from one group to the next
   std::uint32_t stagger_mask = 0xffffffffU;  // fs_cgmask
   std::uint32_t written_at = 0;              // fs_time: seconds since the epoch
   std::uint32_t size_fragments = 0;          // fs_size
-  std::uint32_t data_fragments = 0;   // fs_dsize: without superblocks, headers, inodes, summary
+  std::uint32_t data_fragments = 0;   // fs_dsize: excludes superblocks, headers, inodes, summary
   std::uint32_t groups = 0;           // fs_ncg
-  std::uint32_t block_bytes = 0;      // fs_bsize: 4096 to 65536
-  std::uint32_t fragment_bytes = 0;   // fs_fsize: an eighth to all of fs_bsize, at least 512
+  std::uint32_t block_bytes = 0;      // fs_bsize, 4096 to 65536
+  std::uint32_t fragment_bytes = 0;   // fs_fsize: one eighth to all of fs_bsize, at least 512
   std::uint32_t reserve_percent = 0;  // fs_minfree
   std::uint32_t contiguous_max = 0;   // fs_maxcontig: blocks per cluster
   std::uint32_t blocks_per_file_in_group_max = 0;  // fs_maxbpg
@@ -120,28 +123,29 @@ struct Superblock {
   std::uint32_t inodes_per_group = 0;              // fs_ipg
   std::uint32_t fragments_per_group = 0;           // fs_fpg
   Summary total;                                   // fs_cstotal
-  // The 64-bit copies differ, after a torn write; decoded, not encoded.
+  // Set if the 64-bit copies differ, as after a torn write; decoded, not encoded.
   bool totals_differ = false;
-  bool modified = false;                // fs_fmod
-  bool clean = false;                   // fs_clean
-  bool read_only = false;               // fs_ronly
-  std::uint32_t group_rotor = 0;        // fs_cgrotor
-  std::uint32_t inline_target_max = 0;  // fs_maxsymlinklen: a target of this length is in a block
-  std::uint64_t file_bytes_max = 0;     // fs_maxfilesize
+  bool modified = false;          // fs_fmod
+  bool clean = false;             // fs_clean
+  bool read_only = false;         // fs_ronly
+  std::uint32_t group_rotor = 0;  // fs_cgrotor
+  /// fs_maxsymlinklen: a target of this length or more is in a block
+  std::uint32_t inline_target_max = 0;
+  std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
   Extent journal;  // extension in fs_sparecon64; 0 fragments if none; address 0 if external
   // Extension, in the same place: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
   Features features;  // extension, in place of fs_fsmnt
-  // With fast_check: not all changes have been marked; only a full check is safe.
+  // With fast_check: some changes have not been marked; only a full check is safe.
   bool full_check = false;
-  // With fast_check: generation of the valid busy marks; others are stale.
+  // With fast_check: the generation of valid busy marks; others are stale.
   std::uint64_t generation = 0;
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
   /// Returns the journal's extent within the file system; empty if the journal is external.
   Extent journal_inside() const { return features.external_journal ? Extent{} : journal; }
-  /// Starts a new generation. Once the superblock is written, all older busy marks are void. Call
-  /// when everything is on the disk.
+  /// Starts a new generation. Once the superblock is written, all older busy marks are void. Must
+  /// be called when everything is on the disk.
   void begin_generation() {
     ++generation;
     full_check = false;
@@ -155,7 +159,7 @@ std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes)
 /// without a subject, if the superblock is missing or invalid.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
 /// Writes the fields over `bytes`, which contain at least kSuperblockUsedBytes of an older
-/// superblock, or zeroes.
+/// superblock or of zeroes.
 void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
 
 // File types in di_mode, and in d_type (IFTODT: shifted right by 12).
@@ -185,13 +189,12 @@ struct Inode : tree::Attributes {
 Inode decode_inode(std::span<const std::byte> bytes);
 void encode_inode(const Inode& inode, std::span<std::byte> bytes);
 
-// Offsets within the bytes of an inode, for code that rolls back or checks single fields in a
-// block.
+// Offsets within an inode's bytes, for code that rolls back or checks single fields in a block.
 inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInodeSizeOffset = 8,
                              kInodeDirectOffset = 40, kInodeIndirectOffset = 88,
                              kInodeSectorsOffset = 104;
 
-/// Reads or stores the target of a short symbolic link in place of the pointers; at most
+/// Reads or stores a short symbolic link's target in place of the pointers; at most
 /// kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);

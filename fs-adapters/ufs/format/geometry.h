@@ -22,7 +22,7 @@
 
 namespace headcrash::ufs {
 
-/// Position of an inode: `offset` bytes into the block that begins at `block`.
+/// An inode's position: `offset` bytes into the block that begins at `block`.
 struct InodePlace {
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
@@ -103,11 +103,12 @@ class Geometry {
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
-  /// End of the data at the base of the group. Group 0 has boot block and superblock there instead.
+  /// End of the data at the group's base. Group 0 has the boot block and the superblock there
+  /// instead.
   FragmentAddress early_data_end(std::uint32_t group) const {
     return group == 0 ? 0 : replica(group);
   }
-  /// Size of the group; the last group may be smaller.
+  /// Number of fragments in the group; the last group may be smaller.
   std::uint32_t group_fragments(std::uint32_t group) const {
     return std::min(fragments_per_group_, size_fragments_ - group_base(group));
   }
@@ -123,7 +124,7 @@ class Geometry {
     return fragment >= data_start(group) || fragment < early_data_end(group);
   }
 
-  /// Returns true if a pointer may refer to the fragments: they must be data fragments within one
+  /// Returns true if a pointer may refer to these fragments: they must be data fragments within one
   /// block.
   bool is_run(FragmentAddress at, std::uint32_t fragments) const {
     return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() &&
@@ -157,21 +158,21 @@ class Geometry {
   std::uint32_t fragments_of(std::uint32_t bytes) const {  // numfrags(fragroundup())
     return (bytes + fragment_bytes() - 1) >> fragment_shift_;
   }
-  /// Returns the number of fragments of block `block` in a file of `size_bytes`. All blocks are
+  /// Returns the number of fragments in block `block` of a file of `size_bytes`. All blocks are
   /// whole, except possibly the last one if it is a direct block (blksize).
   std::uint32_t fragments_of_block(std::uint64_t size_bytes, std::uint64_t block) const {
     if (block >= kDirectPointers || size_bytes >= (block + 1) << block_shift_)
       return fragments_per_block();
     return fragments_of(offset_in_block(size_bytes));
   }
-  /// Returns the first block beyond the reach of `levels` levels of pointers.
+  /// Returns the first block that cannot be reached with `levels` levels of pointers.
   std::uint64_t blocks_within(std::uint32_t levels) const {
     std::uint64_t blocks = kDirectPointers;
     for (std::uint32_t level = 1; level <= levels; ++level) blocks += blocks_below(level);
     return blocks;
   }
-  /// Returns the number of blocks that a pointer with `levels` levels below it reaches; 1 for level
-  /// 0.
+  /// Returns the number of blocks that can be reached through a pointer with `levels` levels below
+  /// it; 1 for level 0.
   std::uint64_t blocks_below(std::uint32_t levels) const {
     return std::uint64_t{1} << (levels * pointer_shift());
   }
@@ -181,8 +182,8 @@ class Geometry {
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }
-  /// Returns the first block whose pointer is in the same lowest indirect block as that of `block`,
-  /// which must not be a direct block.
+  /// Returns the first block whose pointer is in the same lowest-level indirect block as that of
+  /// `block`, which must not be a direct block.
   std::uint64_t first_of_indirect(std::uint64_t block) const {
     return block - (block - kDirectPointers) % pointers_per_block();
   }

@@ -1,5 +1,5 @@
-// Follows pointers and names of an image (image_reader.h). Nothing is cached between calls. An
-// indirect block is read again for each block after it, unless the caller uses each_block().
+// Follows an image's pointers and names (image_reader.h). Nothing is cached between calls. An
+// indirect block is read again for each block that it maps, unless the caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 
@@ -41,7 +41,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
-/// Returns the number of initialised inodes of a group. Later inodes have arbitrary content.
+/// Returns the number of initialised inodes in a group. Later ones have arbitrary content.
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());

@@ -1,8 +1,8 @@
 #pragma once
 // Reads a file system image directly from a store, without a cache and independently of the file
 // system's code. Oracles and cross-checks use it. The image is untrusted: addresses are checked
-// before use, sizes are bounded by the device, and damage is an Error that names the inode. Reads
-// only; the file system need not be clean.
+// before use, sizes are bounded by the device, and damage is an Error that names the inode. Never
+// writes; the file system need not be clean.
 
 #include <array>
 #include <cstddef>
@@ -36,7 +36,7 @@ class ImageReader {
   const Geometry& geometry() const { return geometry_; }
 
   Result<Inode> inode(InodeNumber number) const;
-  /// Returns the extension of an inode. Without the feature, it has no tags and an empty cache.
+  /// Returns an inode's extension. If the feature is absent, it has no tags and an empty cache.
   Result<InodeExtension> extension(InodeNumber number) const;
   /// Returns the entries except "." and "..", in disk order.
   Result<std::vector<NamedInode>> list(InodeNumber directory) const;
@@ -48,14 +48,14 @@ class ImageReader {
   Result<std::size_t> read(InodeNumber number, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(InodeNumber number) const;
-  /// Returns the addresses of the first `most` blocks of a file; 0 for a hole. They come from the
-  /// inode and its indirect blocks, except where `bmap` overrides them.
+  /// Returns the addresses of a file's first `most` blocks; 0 for a hole. They come from the inode
+  /// and its indirect blocks, except where `bmap` overrides them.
   Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
                                               const BmapCache& bmap = {}) const;
-  /// Same for all blocks of inode `number`, including its bmap cache.
+  /// Like the above, for all blocks of inode `number`, including its bmap cache.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
-  /// Calls `visit` for each block of an inode that is not a hole, in order. Returns the number of
-  /// blocks, including holes.
+  /// Calls `visit` for each of the inode's blocks that is not a hole, in order. Returns the number
+  /// of blocks, including holes.
   using VisitBlock = std::function<void(std::uint64_t block, FragmentAddress at)>;
   Result<std::uint64_t> each_block(InodeNumber number, const VisitBlock& visit) const;
 
@@ -72,7 +72,7 @@ class ImageReader {
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock), geometry_(superblock) {}
   Result<std::uint32_t> initialised_inodes(std::uint32_t group) const;
-  /// An inode and its valid cached pointers.
+  /// An inode and its cached pointers, if valid.
   struct Mapped {
     Inode inode;
     BmapCache bmap;
@@ -89,7 +89,7 @@ class ImageReader {
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset,
                                  std::span<std::byte> into) const;
-  /// Returns the slot of an inode or an extension.
+  /// Returns an inode's or an extension's slot.
   Result<std::array<std::byte, kInodeBytes>> slot(InodeNumber number) const;
 
   const model::SectorStore* store_;

@@ -1,4 +1,4 @@
-// Encoding of inode extensions (inode_extension.h).
+// Encodes and decodes inode extensions (inode_extension.h).
 
 #include "fs-adapters/ufs/format/inode_extension.h"
 

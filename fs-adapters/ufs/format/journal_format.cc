@@ -43,7 +43,7 @@ struct Descriptor {
   std::uint64_t bytes() const {
     return kEntriesAt + (std::uint64_t{images} + revoked) * 8 + std::uint64_t{orphans} * 4;
   }
-  /// Length of the part before the images' contents, in whole fragments.
+  /// Length of the part that precedes the images' contents, in whole fragments.
   std::uint64_t whole_bytes(std::uint32_t fragment_bytes) const {
     return (bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes;
   }
@@ -107,7 +107,7 @@ class Reader {
     return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
-  /// Returns the length of the transaction at the head; 0 if absent or invalid.
+  /// Returns the length of the transaction at the head; 0 if it is absent or invalid.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
     TRY(load(contents_.head, 1, bytes_));
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||
@@ -183,8 +183,8 @@ class Reader {
 
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
-  // A journal on an external device may belong to another file system, so fsck does not create a
-  // new journal there.
+  // An external journal may belong to another file system, so fsck does not create a new journal
+  // there.
   const char* const kRemedy = superblock.features.external_journal
                                   ? kExternalLogHint
                                   : "run fsck --repair to create an empty journal";

@@ -40,16 +40,17 @@ inline constexpr const char* kExternalLogHint =
     "log contains";
 
 struct JournalSuperblock {
-  bool in_use = false;          ///< the journal applies to the present state of the file system
+  bool in_use = false;          ///< the journal applies to the current state of the file system
   std::uint32_t fragments = 0;  ///< size of the area
   std::uint32_t tail = 0;       ///< position in the ring
-  /// Sequence number of the transaction at the tail; if the ring is empty, of the next transaction.
+  /// Sequence number of the transaction at the tail; if the ring is empty, that of the next
+  /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
   std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
 };
 
-/// The bytes of whole fragments and their home address.
+/// The bytes of whole fragments, with their home address.
 struct JournalImage {
   FragmentAddress home = 0;
   std::vector<std::byte> bytes;
@@ -78,13 +79,13 @@ class JournalRing {
   std::uint32_t after(std::uint32_t position, std::uint32_t fragments) const {
     return static_cast<std::uint32_t>((std::uint64_t{position} + fragments) % fragments_);
   }
-  /// Returns the first contiguous run of `count` fragments from `position`. The rest begins at the
-  /// ring's start.
+  /// Returns the first contiguous part of the `count` fragments that begin at `position`. The rest
+  /// begins at the ring's start.
   Extent run(std::uint32_t position, std::uint32_t count) const {
     return {.at = area_ + 1 + position, .fragments = std::min(count, fragments_ - position)};
   }
   std::uint64_t superblock_lba() const { return lba(area_); }
-  /// Returns the driver address of a fragment of the area.
+  /// Returns the driver address of a fragment in the area.
   std::uint64_t lba(FragmentAddress at) const {
     return os::device_address(device_, std::uint64_t{at} * (fragment_bytes_ / kSectorBytes));
   }
@@ -99,7 +100,7 @@ class JournalRing {
 /// Decodes one sector. The Error describes the first invalid field.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// Returns the file system's identifier in an external journal, even if the journal belongs to
+/// Returns the file system's identifier from an external journal, even if the journal belongs to
 /// another file system; 0 if the sector is not a journal superblock.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
@@ -115,7 +116,7 @@ std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t 
 struct JournalContents {
   JournalSuperblock super;
   std::vector<JournalTransaction> transactions;
-  std::vector<std::uint32_t> starts;  ///< position of each transaction in the ring
+  std::vector<std::uint32_t> starts;  ///< where each transaction begins in the ring
   std::uint32_t head = 0;
   /// Set if a committed transaction is invalid; earlier transactions are returned.
   std::string damage;

@@ -163,7 +163,7 @@ class Layout {
         CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
         o_.fragment_bytes);
     if (s_.features.fast_check)
-      s_.header_bytes = o_.block_bytes;  // foreign inodes use what the maps leave
+      s_.header_bytes = o_.block_bytes;  // foreign inodes use the space left by the maps
     s_.summary_address = s_.data_offset;
     s_.summary_bytes = round_up(std::uint64_t{s_.groups} * kSummaryBytes, o_.fragment_bytes);
     s_.reserve_percent = o_.reserve_percent;
@@ -241,7 +241,8 @@ class Maker {
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors =
         std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
-    // With lazy inodes, only the root's block is written now; others are written on first use.
+    // With lazy inodes, only the block that contains the root is written now; the others are
+    // written on first use.
     if (!s_.features.lazy_inodes)
       TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {

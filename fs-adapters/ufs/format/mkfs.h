@@ -15,8 +15,9 @@ struct MkfsOptions {
   std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 only for small test disks
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
-  std::uint32_t inodes_per_group = 0;    ///< 0: from the density; rounded up to whole blocks
-  /// 0 makes as few groups of equal length as possible; the header of each must fit one block.
+  /// 0 to derive it from the density; rounded up to whole blocks
+  std::uint32_t inodes_per_group = 0;
+  /// 0 makes as few groups of equal length as possible; each group's header must fit in one block.
   std::uint64_t group_bytes = 0;
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
@@ -27,15 +28,15 @@ struct MkfsOptions {
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
   Features features = {};
-  /// 0 selects a size that suits the device. nullopt makes no journal.
+  /// 0 selects a size that suits the device. nullopt creates no journal.
   std::optional<std::uint64_t> journal_bytes = {};
-  /// Size of a journal on the store's second device (os/device_stores.h); 0: 16 MiB. Sets the
+  /// Size of a journal on the store's second device (os/device_stores.h); 0 for 16 MiB. Sets the
   /// feature external_journal.
   std::optional<std::uint64_t> external_journal_bytes = {};
 };
 
-/// Writes everything but free space. Writes the superblock last, so that an interrupted run leaves
-/// no file system. An Error names the option and valid values.
+/// Writes everything except free space. Writes the superblock last, so that an interrupted run
+/// leaves no file system. An Error names the option and the valid values.
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options = {});
 
 }  // namespace headcrash::ufs

@@ -13,7 +13,7 @@ std::span<const adapters::MkfsOption> mkfs_options();
 /// Fails if a name is unknown or a value is neither a number nor a UUID. mkfs checks the ranges.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 
-/// Options that switch a feature, with value 0 or 1.
+/// Options that switch a feature on or off, with value 1 or 0.
 struct FeatureOption {
   std::string_view name;
   bool Features::* feature;

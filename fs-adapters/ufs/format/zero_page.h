@@ -1,6 +1,6 @@
 #pragma once
-// Initializes allocated blocks without copying: a shared block of zeroes is the source of all
-// initializing writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
+// Initialises allocated blocks without copying: a shared block of zeroes is the source of all
+// initialising writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
 
 #include <cstddef>
 #include <vector>
@@ -24,7 +24,7 @@ class ZeroPage : private os::DiskDone {
     return as_result(volume_.disk.transfer(request(extent)));
   }
 
-  /// Returns the extent that must be initialized: the whole allocation, or only the added fragments
+  /// Returns the extent that must be initialised: the whole allocation, or only the added fragments
   /// if a run of fragments grew in place.
   static Extent new_part(const BlockAllocation& allocation) {
     const std::uint32_t kept = allocation.old_at == allocation.at ? allocation.old_fragments : 0;

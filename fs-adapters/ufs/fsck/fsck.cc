@@ -1,6 +1,6 @@
-// The sequence of phases, and functions shared by them (fsck.h). A repair that invalidates results
-// of an earlier phase requests another round. For truncated directories or a new lost+found this is
-// simpler than updating the state in memory, and it is rare.
+// The sequence of phases, and functions that they share (fsck.h). A repair that invalidates the
+// results of an earlier phase requests another round. For truncated directories or a new lost+found
+// this is simpler than updating the state in memory, and it is rare.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -13,7 +13,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 12;  // limit of rounds; each round leaves less damage
+constexpr int kRoundsMax = 12;  // limit on rounds; each round leaves less damage
 
 struct KindWords {
   std::string_view name;
@@ -170,7 +170,7 @@ void Fsck::State::round() {
   if (again || stopped()) return;
   check_names();
   if (again || stopped()) return;
-  // Names can only be connected to a root.
+  // Names can only be connected if there is a root.
   if (directory(kRootInode) != nullptr) {
     check_connectivity();
     if (again || stopped()) return;

@@ -36,26 +36,27 @@
 namespace headcrash::ufs {
 
 enum class FindingKind : std::uint8_t {
-  // Stale: found on every file system that was not unmounted; no information is lost.
-  totals,        ///< wrong summaries of the superblock or the groups
+  // Stale: present on every file system that was not unmounted; no information is lost.
+  totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
-  // Residue: may result from correctly ordered updates.
+  // Residue: correctly ordered updates may leave it.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is not free in the map, but not allocated
   links_too_high,  ///< the link count exceeds the number of names
-  /// The count was lowered for the removal of a name that still exists, according to a link tag.
+  /// The count was lowered because a name is to be removed, but the name still exists, according to
+  /// a link tag.
   links_lowered,
-  unreferenced_file,  ///< an allocated file without a name
+  unreferenced_file,  ///< an allocated file has no name
   unreferenced_directory,
   blocks_behind_end,  ///< a file that was being truncated still has blocks beyond its end
-  /// The third name of an unfinished exchange of a file that has another name.
+  /// The third name of an unfinished exchange, for a file that has another name.
   interrupted_exchange,
   // All other kinds are damage.
   block_marked_free,  ///< `count` fragments have an owner, but are free in the map
   inode_marked_free,  ///< an inode is allocated, but free in the map
   links_too_low,
   duplicate_block,  ///< a block is claimed by two files
-  bad_pointer,      ///< a pointer leads outside the data area
+  bad_pointer,      ///< a pointer refers to a place outside the data area
   bad_mode,
   bad_size,
   bad_sectors,        ///< di_blocks does not match the pointers
@@ -71,7 +72,7 @@ enum class FindingKind : std::uint8_t {
   bad_group,  ///< a group's header is invalid
   bad_superblock,
   bad_journal,     ///< a committed transaction, or the journal itself, is invalid
-  lost_journal,    ///< with FsckOptions::without_log: the contents of the log are lost
+  lost_journal,    ///< with FsckOptions::without_log: the log's contents are lost
   bad_bmap_cache,  ///< a bmap cache belongs to a file that cannot have one, or has invalid pointers
   no_room,         ///< lost+found has no space for another entry
 };
@@ -84,8 +85,8 @@ Severity severity_of(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::totals;
-  InodeNumber inode = 0;      ///< 0 if none
-  FragmentAddress block = 0;  ///< 0 if none
+  InodeNumber inode = 0;      ///< 0 if not applicable
+  FragmentAddress block = 0;  ///< 0 if not applicable
   std::uint32_t count = 0;    ///< fragments, links, or a difference, where applicable
   bool repaired = false;
   std::string text;  ///< one line for users
@@ -93,32 +94,32 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
-  /// Repair only busy groups, if the file system records them (Features::fast_check) and all other
-  /// parts are in a state that a power cut may leave. Otherwise the report is `unrepaired`, and a
-  /// full repair must follow.
+  /// Repairs only busy groups, provided that the file system records them (Features::fast_check)
+  /// and all other parts are in a state that a power cut may leave. Otherwise, the report is
+  /// `unrepaired`, and a full repair must follow.
   bool fast = false;
-  /// The device of an external journal is lost: do not read or write it. A repair turns the file
-  /// system into one without a journal. No effect on other file systems.
+  /// The device of an external journal is lost and is neither read nor written. A repair turns the
+  /// file system into one without a journal. Has no effect on other file systems.
   bool without_log = false;
   std::size_t findings_max = 1000;  ///< findings kept; further ones are only counted
-  std::uint32_t time = 0;           ///< time stamp for writes of a repair
-  /// A digest of each sector, for callers that check successive states of a store. Equal digests of
-  /// a sector mean equal bytes for the lifetime of the Fsck; 0 means zeroes. The caller must update
-  /// the digests when a repair writes. Empty if unknown.
+  std::uint32_t time = 0;           ///< time stamp for a repair's writes
+  /// A digest of each sector, for callers that check successive states of a store. Sectors with
+  /// equal digests have equal bytes for the lifetime of the Fsck; 0 means zeroes. The caller must
+  /// update the digests when a repair writes. Empty if unknown.
   model::SectorDigests contents = {};
 };
 
 struct FsckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;   ///< number of findings beyond findings_max
-  Severity worst = Severity::stale;  ///< maximum of all findings
-  /// The superblock's flag before the check. False if the superblock's write was torn.
+  Severity worst = Severity::stale;  ///< the most severe of all findings
+  /// The superblock's flag before the check. False if the superblock's last write was torn.
   bool was_clean = false;
   /// The file system is not clean, but its journal is in use and has the missing updates.
   bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything
   bool fast = false;  ///< FsckOptions::fast was sufficient; files and directories were not counted
-  /// Replayed transactions of the journal; a check sees the disk after the replay.
+  /// Number of transactions replayed from the journal; a check sees the disk after the replay.
   std::size_t replayed = 0;
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< the correct totals
@@ -134,7 +135,7 @@ class Fsck {
   Fsck(const Fsck&) = delete;
   Fsck& operator=(const Fsck&) = delete;
 
-  /// Checks the store, and writes nothing without `repair`. Fails if no file system is found or the
+  /// Checks the store; writes only if `repair` is set. Fails if no file system is found or the
   /// store fails.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,

@@ -1,5 +1,5 @@
-// Phase 2 within a directory chunk (fsck.h): the structure and validity of its entries. A chunk is
-// changed in memory and written, as a single sector, once it has been checked completely.
+// Phase 2 within a directory chunk (fsck.h): checks the structure and validity of its entries. A
+// chunk is changed in memory and written, as a single sector, once it has been checked completely.
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Keeps the entries before `damage` and makes the remaining bytes of the chunk free space.
+/// Keeps the entries before `damage` and turns the rest of the chunk into free space.
 void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   std::optional<tree::Entry> last;
   tree::DirectoryCursor cursor(chunk);
@@ -23,7 +23,7 @@ void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   }
 }
 
-/// Rebuilds a directory's first chunk with "." and "..", and with its other entries as far as they
+/// Rebuilds a directory's first chunk with "." and "..", and with as many of its other entries as
 /// fit.
 void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber parent) {
   std::array<std::byte, tree::kChunkBytes> before;
@@ -37,8 +37,8 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
 
 }  // namespace
 
-/// Checks a chunk of `block`, which contains block `number` of the directory. Returns true if the
-/// chunk must be written.
+/// Checks a chunk of `block`, which is the directory's block `number`. Returns true if the chunk
+/// must be written.
 bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint32_t chunk,
                               FragmentAddress at) {
   bool changed = repair_chunk(directories[index], chunk);
@@ -87,7 +87,8 @@ bool Fsck::State::repair_chunk(const CheckedDirectory& directory, std::uint32_t 
   return repairing();
 }
 
-/// Checks "." and "..", which come first. The correct parent is known only after all directories.
+/// Checks "." and "..", which come first. The correct parent is known only after all directories
+/// have been checked.
 bool Fsck::State::check_dots(CheckedDirectory& directory) {
   const auto bytes = std::span(block).first(tree::kChunkBytes);
   const auto dot = tree::entry_at(bytes, 0);
@@ -112,7 +113,7 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
   return repairing();
 }
 
-/// Checks an entry of a directory block whose address is `at`.
+/// Checks an entry in a directory block whose address is `at`.
 EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
                                    FragmentAddress at) {
   const InodeNumber in = directories[index].inode;

@@ -78,7 +78,7 @@ void Fsck::State::set_dot_dot(CheckedDirectory& d, InodeNumber parent) {
   const FragmentAddress at = directory_blocks[d.first_block];
   if (!repairing() || !read(at, chunk)) return;
   const auto entry = tree::find_entry(chunk, "..");
-  if (!entry) {  // phase 2 ensures that it exists
+  if (!entry) {  // phase 2 has ensured that it exists
     again = true;
     return;
   }

@@ -1,7 +1,7 @@
 // Phase 1 (fsck.h): checks all inodes, in the order of the tables, which are read in long runs. For
-// allocated inodes, checks type, size, and each pointer in file order. A block is claimed when
-// first visited, and an indirect block is followed only then, so even cyclic pointers cannot cause
-// more reads than the device has blocks.
+// allocated inodes, checks the type, the size, and each pointer in file order. A block is claimed
+// when it is first visited, and only then is an indirect block followed, so even cyclic pointers
+// cannot cause more reads than the device has blocks.
 
 #include <fmt/core.h>
 
@@ -31,8 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// Returns true if the inode has mode 0, no size and no pointers. Times and generation of the last
-/// owner may remain.
+/// Returns true if the inode has mode 0, no size and no pointers. The previous owner's times and
+/// generation may remain.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -61,9 +61,9 @@ void Fsck::State::reset_map() {
   for (std::uint32_t i = 0; i < journal_area.fragments; ++i) map.claim(journal_area.at + i, 1);
 }
 
-/// Checks all inodes, if necessary twice. A wrong indirect pointer may refer to a block of another
-/// file, which then looks like an indirect block with invalid pointers. Two owners of a block are
-/// found only after all inodes have been read, so the first pass writes no indirect block. If it
+/// Checks all inodes, twice if necessary. A wrong indirect pointer may refer to another file's
+/// block, which then looks like an indirect block with invalid pointers. A block with two owners is
+/// detected only after all inodes have been read, so the first pass writes no indirect block. If it
 /// found invalid pointers but no block with two owners, the second pass clears the pointers.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
@@ -75,7 +75,7 @@ void Fsck::State::check_inodes() {
   quiet = false;
 }
 
-/// Returns the number of initialised inodes. If the header is damaged, the whole table is checked.
+/// Returns the number of initialised inodes. If the header is damaged, this is the whole table.
 std::uint32_t Fsck::State::initialised_inodes(std::uint32_t group) {
   if (!geometry.features().lazy_inodes) return geometry.inodes_per_group();
   block.resize(geometry.block_bytes());
@@ -141,7 +141,8 @@ void Fsck::State::check_known_inodes() {
           if (!is_free(bytes.data() + std::size_t{i} * kInodeBytes))
             known.inodes[at] |= static_cast<std::uint8_t>(1U << i);
       }
-      // A repair of another inode in the same sector may change these inodes in between.
+      // The repair of another inode in the same sector may have changed these inodes in the
+      // meantime.
       const std::uint8_t there = known.inodes[at];
       for (std::uint32_t i = 0; i < kInSector; ++i) {
         const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
@@ -189,7 +190,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  std::uint64_t next = 0;  // next expected block of a directory; stays at the first hole
+  std::uint64_t next = 0;  // next block expected in a directory; stays at the first hole
   std::uint32_t fragments = 0;
   bool doubted = false;
   const auto judge = [&](const FilePointer& p) {
@@ -241,7 +242,7 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   return true;
 }
 
-/// Ends a directory at a missing block; files named after it get into lost+found. Pointers in a
+/// Ends a directory at a missing block; files named in later blocks go to lost+found. Pointers in a
 /// block first claimed by another file have not been followed; in that case the next round decides.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {

@@ -1,6 +1,5 @@
 // Between phase 0 and phase 1 (fsck.h): applies the journal. A repair replays and empties it. A
-// read-only check reads the disk through the pending writes of a replay. In both cases all phases
-// follow.
+// read-only check reads the disk as it would be after a replay. In both cases all phases follow.
 
 #include <fmt/format.h>
 
@@ -54,7 +53,7 @@ void Fsck::State::check_journal() {
     if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
     return;
   }
-  if (report.was_clean) return;  // a replica's flag is that of mkfs
+  if (report.was_clean) return;  // in a replica, the flag is the one that mkfs wrote
   report.journalled = decoded->in_use;
   if (repairing())
     replay_in_place();
@@ -62,8 +61,8 @@ void Fsck::State::check_journal() {
     replay_in_memory();
 }
 
-/// Removes the journal; only the state on the disk remains. Replicas are written first: while the
-/// superblock names the journal, the user must confirm again that it is lost.
+/// Removes the journal; only the state on the disk remains. Replicas are written first: as long as
+/// the superblock names the journal, the user must confirm again that it is lost.
 void Fsck::State::give_up_journal() {
   find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, losses(report, superblock));
   superblock.features.external_journal = false;

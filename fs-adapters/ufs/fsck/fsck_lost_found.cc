@@ -1,6 +1,7 @@
-// lost+found (fsck.h): files and directories without a name get the name "#" and their inode number
-// here. It grows by whole blocks within free space and direct pointers. If lost+found is missing,
-// it is created and the check is repeated, because the new inode and name must be checked, too.
+// lost+found (fsck.h): here, files and directories without a name are named "#" followed by their
+// inode number. It grows by whole blocks, limited by free space and direct pointers. If lost+found
+// is missing, it is created and the check is repeated, because the new inode and name must also be
+// checked.
 
 #include <fmt/core.h>
 
@@ -73,7 +74,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   return !stopped();
 }
 
-/// Returns a free inode among the initialised ones; 0 if none.
+/// Returns a free inode among the initialised ones; 0 if no inode is free.
 InodeNumber Fsck::State::find_free_inode() {
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const InodeNumber first = group * geometry.inodes_per_group();
@@ -103,7 +104,7 @@ bool Fsck::State::initialise_inodes() {
   return write(geometry.header(group), bytes);
 }
 
-/// Writes block, inode and entry in an order that can be cut at any point: the entry last.
+/// Writes block, inode and entry in an order that can be cut at any point: the entry is last.
 bool Fsck::State::make_lost_found() {
   if (has_name(*directory(kRootInode), "lost+found")) return false;
   InodeNumber number = find_free_inode();

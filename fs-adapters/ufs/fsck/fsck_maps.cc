@@ -1,6 +1,7 @@
 // Phase 5 (fsck.h): compares the results of phases 1 to 4 with each group's maps, word by word.
 // Then computes the counts from the maps and compares them with the group, the summary area and the
-// superblock. A group with a known header is skipped if it was correct before with the same inputs.
+// superblock. A group with a known header is skipped if it was found correct before with the same
+// inputs.
 
 #include <fmt/core.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kGroupsKnownMax = 8192;
 
-/// Returns 64 bits of a map from bit `word` * 64 on; bits after its end are 0.
+/// Returns 64 bits of a map, starting at bit `word` * 64; bits beyond its end are 0.
 std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   std::uint64_t bits = 0;
   if (word * 8 < map.size())
@@ -107,7 +108,7 @@ bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
   for (const CheckedDirectory& d : directories)
     now.directories += d.inode >= first && d.inode < end && type[d.inode] != 0 ? 1 : 0;
   group.set_totals(now);
-  // Counts that change because of a changed map are not reported separately.
+  // Counts that change only because a map changed are not reported separately.
   if (!changed && (before != now || runs_before != group.runs()))
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
          fmt::format("group {}: its counts do not match its maps", number));

@@ -1,6 +1,6 @@
 // Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts for
-// its inode and determines the parent of a directory. A directory may have only one name. If it has
-// two, because a move was interrupted, the name in the directory that its ".." refers to stays. The
+// its inode and determines a directory's parent. A directory may have only one name. If it has two,
+// because a move was interrupted, the one in the directory to which its ".." refers stays. The
 // third name of an exchange (exchange_name.h) is removed if there is another reachable name.
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
-/// Returns true if the directory is reachable from the root, but not through lost+found, whose
+/// Returns true if the directory is reachable from the root other than through lost+found, whose
 /// entries may have been removed files.
 bool Fsck::State::is_reachable(InodeNumber number) {
   for (std::size_t steps = 0; steps < directories.size(); ++steps) {
@@ -51,7 +51,7 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
       if (!read(directory_blocks[d.first_block + b], held)) return count;
       tree::DirectoryCursor cursor(held);
       while (const auto entry = cursor.next()) {
-        // May refer to any inode at this point.
+        // At this point, it may refer to any inode.
         if (entry->is_dot() || entry->is_dot_dot()) continue;
         if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
       }

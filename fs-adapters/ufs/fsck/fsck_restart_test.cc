@@ -1,4 +1,4 @@
-// Tests of a repair that is cut after any sector, and of the repair that follows.
+// Tests a repair that is cut after any sector, and the repair that follows.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
-/// Returns true if the totals for FreeBSD equal our own totals, which share the flag's sector.
+/// Returns true if FreeBSD's totals equal our own, which are in the same sector as the flag.
 bool totals_agree(const model::SectorStore& store) {
   constexpr std::size_t kOurs = 192, kOthers = 1008;
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -86,7 +86,7 @@ TEST(FsckRestart, ARepairCanBeCutAnywhere) {
   EXPECT_GT(cuts, 30U);
 }
 
-/// The sector at the place of the lost superblock still says "clean".
+/// The sector where the lost superblock was still says "clean".
 TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
   TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(damaged);
@@ -126,8 +126,8 @@ TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
   EXPECT_FALSE(again->was_clean);
 }
 
-/// The write of the last superblock was torn: its first sector says "clean", and the totals for
-/// FreeBSD, in a later sector, are those of another time.
+/// The last write of the superblock was torn: its first sector says "clean", and FreeBSD's totals,
+/// in a later sector, are from another time.
 TEST(FsckRestart, ATornSuperblockIsNotClean) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   Fsck fsck;

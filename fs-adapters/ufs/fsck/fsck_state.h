@@ -1,5 +1,5 @@
 #pragma once
-// State shared by the checker's phases (fsck.h): the store, the inodes and directories found by
+// State that the checker's phases share (fsck.h): the store, the inodes and directories found by
 // phase 1, and the map of claimed blocks. Memory is kept from one state to the next; nothing is
 // allocated per inode.
 
@@ -25,9 +25,9 @@ namespace headcrash::ufs {
 /// A directory found by phase 1.
 struct CheckedDirectory {
   InodeNumber inode = 0;
-  InodeNumber parent = 0;   ///< the directory that contains its name; 0 if none so far
+  InodeNumber parent = 0;   ///< the directory that contains its name; 0 if not found so far
   InodeNumber dot_dot = 0;  ///< target of the directory's ".." entry
-  /// Location of the directory's name: a block of the parent, and the entry's offset in that block.
+  /// Where the directory's name is: a block of the parent, and the entry's offset in that block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
   /// The name is the third name of an exchange (exchange_name.h); any other name is preferred.
@@ -43,7 +43,7 @@ struct CheckedDirectory {
 struct ExchangeName {
   std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;
-  /// Block that contains the name, and the entry's offset in that block.
+  /// The block that contains the name, and the entry's offset in that block.
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
   bool reported = false;  ///< already reported; for directories
@@ -62,7 +62,7 @@ struct CheckedInode {
 /// A pointer of a file, during a walk over all of them.
 struct FilePointer {
   std::uint32_t level = 0;  ///< level of the target block; 0 for data
-  std::uint64_t block = 0;  ///< first file block that the pointer leads to
+  std::uint64_t block = 0;  ///< first file block that is reached through the pointer
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
 };
@@ -75,7 +75,7 @@ struct Fsck::State {
   model::SectorStore* target = nullptr;  ///< null for a read-only check
   FsckOptions options;
   FsckReport report;
-  std::optional<Error> failure;  ///< error of the store; ends the run
+  std::optional<Error> failure;  ///< the store's error, which ends the run
   Superblock superblock;
   std::uint64_t superblock_byte = 0;  ///< position at which the superblock was found
   Geometry geometry;
@@ -85,16 +85,17 @@ struct Fsck::State {
   bool duplicates = false;   ///< phase 1 has found a block twice
 
   // In the first pass of phase 1, an indirect block may still turn out to belong to another file.
-  // `holding_back`: corrected indirect blocks are not written. `held_back`: at least one was not.
+  // `holding_back` means that corrected indirect blocks are not written, `held_back` that at least
+  // one was not.
   bool holding_back = false, held_back = false;
-  bool quiet = false;  ///< findings were already reported before
+  bool quiet = false;  ///< findings have already been reported
 
-  // lost+found had no space; space was freed after that.
+  // lost+found had no space; space has been freed since.
   bool had_no_room = false, freed_later = false;
 
   // Results.
   BlockMap map;
-  std::vector<std::uint8_t> type;  ///< entry type of each inode; 0: not allocated
+  std::vector<std::uint8_t> type;  ///< entry type of each inode; 0 if not allocated
   std::vector<std::uint16_t> links;
   std::vector<std::uint32_t> names;
   std::vector<CheckedDirectory> directories;  ///< sorted by inode number
@@ -102,12 +103,12 @@ struct Fsck::State {
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // Results of earlier checks, reused if options.contents shows that the input is unchanged.
+  // Results of earlier checks, reused if options.contents shows that their input is unchanged.
   struct Known {
     Geometry geometry;
-    std::vector<std::uint64_t> tables;  ///< digest of each sector of the inode tables
+    std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
     std::vector<std::uint8_t> inodes;   ///< bitmap of inodes that were not free
-    /// Groups found correct, by a digest of the inputs of their check.
+    /// Groups found correct, identified by a digest of the inputs of their check.
     std::unordered_map<std::uint64_t, Summary> groups;
   } known;
 
@@ -128,12 +129,12 @@ struct Fsck::State {
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
-  /// Reads an inode and optionally its extension, which are in one sector.
+  /// Reads an inode and, optionally, its extension, which is in the same sector.
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
-  /// The effect of writing an inode on its extension. `stays`: unchanged. `goes`: cleared.
-  /// `without_tags`: loses its link tags, because the link count has been corrected.
+  /// What happens to an inode's extension when the inode is written. `stays`: unchanged. `goes`:
+  /// cleared. `without_tags`: loses its link tags, because the link count has been corrected.
   enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
   void save(InodeNumber number, const Inode& inode, ExtensionFate extension = ExtensionFate::stays);
   // Size of an inode together with its extension, if the file system has extensions.
@@ -178,7 +179,7 @@ struct Fsck::State {
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
                       bool doubted, bool& changed);
   void clear_inode(InodeNumber number, const Inode& inode);
-  /// Frees the blocks of an inode that has passed phase 1, and the inode itself.
+  /// Frees an inode that has passed phase 1, and its blocks.
   void free_inode(InodeNumber number);
   /// Walks over a file's pointers in order. visit(FilePointer) returns a Verdict. During a repair,
   /// cleared pointers become 0 in the inode and its cache, which are marked changed, and in
@@ -279,7 +280,7 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
 }
 
 /// Walks over the pointers below an indirect block. `seen` contains the block's pointers, updated
-/// with cached pointers. Returns true if a pointer in the block itself has changed.
+/// with cached ones. Returns true if a pointer in the block itself has changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {

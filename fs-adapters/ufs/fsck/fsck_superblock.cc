@@ -1,4 +1,4 @@
-// Phase 0, and the end of a check (fsck.h). If the first superblock is damaged, every block of the
+// Phase 0, and the end of a check (fsck.h). If the first superblock is damaged, every block on the
 // device is searched for a replica that records its own position. A mounted file system rewrites
 // only the first superblock, so a replica still has the counts that mkfs wrote; phase 5 recomputes
 // the counts anyway.
@@ -51,14 +51,14 @@ bool Fsck::State::find_superblock() {
 
 /// Called before anything else is written, because a journal replay also changes the disk.
 void Fsck::State::repair_superblock() {
-  superblock.clean = false;  // a replica's flag is that of mkfs
+  superblock.clean = false;  // in a replica, the flag is the one that mkfs wrote
   if (!repairing()) return;
   if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
     failure = done.error();
 }
 
-/// Called before the first write of a full repair. If the repair is cut off, a fast check would not
-/// examine its changes.
+/// Called before the first write of a full repair, because if the repair is interrupted, a fast
+/// check would not examine its changes.
 void Fsck::State::demand_full_check() {
   if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
       superblock.full_check)
@@ -70,7 +70,7 @@ void Fsck::State::demand_full_check() {
 
 /// Writes the totals, and the clean flag if the file system is clean, after everything else.
 void Fsck::State::finish() {
-  // If the last write was torn, the first sector may be marked clean although the totals in the
+  // After a torn last write, the first sector may be marked clean although the totals in the
   // following sectors (for other systems) are stale.
   if (superblock.totals_differ) report.was_clean = false;
   if (!repairing() || stopped()) return;

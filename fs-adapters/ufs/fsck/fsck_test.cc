@@ -64,7 +64,7 @@ TEST(Fsck, SoundFileSystemsAreClean) {
 using Damage = std::function<void(ImageWriter&, TestTree&)>;
 
 /// Expects that a check finds the damage without writing, that a repair removes it, and that
-/// nothing else is found. All names but `gone` must remain.
+/// nothing else is found. All names except `gone` must remain.
 void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected,
                      const std::vector<std::string>& gone = {}) {
   TestTree tree;
@@ -279,7 +279,7 @@ TEST(Fsck, DotsAndChunks) {
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 0, 77); }), {bad_dot});
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
   expect_repaired(in_deep([](auto b) { b[8] = std::byte{'x'}; }), {bad_dot});
-  // Only the last entry of the first chunk is after the damage.
+  // Only the first chunk's last entry is after the damage.
   expect_repaired(in_deep([](auto b) { store16(b, offset_of(b, "file-0") + 4, 7); }),
                   {bad_chunk, unreferenced_file}, {"docs/deep/file-"});
   expect_repaired([](auto& w, auto& t) { edit(w, t.deep, [](Inode& i) { i.size_bytes -= 12; }); },
@@ -311,7 +311,7 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // The blocks after the hole lose their owner. They had been claimed already when the hole was
+  // The blocks after the hole lose their owner. They had already been claimed when the hole was
   // found.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);

@@ -1,4 +1,4 @@
-// Marking and cleaning of groups (busy_groups.h).
+// Marks and cleans groups (busy_groups.h).
 
 #include "fs-adapters/ufs/netra/busy_groups.h"
 
@@ -163,7 +163,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
                                               const std::vector<Group::Wanted>& wanted) {
   TRY(auto header, volume_.allocator.read_group(group));
   BusyMarks marks(volume_.geometry, header.bytes(), group);
-  std::vector<InodeNumber> others;  // inodes that do not fit the header
+  std::vector<InodeNumber> others;  // inodes that do not fit in the header
   for (const Group::Wanted& one : wanted)
     if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
   if (others.size() < wanted.size()) {
@@ -179,7 +179,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   return {};
 }
 
-/// Clears the foreign block of a quiet group; stale entries must not become valid again.
+/// Clears a quiet group's foreign block; stale entries must not become valid again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
   TRY(auto block, volume_.read_block(volume_.geometry.foreign_block(group)));

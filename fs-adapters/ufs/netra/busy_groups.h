@@ -36,7 +36,7 @@ class BusyMarks;
 class Volume;
 
 struct BusyCounters {
-  std::uint64_t header_writes = 0;  ///< header writes that a caller waited for
+  std::uint64_t header_writes = 0;  ///< header writes for which a caller waited
   std::uint64_t map_writes = 0;     ///< writes of group records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
@@ -49,23 +49,21 @@ class BusyGroups {
   void operation_begins();
   void operation_ends();
 
-  // Call within an operation. These may wait. They fail with EIO if a header cannot be read or
-  // written.
-  /// Marks the inode, and all free fragments of the group. The inode may belong to another group.
-  /// `is_directory` describes the inode on the disk.
+  // Must be called within an operation. These may wait. They fail with EIO if a header cannot be
+  // read or written. Marks the inode, and all free fragments in the group. The inode may belong to
+  // another group. `is_directory` describes the inode on the disk.
   VfsResult<void> mark(std::uint32_t group, InodeNumber inode, bool is_directory);
   /// Marks the inode in the group of each extent, then marks the extents. The inode must own them.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
   /// Records that only a full check is safe until the next generation, because marks and tags
-  /// cannot describe the next change. The record is on the disk on return.
+  /// cannot describe the next change. On return, the record is on the disk.
   VfsResult<void> demand_full_check();
 
-  // Call from fibers without an operation or lock.
-  /// Writes all busy items of the group and marks the group quiet. Returns false if the group is in
-  /// use or was changed in the meantime.
+  // Must be called from a fiber that has no operation or lock. Writes all busy items of the group
+  // and marks the group quiet. Returns false if the group is in use or was changed in the meantime.
   VfsResult<bool> clean(std::uint32_t group);
-  /// Marks all groups quiet by beginning a new generation. Returns false if something is not on the
-  /// disk yet, or if operations are in progress.
+  /// Marks all groups quiet by beginning a new generation. Returns false if something is not yet on
+  /// the disk, or if operations are in progress.
   VfsResult<bool> begin_generation();
 
   /// Returns true if the calling operation has marked the inode in this group, so that the group
@@ -76,7 +74,7 @@ class BusyGroups {
   /// Returns the generation for new marks and tags.
   std::uint64_t generation() const;
   const BusyCounters& counters() const { return counters_; }
-  std::size_t bytes_in_core() const;  ///< memory of the busy groups
+  std::size_t bytes_in_core() const;  ///< memory used by the busy groups
 
  private:
   struct Group {
@@ -86,7 +84,7 @@ class BusyGroups {
     };
     explicit Group(os::Executor& executor) : entering(executor), marking(executor) {}
     os::FiberLock entering, marking;
-    std::vector<Wanted> wanted;        ///< marks to be included in the next write of the header
+    std::vector<Wanted> wanted;        ///< marks to be included in the next header write
     std::set<InodeNumber> inodes;      ///< inodes that are marked on the disk
     std::vector<std::byte> fragments;  ///< bitmap, as in the header
     std::uint32_t held = 0;            ///< number of operations that hold the group
@@ -125,7 +123,8 @@ class BusyGroups {
   os::WaitQueue generation_changed_;
   bool changing_generation_ = false;
   bool full_check_on_disk_ = false;
-  std::uint64_t unwritten_generations_ = 0;  ///< generations that the control did not write
+  /// generations that were not written because of the control
+  std::uint64_t unwritten_generations_ = 0;
   BusyCounters counters_;
 };
 

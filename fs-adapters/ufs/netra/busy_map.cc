@@ -1,4 +1,4 @@
-// Encoding of group records (busy_map.h).
+// Encodes and decodes group records (busy_map.h).
 #include "fs-adapters/ufs/netra/busy_map.h"
 
 namespace headcrash::ufs {

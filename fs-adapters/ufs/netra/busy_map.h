@@ -24,7 +24,7 @@
 
 namespace headcrash::ufs {
 
-/// The record of a group in the summary area.
+/// A group's record in the summary area.
 struct GroupRecord {
   Summary counts;
   bool busy = false;
@@ -35,7 +35,8 @@ struct GroupRecord {
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 
-/// Returns false if a group of this size cannot have these counts: the record is damaged.
+/// Returns false if a group of this size cannot have these counts, which means that the record is
+/// damaged.
 bool possible_counts(const Geometry& geometry, std::uint32_t group, const Summary& counts);
 
 }  // namespace headcrash::ufs

@@ -1,4 +1,4 @@
-// Tests of the map of busy groups: the reads of a fast check, and its agreement with the full check
+// Tests the map of busy groups: the reads of a fast check, and its agreement with the full check
 // when most groups are quiet, for any cut within records, headers and the check's own writes.
 
 #include "fs-adapters/ufs/netra/busy_map.h"
@@ -70,8 +70,8 @@ void change_record(model::SectorStore& store, std::uint32_t group,
   ASSERT_TRUE(store.write(lba, bytes));
 }
 
-/// Creates files in many groups, which become quiet. Then removes, truncates and rewrites some of
-/// them, with pauses.
+/// Creates files in many groups, which then become quiet. Then removes, truncates and rewrites some
+/// of them, with pauses.
 void fill_and_empty(Mounted& m) {
   Vfs& fs = *m.file_system;
   const auto rest = [&] { m.executor.sleep_until(m.executor.now() + 3 * model::kSecondNs); };

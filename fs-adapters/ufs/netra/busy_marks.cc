@@ -1,4 +1,4 @@
-// Encoding of busy marks (busy_marks.h).
+// Encodes and decodes busy marks (busy_marks.h).
 
 #include "fs-adapters/ufs/netra/busy_marks.h"
 
@@ -30,8 +30,8 @@ std::vector<InodeNumber> inodes_in(std::span<const std::byte> list) {
   return inodes;
 }
 
-/// Adds the inode at the first empty position, unless the list contains it. Returns false if the
-/// list is full.
+/// Adds the inode at the first empty position, unless it is already in the list. Returns false if
+/// the list is full.
 bool add_inode(std::span<std::byte> list, InodeNumber inode) {
   for (std::size_t at = 0; at + 4 <= list.size(); at += 4) {
     const InodeNumber there = load32(list, at);

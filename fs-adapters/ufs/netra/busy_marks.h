@@ -27,9 +27,9 @@
 
 namespace headcrash::ufs {
 
-/// Continuation of the list of foreign inodes in a separate block, with the feature foreign_block
-/// ("the adjacent block containing any overflow", section 5.1). It is valid when the header's marks
-/// are, and empty when a group becomes busy. Empty places are 0, at any position.
+/// Continues the list of foreign inodes in a separate block, with the feature foreign_block ("the
+/// adjacent block containing any overflow", section 5.1). It is valid when the header's marks are,
+/// and empty when a group becomes busy. Empty places are 0, at any position.
 class ForeignBlock {
  public:
   explicit ForeignBlock(std::span<std::byte> block) : block_(block) {}
@@ -45,12 +45,12 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the number of bytes that the marks need in a header after `maps_end`, including the
-  /// minimum list of foreign inodes.
+  /// Returns the number of bytes that the marks need in a header after `maps_end`, including a
+  /// foreign inode list of minimum length.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 
-  /// `header` must be a whole block with a valid header (CylinderGroup::problem_of).
+  /// `header` must be a whole block that contains a valid header (CylinderGroup::problem_of).
   BusyMarks(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
 
   std::uint64_t generation() const;
@@ -59,7 +59,7 @@ class BusyMarks {
   /// Clears all marks and records the number of directories.
   void clear(std::uint32_t directories);
 
-  // Arguments are numbers within the group.
+  // Arguments are numbers relative to the group.
   bool inode_busy(std::uint32_t inode) const;
   bool inode_was_directory(std::uint32_t inode) const;
   void mark_inode(std::uint32_t inode, bool is_directory);
@@ -67,7 +67,7 @@ class BusyMarks {
   void mark_fragments(std::uint32_t fragment, std::uint32_t count);
   void mark_free_fragments(const CylinderGroup& map);
 
-  /// Returns the inodes of other groups that have blocks in this group.
+  /// Returns the inodes in other groups that have blocks in this group.
   std::vector<InodeNumber> foreign_inodes() const;
   /// Returns false if the list is full or has `most` entries.
   bool add_foreign_inode(InodeNumber inode, std::size_t most = kForeignUnbounded);

@@ -1,4 +1,4 @@
-// Compares two repairs of one image, and restarts a cut one (fast_check_trial.h).
+// Compares two repairs of one image, and restarts an interrupted one (fast_check_trial.h).
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// One in 16 images is cut everywhere; the others are cut once.
+// One in 16 images is cut after every write; the others are cut once.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;
@@ -65,7 +65,7 @@ Sector sector_of(const Overlay& store, std::uint64_t lba) {
   return bytes;
 }
 
-/// Clears link tags, which are no longer needed. The rest of an extension stays.
+/// Clears link tags, which are no longer needed. The rest of each extension stays.
 void forget_tags(const Geometry& geometry, std::uint64_t lba, Sector& bytes) {
   const std::uint64_t fragment = lba / geometry.sectors_per_fragment();
   if (fragment >= geometry.size_fragments()) return;

@@ -1,7 +1,7 @@
 #pragma once
 // Compares the fast check (fsck_fast.cc) with the full one on a series of images. After any power
-// cut, both must leave the same bytes; so must a fast check that is itself cut and restarted. Only
-// link tags may differ, because they are not needed after a check.
+// cut, both must leave the same bytes; so must a fast check that is itself interrupted and
+// restarted. Only link tags may differ, because they are not needed after a check.
 
 #include <memory>
 

@@ -59,7 +59,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// Parent of a directory with tagged names; 0 if it has no name.
+    /// Parent of a directory that has tagged names; 0 if it has no name.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
@@ -67,7 +67,7 @@ class FastCheck {
   struct NamePlace {
     InodeNumber directory = 0;
     FragmentAddress block = 0;
-    std::uint64_t at = 0;  ///< position in the directory, for their order
+    std::uint64_t at = 0;  ///< position in the directory, by which names are ordered
     std::uint32_t offset = 0;
     std::size_t tag = 0;
   };
@@ -82,7 +82,7 @@ class FastCheck {
         s_.superblock.features);
   }
 
-  /// Without a busy map, all groups are treated as busy.
+  /// If there is no busy map, all groups are treated as busy.
   bool read_map() {
     if (!s_.superblock.features.busy_map) return true;
     records_.resize(std::size_t{geometry_.fragments_of(s_.superblock.summary_bytes)} *
@@ -145,7 +145,7 @@ class FastCheck {
     s_.check_inode(busy.number, bytes);
   }
 
-  /// Runs phase 1 for the busy inodes only.
+  /// Runs phase 1 for busy inodes only.
   bool check_inodes() {
     s_.begin_inodes();
     s_.holding_back = true, s_.held_back = false;
@@ -178,7 +178,7 @@ class FastCheck {
     return at != inodes_.end() && at->number == number ? &*at : nullptr;
   }
 
-  /// Returns the address of a directory block; 0 if missing.
+  /// Returns the address of a directory block; 0 if it is missing.
   FragmentAddress block_of(const Inode& directory, std::uint64_t block) {
     if (!directory.is_directory() || block >= geometry_.blocks_of_size(directory.size_bytes))
       return 0;
@@ -218,7 +218,7 @@ class FastCheck {
     }
   }
 
-  /// Phases 2 and 3: counts the names that tags refer to. A directory keeps only one name.
+  /// Phases 2 and 3: counts the names to which tags refer. A directory keeps only one name.
   bool count_names(BusyInode& busy) {
     if (!live_tags(busy)) return true;
     std::vector<NamePlace> names;
@@ -238,8 +238,8 @@ class FastCheck {
     return !s_.stopped();
   }
 
-  /// Keeps one of two names of a directory. Like the full check (fsck_names.cc), prefers the name
-  /// in the directory that ".." refers to, and otherwise keeps the first name.
+  /// Keeps one of a directory's two names. Like the full check (fsck_names.cc), prefers the name in
+  /// the directory to which ".." refers, and otherwise keeps the first name.
   void keep_one(BusyInode& busy, std::vector<NamePlace>& names) {
     std::ranges::sort(names, {}, [](const NamePlace& n) { return std::pair(n.directory, n.at); });
     busy.parent = 0;
@@ -316,7 +316,7 @@ class FastCheck {
     return &*groups_.insert(at, std::move(group));
   }
 
-  /// Frees all blocks of removed inodes, marked or not.
+  /// Frees all blocks of removed inodes, whether marked or not.
   void free_removed() {
     for (BusyInode& busy : inodes_) {
       if (!busy.goes) continue;
@@ -387,10 +387,10 @@ class FastCheck {
 
   Fsck::State& s_;
   const Geometry& geometry_;
-  std::vector<std::byte> records_;  ///< group records (busy_map.h); empty without a map
+  std::vector<std::byte> records_;  ///< group records (busy_map.h); empty if there is no map
   std::vector<BusyGroup> groups_;   ///< busy groups, and quiet groups that lose a block
   std::vector<BusyInode> inodes_;   ///< sorted by number
-  std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, by tag
+  std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, keyed by tag
 };
 
 bool Fsck::State::fast_check() {

@@ -1,4 +1,4 @@
-// Marks and tags before the writes of Conventional (netra.h).
+// Writes marks and tags before the writes of Conventional (netra.h).
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -79,8 +79,8 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
   return Conventional::inode_removed(operation, removal);
 }
 
-/// Adds a tag; a newer tag replaces one of the same place. The previous holder of the inode's lock
-/// has written its entries already.
+/// Adds a tag, which replaces an older tag for the same place. The previous holder of the inode's
+/// lock has already written its entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};
@@ -128,7 +128,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (from == to) return whole(to, 2);
   TRY(whole(to, 1));
   TRY(whole(from, 1));
-  // If a check removes the old name, the old parent has one child less.
+  // If a check removes the old name, the old parent loses a child.
   TRY(const auto parent, volume_.inodes.get(from, &operation));
   auto done = mark(*parent);
   if (done)
@@ -180,7 +180,7 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Runs a step of an exchange; counts are written unchanged.
+/// Runs one step of an exchange; counts are written unchanged.
 VfsResult<void> Netra::exchanged(std::initializer_list<tree::CoreInode*> inodes,
                                  const std::function<VfsResult<void>()>& step) {
   const auto follow = [&] {

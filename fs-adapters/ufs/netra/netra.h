@@ -49,16 +49,16 @@ namespace headcrash::ufs {
 
 // Cleans busy groups one after another, so that a fast check has few groups to examine (Peacock,
 // Kamaraju and Agrawal 1998, section 5.2). In each interval it begins with the group in front of
-// the hot spot, continues in a circle, and stops when its share of the interval is used; one write
-// at a time. It is a work item of the syncer, and delays other items for that time. It is not
-// scheduled while no group is busy.
+// the hot spot, continues in a circle, and stops when its part of the interval is used up. It
+// writes one group at a time. It is a work item of the syncer, and delays other items for that
+// time. It is not scheduled while no group is busy.
 
 class GroupFlusher {
  public:
   GroupFlusher(Volume& volume, BusyGroups& busy, const NetraOptions& options)
       : volume_(volume), busy_(busy), options_(options) {}
 
-  /// Schedules the flusher. Call when a group may have become busy.
+  /// Schedules the flusher. Must be called when a group may have become busy.
   void arm();
 
  private:
@@ -97,7 +97,7 @@ class Netra : public Conventional {
   BusyGroups& busy() { return busy_; }
 
  private:
-  /// The location of a directory entry in memory that was added or is about to be removed.
+  /// The in-memory location of a directory entry that was added or is about to be removed.
   struct EntryPlace {
     InodeNumber directory;
     std::int64_t block;

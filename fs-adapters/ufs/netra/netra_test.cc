@@ -1,4 +1,4 @@
-// Tests of Netra: the fast check after every write, its reads, the flusher, and compatibility of
+// Tests Netra: the fast check after every write, its reads, the flusher, and the compatibility of
 // features.
 
 #include "fs-adapters/ufs/netra/netra.h"
@@ -217,7 +217,7 @@ struct MarkedAtOnce {
 };
 
 /// Eight users mark inodes in one group at once. Each call returns when its mark is on the disk or
-/// has failed. The header write number `fails` fails.
+/// has failed. Header write number `fails` fails.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");
@@ -252,7 +252,7 @@ MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
 
 TEST(Netra, MarksOfAGroupShareAWrite) {
   EXPECT_EQ(mark_at_once(true).header_writes,
-            2U);  // that of the first user, and one for all others
+            2U);  // the first user's write, and one for all the others
   EXPECT_EQ(mark_at_once(false).header_writes, 8U);
 }
 
@@ -303,7 +303,7 @@ TEST(Netra, ATornSuperblockWriteIsRepeated) {
   }
 }
 
-/// The last write of an unmount is torn after each sector.
+/// The last write of an unmount is torn after each of its sectors.
 TEST(Netra, UnmountMarksCleanOnlyWithCorrectTotals) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -339,9 +339,9 @@ TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
   EXPECT_TRUE(marks.foreign_inodes().empty());
 }
 
-/// Files of many groups grow in one group, whose header has no room for all their inodes. A fast
-/// check must also find the inodes in the block after the header, even if their own groups are
-/// quiet. The group may become quiet and busy again.
+/// Files from many groups grow in one group, whose header does not have room for all their inodes.
+/// A fast check must also find the inodes in the block after the header, even if their own groups
+/// are quiet. The group may become quiet and busy again.
 TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
@@ -542,7 +542,8 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
 }
 
 /// Creates and removes files of all sizes on a disk that is 90 % full. Free space stays in whole
-/// blocks, except for the share at which FFS changes to space: the reserve less 2 %.
+/// blocks, except for the fraction at which FFS switches to space optimisation: the reserve less 2
+/// %.
 TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
   for (const std::uint32_t seed : {1, 3}) {
     Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,

@@ -1,12 +1,12 @@
 #pragma once
-// Common part of the two schemes whose order is enforced by the driver (scheduler_flag.h,
+// The code shared by the two schemes whose order the driver enforces (scheduler_flag.h,
 // scheduler_chains.h).
 //
 // The driver fails requests that depend on a failed write (disk_queue.h). Once these requests are
 // complete, the driver forgets them, so it could not hold back later requests. The volume therefore
-// stops at the first failure of a write that others depend on: of metadata, and of data in moved
-// fragments, which the new pointer depends on. Other data just stays dirty. Completions are
-// reported before further requests can be issued.
+// stops at the first failed write that other writes depend on, namely a metadata write, or a data
+// write to moved fragments (on which the new pointer depends). Other data simply stays dirty.
+// Completions are reported before further requests can be issued.
 
 #include <set>
 
@@ -18,7 +18,7 @@ class DriverOrder : public Scheme {
  public:
   using Scheme::Scheme;
   void after_write(const os::BufferKey& key, os::RequestId, model::Status status) override {
-    // A completed write of the block to its old address does not count.
+    // A completed write of the block at its old address does not count.
     if (status == model::Status::ok && !moved_.empty() && volume_.cache.being_written(key) == 0)
       moved_.erase(key);
   }
@@ -28,7 +28,7 @@ class DriverOrder : public Scheme {
   }
 
  protected:
-  /// Call when a block of data gets a new address, before its first write there.
+  /// Must be called when a data block gets a new address, before its first write there.
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:

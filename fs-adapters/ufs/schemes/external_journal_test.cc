@@ -1,4 +1,4 @@
-// Tests of a journal on a separate device: creation and detection, rejection of foreign devices,
+// Tests a journal on a separate device: creation and detection, rejection of foreign devices,
 // replay over both devices, and flushes of both.
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Disks made(std::uint32_t time = 0) {
   return disks;
 }
 
-/// A machine with the disks, and the driver's writes in order of completion.
+/// A machine with the disks, and the driver's writes in completion order.
 class Machine {
  public:
   enum class Second : std::uint8_t { there, missing };
@@ -241,7 +241,7 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
   expect_refused(blank, "invalid magic number");
 
-  // A log of a similar file system. Its transactions are valid for that file system only.
+  // A log from a similar file system. Its transactions are valid for that file system only.
   Disks other = made(1);
   leave_behind(other);
   Disks mixed = disks.copied();
@@ -417,7 +417,7 @@ TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   }
 }
 
-/// Both disks have caches that lose all unflushed writes, and the driver does not flush by itself.
+/// Both disks have caches that lose all unflushed writes, and the driver does not flush on its own.
 TEST(ExternalJournal, FlushesBothDevices) {
   for (const JournalOptions::Contents contents :
        {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {

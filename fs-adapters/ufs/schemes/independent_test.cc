@@ -1,6 +1,6 @@
-// Comparison with independent implementations: NetBSD's makefs (a Debian package) writes images
+// Comparisons with independent implementations: NetBSD's makefs (a Debian package) writes images
 // that we read and check, and dissect.ffs (a Python package that Debian lacks) reads our images.
-// Tests are skipped if a program is not installed.
+// Tests are skipped if the program is not installed.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Operations of the journal (journal.h). Commits are in journal_commit.cc, the ring in
+// The journal's operations (journal.h). Commits are in journal_commit.cc, the ring in
 // journal_checkpoint.cc.
 
 #include "fs-adapters/ufs/schemes/journal.h"
@@ -14,9 +14,9 @@
 namespace headcrash::ufs {
 namespace {
 
-// Blocks of two inodes, which every operation may change.
+// Blocks for two inodes, which every operation may change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds of a sync, which need not wait for concurrent changes.
+// Maximum number of rounds in a sync, which need not wait for concurrent changes.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -36,7 +36,7 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 // --- operations
 
 /// Returns true if the transaction has space for another operation. The sum of all reservations
-/// soon exceeds the limit, although fewer blocks have changed. In that case, counts the changed
+/// soon exceeds the limit, even though fewer blocks have changed; in that case, counts the changed
 /// blocks.
 bool Journal::has_room() {
   const auto fits = [&] {
@@ -116,7 +116,7 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
 VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
                                                    const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
-  // The header of the group, the pointer to the block, and the block itself.
+  // The group's header, the pointer to the block, and the block itself.
   may_change(operation, 3);
   if (allocation.kind == BlockKind::data) {
     new_data_.insert(block.key());
@@ -125,7 +125,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
   if (allocation.kind == BlockKind::indirect) {
     ++operation.indirect;
     if (++indirect_ > indirect_max_) {
-      // It is unused so far, so it can be freed at once.
+      // It has not been used yet, so it can be freed at once.
       volume_.cache.discard(block.key());
       (void)volume_.allocator.free(allocation.at, allocation.fragments);
       return refuse(operation.indirect > indirect_max_ ? EFBIG : ENOSPC);
@@ -195,8 +195,8 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
 
 // --- fsync and sync
 
-/// The commit itself waits for the end of the operation, because no operation may be inside a
-/// transaction that is committed.
+/// The commit itself waits until the operation ends, because a transaction being committed must
+/// have no operation inside.
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     TRY(as_result(volume_.cache.flush_object(inode.number)));
@@ -222,14 +222,14 @@ VfsResult<void> Journal::sync() {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Freed space becomes available when its transaction has been committed.
+/// Freed space becomes available once its transaction has been committed.
 bool Journal::reclaim() {
   if (frees_.empty() && deferred_removals_.empty() && indirect_ == 0 && !committing_) return false;
   if (!deferred_removals_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
   return commit_through(running_).has_value();
 }
 
-/// Returns the memory of the journal, mostly copies of committed blocks that are not in place yet.
+/// Returns the journal's memory, mostly copies of committed blocks that are not yet in place.
 std::size_t Journal::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [home, image] : images_) copies += image.bytes.size();
@@ -244,7 +244,7 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// The superblock and the groups' summaries are written by a mount, and rebuilt by a replay.
+/// The superblock and the groups' summaries are written at mount and rebuilt by a replay.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)
@@ -255,7 +255,7 @@ bool Journal::journalled(os::Content content, const os::BufferKey& key,
           home >= super.summary_address + volume_.geometry.fragments_of(super.summary_bytes));
 }
 
-/// Returns the last image of that place if `bytes` equal it.
+/// Returns the place's last image if `bytes` equal it.
 const Journal::Image* Journal::committed(FragmentAddress home,
                                          std::span<const std::byte> bytes) const {
   const auto image = images_.find(home);

@@ -70,7 +70,7 @@ namespace headcrash::ufs {
 struct JournalCounters {
   std::uint64_t commits = 0, images = 0, revoked = 0;
   std::uint64_t log_fragments = 0;  ///< fragments written, including descriptors and commit records
-  std::uint64_t ordered_writes = 0;  ///< data writes that a commit waited for
+  std::uint64_t ordered_writes = 0;  ///< data writes for which a commit waited
   std::uint64_t tail_writes = 0;
   /// Images written in place because their blocks had changed again.
   std::uint64_t stale_images_written = 0;
@@ -114,7 +114,7 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
-  /// A data write that a commit waits for. The block may be freed and evicted in the meantime.
+  /// A data write for which a commit waits. The block may be freed and evicted in the meantime.
   struct OrderedWrite {
     os::BufferKey key;
     os::RequestId request = 0;
@@ -122,7 +122,7 @@ class Journal : public Scheme {
   /// The transaction that is being committed.
   struct Transaction {
     JournalTransaction record;
-    std::vector<os::BufferKey> keys;  ///< keys of the blocks that were copied to the images
+    std::vector<os::BufferKey> keys;  ///< keys of the blocks copied to the images
     std::vector<WriteKind> kinds;     ///< kinds of these blocks
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
@@ -149,7 +149,7 @@ class Journal : public Scheme {
     bool orphans = false;
   };
   struct Sent {
-    FragmentAddress home = 0;    ///< 0: not tracked
+    FragmentAddress home = 0;    ///< 0 if not tracked
     std::uint64_t sequence = 0;  ///< sequence of the image that was sent
   };
   class LogWrite;
@@ -214,10 +214,11 @@ class Journal : public Scheme {
 
   // The running transaction.
   std::uint64_t running_ = 1,
-                /// Transaction numbers within this mount, unlike the sequence numbers in the ring.
+                /// Transaction numbers within this mount; unlike sequence numbers, they are not
+      /// those in the ring.
       committed_ = 0;
   std::uint32_t active_ = 0;    ///< running operations
-  std::uint32_t blocks_ = 0;    ///< maximum number of blocks changed by ended operations
+  std::uint32_t blocks_ = 0;    ///< maximum number of blocks changed by operations that have ended
   std::uint32_t indirect_ = 0;  ///< number of new indirect blocks
   os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction was copied
   Frees frees_;
@@ -225,17 +226,17 @@ class Journal : public Scheme {
   std::set<InodeNumber> deferred_removals_;  ///< inodes without links that the syncer will remove
   bool timer_ = false;
 
-  // Commits, one at a time.
+  // Commits run one at a time.
   bool committing_ = false, closed_ = false;
   os::Fiber* committer_ = nullptr;  ///< set while the transaction is closed
   os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
-  // The ring and its content.
+  // The ring and its contents.
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< sequence number of the next transaction
   std::deque<Logged> log_;
-  std::vector<InodeNumber> orphans_;  ///< orphans listed in the last transaction
+  std::vector<InodeNumber> orphans_;  ///< orphans listed in the newest transaction
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< newest image by home

@@ -1,4 +1,4 @@
-// Finding, allocating and emptying the journal's space (journal_area.h).
+// Finds, allocates and empties the journal's space (journal_area.h).
 
 #include "fs-adapters/ufs/schemes/journal_area.h"
 
@@ -35,7 +35,8 @@ Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
                             superblock.journal.fragments * sectors);
 }
 
-/// Returns the identifier of a log already on a device that is to become a log; 0 if absent.
+/// Returns the identifier of the log that is already on a device about to become a log; 0 if there
+/// is no log.
 std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;
@@ -54,8 +55,8 @@ std::uint64_t new_identifier(const Superblock& superblock, std::uint64_t old) {
   return made == 0 ? 1 : made;
 }
 
-/// Allocates the journal's blocks in group `number`. Returns false if the group has no sufficient
-/// run of free blocks.
+/// Allocates the journal's blocks in group `number`. Returns false if the group has no free run
+/// that is long enough.
 Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32_t number,
                   std::uint32_t fragments) {
   const Geometry geometry(superblock);
@@ -96,7 +97,8 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // The old sector may say "clean" while the other sectors already make it a valid superblock.
+    // The old sector may say "clean" even though the other sectors already make it a valid
+    // superblock.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);
@@ -192,7 +194,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
-  // Zeroes are written as data, because the store of a repair may support only plain writes.
+  // Zeroes are written as data, because a repair's store may support only plain writes.
   const std::vector<std::byte> zeroes(superblock.block_bytes);
   const JournalRing ring(superblock);
   const std::uint32_t width = superblock.fragments_per_block();

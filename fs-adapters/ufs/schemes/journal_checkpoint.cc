@@ -1,4 +1,4 @@
-// Space in the ring (journal.h): writes images in place and moves the tail.
+// Manages space in the ring (journal.h): writes images in place and moves the tail.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace headcrash::ufs {
 
-/// Drops an image that is in place, superseded, or freed.
+/// Drops an image that is in place, has been superseded, or has been freed.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
   invariant(at < log_.size() && log_[at].images > 0,
@@ -54,8 +54,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Called when only the last transaction is left, because inodes are open without a name. Replaces
-/// it by a short one.
+/// Called when only the last transaction is left because open inodes have no name. Replaces it with
+/// a short one.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;
@@ -70,7 +70,7 @@ bool Journal::log_orphans() {
   return move_tail();
 }
 
-/// An image that is written in place directly, because its block has newer content or is gone.
+/// An image that is written in place directly, because its block has newer contents or is gone.
 struct Journal::StaleImage {
   FragmentAddress home;
   std::uint64_t sequence;
@@ -83,7 +83,7 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
                          std::vector<os::RequestId>& through_cache) {
   os::HeldBuffer buffer = volume_.cache.cached(images_.at(home).key);
   const auto image = images_.find(home);
-  if (image == images_.end()) return;  // it was written in place in the meantime
+  if (image == images_.end()) return;  // it has already been written in place
   if (buffer && home_of(buffer.lba()) == home &&
       std::ranges::equal(buffer.bytes(), image->second.bytes)) {
     os::RequestId id = buffer.being_written();
@@ -119,9 +119,8 @@ bool Journal::checkpoint(std::uint64_t last) {
   return fine && !volume_.stopped();
 }
 
-/// Moves the tail over transactions whose images are all in place. Waits for writes in flight, so
+/// Moves the tail past transactions whose images are all in place. Waits for writes in flight, so
 /// that their targets need not be tracked.
-///
 void Journal::forget_logged() {
   if (logged_.size() < 2 * logged_kept_) return;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });

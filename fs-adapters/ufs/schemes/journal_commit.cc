@@ -1,4 +1,4 @@
-// A transaction from its closing to its commit record (journal.h).
+// Commits a transaction, from closing it to its commit record (journal.h).
 
 #include <fmt/core.h>
 
@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// Limit of rounds, since removing an inode may change other inodes.
+// Limit on rounds, because removing an inode may change other inodes.
 constexpr int kCopyRoundsMax = 100;
 constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
 constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a sixteenth of the ring
@@ -99,8 +99,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Writes data that does not fit into the transaction as ordered data. An older image must not be
-/// replayed over it.
+/// Writes data that does not fit into the transaction as ordered data. A replay must not write an
+/// older image over it.
 void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   transaction.written_in_place.push_back(
@@ -113,7 +113,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   ++counters_.ordered_writes;
 }
 
-/// Issues the data of new blocks. The commit record waits for this data.
+/// Issues the new blocks' data. The commit record waits for it.
 void Journal::order_data(Transaction& transaction) {
   const auto keys = std::exchange(new_data_, {});
   if (options_.journal.contents == JournalOptions::Contents::data) return;
@@ -148,7 +148,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// Frees space on the disk with the transaction. release() frees it in memory after the commit.
+/// Frees space on the disk as part of the transaction. release() frees it in memory after the
+/// commit.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
@@ -179,7 +180,7 @@ void Journal::revoke(Transaction& transaction) {
   for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
 }
 
-/// Revokes the fragments of an extent that a replay would write.
+/// Revokes those fragments of an extent that a replay would write.
 void Journal::revoke(Transaction& transaction, const Extent& extent) {
   std::vector<Extent>& revoked = transaction.record.revoked;
   for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {
@@ -230,7 +231,7 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// Sends the commit record's fragment without waiting for it, for a control. The request owns a
+/// For a control: sends the commit record's fragment without waiting for it. The request owns a
 /// copy of the fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {

@@ -1,5 +1,5 @@
 // Fuzzes the journal. Each input is a list of 6-byte edits to the journal of an unclean file
-// system. Check and replay must terminate and stay on the device. After a repair that reports
+// system. Check and replay must terminate and stay within the device. After a repair that reports
 // success, the image must be clean, and likewise after a mount that succeeds. Checksums can be
 // recomputed, so that edits behind them are reached.
 
@@ -48,7 +48,7 @@ struct JournalTarget {
   std::vector<std::byte> image = image_with_journal();
   Superblock super;
   JournalContents contents;
-  std::vector<std::uint64_t> areas;  ///< ranges of bytes in the image
+  std::vector<std::uint64_t> areas;  ///< byte ranges in the image
   Fsck fsck;
 
   JournalTarget() {

@@ -1,4 +1,4 @@
-// Tests of files that are open without a name, in the journal of a mounted file system: every
+// Tests how a mounted file system's journal handles files that are open without a name: every
 // transaction lists them, and every replay releases them.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
@@ -42,8 +42,8 @@ constexpr int kInodesInABlock = 4096 / static_cast<int>(kInodeBytes);
 constexpr int kBlocksOfInodes = 78;
 constexpr std::uint64_t kRingBytes = 800 << 10;
 
-/// Options with enough inodes that a transaction with them and the maximum of data fills
-/// more than half of the ring.
+/// Options with enough inodes for a transaction with all of them and the maximum amount of data to
+/// fill more than half of the ring.
 MountedOptions many_inodes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -60,7 +60,7 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Writes data that goes into the transaction while it is short, and then changes one inode in each
+/// Writes data that goes into the transaction while it is short, then changes one inode in each
 /// inode block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
@@ -79,7 +79,7 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Simulates a cut now. Replay by a check or a mount must leave neither a leak nor the file.
+/// Simulates a cut now. A replay by a check or a mount must leave neither a leak nor the file.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));

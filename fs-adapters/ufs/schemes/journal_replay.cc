@@ -102,8 +102,8 @@ Result<void> Redo::release_run(FragmentAddress at, std::uint32_t fragments, bool
   });
 }
 
-/// Frees a tree of blocks. Does not follow blocks that are already free, so damaged trees
-/// terminate.
+/// Frees a tree of blocks. Does not follow blocks that are already free, so it terminates even for
+/// damaged trees.
 Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
   bool was_used = false;
   std::vector<std::byte> pointers;
@@ -225,8 +225,7 @@ class Replay {
   }
 
  private:
-  /// Appends a transaction to the journal. All earlier transactions are in place, so the new
-  /// transaction becomes the tail.
+  /// Appends a transaction to the journal. All earlier ones are in place, so it becomes the tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
     transaction.sequence = contents.transactions.back().sequence + 1;
@@ -235,7 +234,7 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      return {};  // only a damaged journal is so full; fsck continues
+      return {};  // only a damaged journal can be so full; fsck continues
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));

@@ -38,13 +38,13 @@ class Redo {
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
   /// Updates bytes that were read from the store at `lba` with the pending fragments.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
-  /// Returns the pending fragments as maximal contiguous runs.
+  /// Returns the pending fragments as contiguous runs of maximum length.
   std::vector<JournalImage> images() const;
   Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
 
-  /// Step 4: frees an inode if it is allocated and has no links. Pointers of a damaged inode to
-  /// outside of the data area are ignored. Fails if the store fails or a group's header is invalid.
+  /// Step 4: frees an inode if it is allocated and has no links. Ignores a damaged inode's pointers
+  /// to places outside the data area. Fails if the store fails or a group's header is invalid.
   Result<void> release(InodeNumber number);
   /// Step 5: adds the summary area to the overlay and sets the superblock's totals.
   Result<void> count(Superblock& superblock);
@@ -62,7 +62,7 @@ class Redo {
   std::deque<std::vector<std::byte>> kept_;
 };
 
-/// Returns the inodes for step 4.
+/// Returns the inodes on which step 4 works.
 Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
                                             const Superblock& superblock, const Redo& disk);
 
@@ -75,8 +75,8 @@ struct ReplayReport {
 
 /// The purpose of a replay. `mount`: fails before writing if a committed transaction is invalid,
 /// and marks the superblock clean once everything is in place, before emptying the journal.
-/// `repair`: replays the transactions before an invalid one, and leaves marking clean to the
-/// repair.
+/// `repair`: replays the transactions before an invalid one, and leaves it to the repair to mark
+/// the superblock clean.
 enum class ReplayFor : std::uint8_t { mount, repair };
 
 /// Runs steps 1 to 6 and updates the counts in `superblock`. Fails if the store fails or the

@@ -1,4 +1,4 @@
-// Tests of replays of an unclean file system: cut at any point, damaged, and compared with a mount.
+// Tests replays of an unclean file system: cut at any point, damaged, and compared with a mount.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -57,7 +57,7 @@ std::unique_ptr<media::MemoryStore> store_of(const std::vector<std::byte>& bytes
   return store;
 }
 
-/// Compares everything but the journal area.
+/// Compares everything except the journal area.
 void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
                  const Superblock& super, const std::string& what) {
   const std::size_t from = super.journal.at, end = from + super.journal.fragments;
@@ -168,8 +168,7 @@ TEST(JournalReplay, OtherSchemesReplayAtMount) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount by a scheme without a journal is cut. The contents of an older journal must not be
-/// replayed.
+/// A mount by a scheme without a journal is cut. An older journal's contents must not be replayed.
 TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));

@@ -1,4 +1,4 @@
-// Tests of the journal of a mounted file system: commit times, permitted writes, the ring and its
+// Tests the journal of a mounted file system: commit times, permitted writes, the ring and its
 // space.
 
 #include "fs-adapters/ufs/schemes/journal.h"
@@ -121,7 +121,7 @@ void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
 TEST(JournalCommits, ContainWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     auto setup = journalled({.commit = commit});
-    setup.block_copy = commit == Commit::synchronous;  // one of each
+    setup.block_copy = commit == Commit::synchronous;  // so that both settings occur
     Mounted m(setup, {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
     m.mount();
     std::vector<std::unique_ptr<os::Account>> accounts;
@@ -342,7 +342,7 @@ TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
   bench::expect_clean(*m.store);
 }
 
-/// A write that needs more new indirect blocks than fit into a transaction.
+/// A write that needs more new indirect blocks than fit in a transaction.
 TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,
@@ -408,7 +408,7 @@ TEST(JournalFlushes, PrecedeAndFollowACommitRecord) {
   }
 }
 
-/// Finds data writes, issued before the transaction of the first commit record, that were still in
+/// Finds data writes, issued before the first commit record's transaction, that were still in
 /// flight when the record was issued.
 class DataBehindTheRecord final : public os::DiskTracer {
  public:
@@ -428,7 +428,7 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// The next transaction frees blocks whose data the commit still waits for, and writes new blocks
+/// The next transaction frees blocks for whose data the commit still waits, and writes new blocks
 /// under the same keys. The cache only knows the newest write of a block.
 TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {

@@ -1,5 +1,5 @@
 #pragma once
-// A write by the journal itself: to its ring, or of an image in place.
+// A write by the journal itself, either to its ring or of an image in place.
 
 #include <span>
 
@@ -9,8 +9,8 @@
 
 namespace headcrash::ufs {
 
-/// The constructor issues the write; call wait() before destruction. The bytes must stay valid
-/// until then.
+/// The constructor issues the write; wait() must be called before destruction. The bytes must stay
+/// valid until then.
 class Journal::LogWrite final : private os::DiskDone {
  public:
   /// Equals the driver's limit for concatenation.

@@ -1,4 +1,5 @@
-// Uses the driver, so that a replay takes as long as the disk needs (mount_journal.h).
+// Replays at mount (mount_journal.h) through the driver, so that a replay takes as long as the disk
+// needs.
 
 #include "fs-adapters/ufs/schemes/mount_journal.h"
 
@@ -11,7 +12,7 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Checks the log device, which may contain essential updates.
+/// Checks the log device, which may contain updates that are needed.
 Result<void> find_log_device(const os::System& system, const MountOptions& options,
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;

@@ -1,6 +1,6 @@
 #pragma once
-// No Order: all metadata writes are delayed, and everything is freed at once. No Order follows none
-// of the rules. It is therefore an upper bound for the speed of metadata updates, and the control
+// No Order: all metadata writes are delayed, and everything is freed at once. It follows none of
+// the rules, and is therefore both an upper bound for the speed of metadata updates and the control
 // in every crash test (Ganger and Patt 1994, section 5; the delayed mount option of Ohta and Tezuka
 // 1990).
 

@@ -1,4 +1,4 @@
-// Writes with chains (scheduler_chains.h).
+// Issues writes with chains (scheduler_chains.h).
 
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
@@ -75,8 +75,8 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) {
       os::RequestId& newest = freed_fragments_[extent.at + i];
-      // The ids are equal if two pointers of a damaged file lead to the extent; free_extents() then
-      // fails.
+      // The ids are equal if two pointers in a damaged file refer to the extent; free_extents()
+      // then fails.
       invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
       newest = by;
     }
@@ -175,7 +175,7 @@ void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::
   }
 }
 
-/// Records the write that removes a name; lower counts must follow it.
+/// Records the write that removes a name; lowering the count must follow it.
 void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
                                          const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);

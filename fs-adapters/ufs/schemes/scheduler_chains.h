@@ -57,9 +57,8 @@ class SchedulerChains : public DriverOrder {
   bool before_write(os::Outgoing& write) override;
 
  private:
-  /// A list of requests that a later request must follow. Completed requests are dropped when the
-  /// list has grown. After a failure the volume is stopped, so no request can follow the failed
-  /// one.
+  /// A list of requests that a later request must follow. Completed ones are dropped when the list
+  /// has grown. After a failure the volume is stopped, so no request can follow the failed one.
   class After {
    public:
     void add(const os::DiskQueue& disk, os::RequestId id);
@@ -84,16 +83,18 @@ class SchedulerChains : public DriverOrder {
   std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
   /// Requests that an inode's next copy must follow.
   std::unordered_map<InodeNumber, After> inodes_;
-  std::unordered_map<InodeNumber, os::RequestId> names_;  ///< write of a renamed inode's new name
-  std::unordered_map<InodeNumber, os::RequestId> made_;   ///< write of a new directory's inode
-  /// By directory: writes that removed the names of files that were moved to other directories.
+  /// the write of a renamed inode's new name
+  std::unordered_map<InodeNumber, os::RequestId> names_;
+  std::unordered_map<InodeNumber, os::RequestId> made_;  ///< the write of a new directory's inode
+  /// By directory: the writes that removed the names of files moved to other directories.
   std::unordered_map<InodeNumber, After> moved_out_;
-  /// Writes of a directory's new name, its "..", and its old name; fsync waits for all of them.
+  /// The writes of a directory's new name, its "..", and its old name; fsync waits for all of them.
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
   std::size_t forget_at_ = 4096;  ///< number of entries at which completed requests are dropped
-  std::vector<os::RequestId> sent_after_;  ///< chains of the write that before_write() last saw
+  /// chains of the write most recently seen by before_write()
+  std::vector<os::RequestId> sent_after_;
   ZeroPage zeroes_;
 };
 

@@ -1,5 +1,4 @@
-// Tests of scheduler chains (scheduler_chains.h), rule by rule: the requests that each request
-// names.
+// Tests scheduler chains (scheduler_chains.h), rule by rule: which requests each request names.
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -170,8 +169,8 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
 
 /// Until the old name is removed, a repair may choose either name. The two names are in different
 /// blocks. No block that is written with the file must follow both names: neither "..", nor the
-/// parent's count, nor the directory's inode, which is in another block than the file's inode. The
-/// driver schedules freely.
+/// parent's count, nor the directory's inode, which is in a different block from the file's inode.
+/// The driver schedules freely.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
@@ -216,7 +215,7 @@ TEST(SchedulerChains, R2WritesToReusedSpaceFollowTheOldOwner) {
     EXPECT_EQ(w.number_of("b"), a);
     EXPECT_TRUE(follows(w.chains.nth(w.inode_lba(a), 0), cleared)) << "the inode";
     InodeNumber owner = w.number_of("b");
-    if (w.block_lba(owner) != place) {  // another block was free
+    if (w.block_lba(owner) != place) {  // a different block was free
       bench::put_file(w.fs(), "c", std::string(4096, 'c'));
       owner = w.number_of("c");
     }

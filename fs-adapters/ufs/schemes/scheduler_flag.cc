@@ -36,7 +36,7 @@ VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory,
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
     if (volume_.send_if_dirty(holder, kFlagged) != 0) continue;
     volume_.disk.wait_for(
-        volume_.cache.being_written(holder));  // the syncer has sent it without a flag
+        volume_.cache.being_written(holder));  // the syncer has sent it without the flag
   }
   return send_inode(directory);
 }

@@ -1,4 +1,4 @@
-// Common code of all ordering schemes (scheme.h), including fsync and sync.
+// Code common to all ordering schemes (scheme.h), including fsync and sync.
 
 #include "fs-adapters/ufs/schemes/scheme.h"
 
@@ -34,7 +34,7 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     TRY(auto directory, volume.inodes.get(name->directory, &operation));
-    if (!directory->disk.is_directory()) continue;  // it has been removed in the meantime
+    if (!directory->disk.is_directory()) continue;  // it has been removed since
     auto written = write_pointers(volume, *directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
     if (written) written = write_names(volume, operation, name->directory, seen);

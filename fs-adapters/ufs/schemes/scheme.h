@@ -85,18 +85,20 @@ struct PendingName;
 
 /// One operation in progress. For a journal, it is a handle.
 struct Operation : tree::Operation {
-  std::uint64_t transaction = 0;  ///< the transaction that the operation belongs to; 0 if none
+  /// the transaction to which the operation belongs; 0 if absent
+  std::uint64_t transaction = 0;
   /// Maximum number of metadata blocks that the operation may have changed.
   std::uint32_t blocks = 0;
   std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
-  bool commits = false;  ///< the operation commits at its end: fsync, or a synchronous journal
+  bool commits = false;  ///< the operation commits when it ends: fsync, or a synchronous journal
 };
 
 /// `metadata` is a block of a directory or the target of a symbolic link.
 enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
-/// (1) Block `block` of `inode` will be at `at`. The new pointer replaces a null pointer (`old_at`
-/// 0), the same place with fewer fragments (a fragment grew), or another place (it moved).
+/// (1) File block `block` of `inode` will be at `at`. The new pointer replaces a null pointer
+/// (`old_at` 0), the same place with fewer fragments (a fragment grew), or another place (it
+/// moved).
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
@@ -108,8 +110,8 @@ struct BlockAllocation {
   FragmentAddress old_at = 0;
   std::uint32_t old_fragments = 0;
   std::uint64_t old_size_bytes = 0;  ///< the inode's previous size
-  // Location of the pointer: `slot` 0 to 14 of the inode, or a slot of a block held by the
-  // operation.
+  // Where the pointer is: in `slot` 0 to 14 of the inode, or in a slot of a block that the
+  // operation holds.
   os::HeldBuffer* holder = nullptr;
   std::uint32_t slot = 0;  ///< index of the pointer in the inode or in the indirect block
 
@@ -125,7 +127,7 @@ struct BlockRemoval {
   /// moved still exists at another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
-  FragmentAddress holder = 0;  ///< the indirect block; 0 for the inode
+  FragmentAddress holder = 0;  ///< the indirect block; 0 if it is the inode
 };
 
 /// (3) and (4): name changes, as reported by the tree.
@@ -140,45 +142,45 @@ struct InodeRemoval {
   std::vector<Extent> extents = {};
 };
 
-/// Reason for merging a bmap cache into its indirect block (bmap_cache.h): the cache is full, or
+/// Why a bmap cache is merged into its indirect block (bmap_cache.h): the cache is full, or
 /// pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// Time of the last write of a series, on which nothing depends (section 6.1: "asynchronous or
-/// delayed"; 4.4BSD waits for it).
+/// How the last write of a series is issued, on which nothing depends (section 6.1: "asynchronous
+/// or delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
-/// Scheduler Chains: protection of freed blocks against early reuse (scheduler_chains.h).
+/// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
 enum class Deallocation : std::uint8_t { tracked, barrier };
 
-/// Options of the journal (journal.h).
+/// The journal's options (journal.h).
 struct JournalOptions {
-  /// Operations that wait for a commit. `grouped`: only fsync and sync; other changes are committed
-  /// within `interval_ns`. `synchronous`: also operations that change names or links or release
-  /// blocks.
+  /// Which operations wait for a commit. `grouped`: only fsync and sync; other changes are
+  /// committed within `interval_ns`. `synchronous`: also operations that change names or links or
+  /// release blocks.
   enum class Commit : std::uint8_t { grouped, synchronous };
-  /// Contents of the journal. `metadata`: data of new blocks is in place before the commit
+  /// The contents of the journal. `metadata`: data of new blocks is in place before the commit
   /// ("ordered").
   enum class Contents : std::uint8_t { metadata, data };
   /// `unordered` is a control for tests, which must be caught: the commit record waits for nothing.
   enum class CommitRecord : std::uint8_t { last, unordered };
-  /// How the blocks of a file are released after its last name and user are gone, which may read
+  /// When a file's blocks are released after its last name and user are gone, which may read
   /// indirect blocks. `by_user`: in the same system call. `by_syncer`: at the syncer's next tick,
   /// in a separate operation, as in soft updates and in XFS since Linux 5.14 ("deferred inode
   /// inactivation"). Until then the inode is in the journal's list of inodes without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
-  /// Sharing of commits. `all`: all callers that wait when a commit begins (group commit). `none`:
+  /// Who shares a commit. `all`: all callers that wait when a commit begins (group commit). `none`:
   /// each caller gets a separate commit, one after another, as in logs without batching (Peacock
   /// 1998, sections 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
-  /// Required location of the journal of a mounted file system.
+  /// Where a mounted file system's journal must be.
   enum class Place : std::uint8_t { anywhere, external };
   /// A broken rule, as a control for tests; all but the first must be caught.
   enum class Rule : std::uint8_t {
     all_kept,
     homes_early,     ///< blocks are written in place before the log
-    data_unawaited,  ///< the commit record waits only for the log's writes, not for data
-    answered_early,  ///< a commit is reported when its record has been issued
+    data_unawaited,  ///< the commit record waits only for writes to the log, not for data
+    answered_early,  ///< a commit is reported once its record has been issued
   };
   Commit commit = Commit::grouped;
   Sharing sharing = Sharing::all;
@@ -193,29 +195,30 @@ struct JournalOptions {
   bool flushes = false;
 };
 
-/// Options of Netra (netra.h).
+/// Netra's options (netra.h).
 struct NetraOptions {
   /// A broken rule, as a control for tests; all but the first must be caught.
   enum class Rule : std::uint8_t {
     all_kept,
-    marks_late,            ///< does not wait for the write of a mark
+    marks_late,            ///< an operation does not wait for the write of a mark
     freed_unmarked,        ///< freed space is not marked
     generation_unwritten,  ///< marks use the next generation before the superblock does
-    tag_late,              ///< the entry is on the disk before the tag
-    map_late,              ///< does not wait for the write of a group's record (busy_map.h)
+    tag_late,              ///< the entry reaches the disk before the tag
+    /// an operation does not wait for the write of a group's record (busy_map.h)
+    map_late,
     /// A truncation waits neither for the merged bmap cache nor for the inode without it.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// Interval of the group flusher (netra.h), and the share of the interval during which it
-  /// is active; 0 disables the flusher.
+  /// How often the group flusher (netra.h) runs, and the fraction of that interval during which it
+  /// is active; 0 disables it.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// Combine marks of a group: a mark waits for the header write in flight, and the next write
+  /// Combines a group's marks: a mark waits for the header write in flight, and the next write
   /// includes all waiting marks. The paper says only that marking is synchronous. If false, each
   /// inode's mark is a separate write.
   bool marks_together = true;
-  /// Limit of foreign inodes in a header before the block after it is used; for tests.
+  /// Maximum number of foreign inodes in a header before the block after it is used; for tests.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
@@ -229,16 +232,16 @@ struct SchemeOptions {
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
   NetraOptions netra = {};
-  /// Soft updates: limit of pending dependencies and deferred link drops. At the limit, an
-  /// operation first does a sync. Larger than the paper's workloads need.
+  /// Soft updates: limit on pending dependencies and deferred link drops. At the limit, an
+  /// operation first does a sync. The default is larger than the paper's workloads need.
   std::size_t dependencies_max = 50'000;
 };
 
-/// Memory estimate of one record of a scheme: a dependency, an awaited block, or a table entry.
+/// Estimated memory for one record of a scheme: a dependency, an awaited block, or a table entry.
 /// FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum rounds of a sync; concurrent changes need not be waited for.
+/// Maximum number of rounds in a sync; concurrent changes need not be waited for.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {
@@ -265,7 +268,7 @@ class Scheme : public os::WriteHooks {
   /// has no holes.
   virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
                                           std::uint64_t old_size_bytes) = 0;
-  /// `holder` is the buffer of the indirect block, empty if the holder is the inode. Writes the
+  /// `holder` is the indirect block's buffer, or empty if the holder is the inode. Writes the
   /// holder.
   virtual VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
                                          os::HeldBuffer holder) = 0;
@@ -280,7 +283,7 @@ class Scheme : public os::WriteHooks {
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
   /// The addresses in the inode's bmap cache have been copied to `indirect`. Writes it before the
-  /// inode is written with another cache or none. Only for files with such caches.
+  /// inode is written with another cache or with no cache. Only for files that have such caches.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
   /// Called after bmap_merged() when the inode no longer has a cache, before its pointers are
   /// reset.
@@ -305,7 +308,7 @@ class Scheme : public os::WriteHooks {
     (void)group, (void)inode;
     return true;
   }
-  /// Called when the bitmap's bit is set and nothing has been written to the inode.
+  /// Called when the bitmap's bit has been set but nothing has been written to the inode.
   virtual void inode_allocated(InodeNumber) {}
   /// Called when the in-core inode has been copied to `block`.
   virtual void inode_copied(CoreInode&, os::HeldBuffer& block) { (void)block; }
@@ -315,13 +318,13 @@ class Scheme : public os::WriteHooks {
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
 
   using SyncExtent = tree::SyncExtent;
-  /// Implements fsync. The caller must hold the inode's lock. `data`: only what is needed to read
-  /// the data back.
+  /// Implements fsync. The caller must hold the inode's lock. If `data` is true, writes only what
+  /// is needed to read the data back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
   /// Returns when nothing is dirty or deferred, except for work items that other fibers have begun.
   /// The caller must not hold an inode's lock.
   virtual VfsResult<void> sync();
-  /// Memory of the scheme's structures (tree::InodeStore::bytes_in_core).
+  /// Memory used by the scheme's structures (tree::InodeStore::bytes_in_core).
   virtual std::size_t bytes_in_core() const { return 0; }
   /// Called when no space is free: does deferred work. Returns false if no work is deferred.
   virtual bool reclaim() { return false; }
@@ -335,13 +338,13 @@ class Scheme : public os::WriteHooks {
   void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:
-  /// Writes a file for fsync, and then the blocks with the names of the file (pending_names.h).
+  /// Writes a file for fsync, and then the blocks that contain its names (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Called after these writes. Returns true, and removes notes up to `noted`, if all these names
-  /// are on the disk. `noted` was the newest note before the first write.
+  /// Called after these writes. If all these names are on the disk, removes notes up to `noted` and
+  /// returns true. `noted` was the newest note before the first write.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// Called when the block of a name has been written. Returns true if the written bytes contained
-  /// the name and the directory on the disk leads to that block.
+  /// Called when the block that contains a name has been written. Returns true if the written bytes
+  /// contained the name and the directory on the disk leads to that block.
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

@@ -40,7 +40,7 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
-/// A journal leaves nothing after a replay: neither residue nor stale maps.
+/// After a replay, a journal leaves neither residue nor stale maps.
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;
@@ -51,7 +51,7 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   return made;
 }
 
-/// Returns the variant with its log on a separate device.
+/// Returns the variant, but with its log on a separate device.
 SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
   made.name = std::move(name);
   made.title = std::move(title);

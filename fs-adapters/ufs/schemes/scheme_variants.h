@@ -43,7 +43,7 @@ struct SchemeVariant {
   MountOptions mount;
   os::DiskQueueOptions queue;  ///< required driver order
   bool block_copy = false;     ///< -CB
-  Features features = {};      ///< features of the file systems on which the variant is tested
+  Features features = {};      ///< features of the file systems with which the variant is tested
   Severity may_leave = Severity::residue;
   bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
@@ -66,7 +66,7 @@ adapters::Promises promises_of(const SchemeVariant& scheme);
 /// Returns true if the scheme may leave this finding.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
-/// For an unknown scheme: true if some variant that is not a control may leave all of these
+/// For an unknown scheme: returns true if some variant that is not a control may leave all of these
 /// findings. If the disk records a journal in use, only variants with a journal count.
 bool permitted(const FsckReport& report);
 

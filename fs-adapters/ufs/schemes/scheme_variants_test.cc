@@ -1,4 +1,4 @@
-// Tests of the table of schemes: names, controls, permitted findings.
+// Tests the table of schemes: names, controls, permitted findings.
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Soft updates (soft_updates.h): changes by operations, and deferred work.
+// Soft updates (soft_updates.h): changes made by operations, and deferred work.
 
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
@@ -15,7 +15,7 @@ using namespace little_endian;
 namespace {
 
 constexpr int kSettleRoundsMax =
-    100;  // maximum rounds of an fsync; each writes one level of dependencies
+    100;  // maximum number of rounds in an fsync; each writes one level of dependencies
 constexpr int kSettleRoundsAtOnce = 8;  // afterwards, another fiber is working on an awaited block
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // offset of ".." in a directory's first block
@@ -50,7 +50,7 @@ void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
                    .fragments = allocation.fragments,
                    .old_fragments = allocation.old_fragments,
                    .old_size_bytes = allocation.old_size_bytes};
-  // Fragments that grow again: undoing restores the state of the older growth, which is on the
+  // Fragments that grow again: undoing restores the state after the older growth, which is on the
   // disk.
   const auto older = std::find_if(dependencies.allocations.begin(), dependencies.allocations.end(),
                                   [&](const AllocDirect& one) { return one.slot == made.slot; });
@@ -113,7 +113,7 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
       grown.waits_for.push_back(holder);
     } else {
       volume_.disk.wait_for(
-          volume_.cache.being_written(holder));  // copy of an evicted block in flight
+          volume_.cache.being_written(holder));  // a copy of the evicted block is in flight
     }
   }
   if (!grown.waits_for.empty()) {
@@ -142,8 +142,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the first file block that it maps, and stays recorded for
-    // the other blocks.
+    // An indirect block is recorded under the first file block that it maps, even for the other
+    // blocks.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
@@ -321,8 +321,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // The entry was added and removed without a write in between. The links that the entry replaced
-    // on the disk are dropped when the block is written.
+    // The entry was added and removed before it was written. The links that the entry replaced on
+    // the disk are dropped when the block is written.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced)
       blocks_[key].removes.push_back({.removal = std::move(replaced)});
@@ -421,7 +421,7 @@ bool SoftUpdates::has_pending_dependencies(InodeNumber inode) {
                                     !found->second.sizes.empty() || !found->second.adds.empty());
 }
 
-/// Writes the inodes that a directory's entries wait for.
+/// Writes the inodes for which a directory's entries wait.
 VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   std::vector<InodeNumber> targets;
   for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory;
@@ -439,7 +439,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes the directory blocks with entries for the inode, if they may contain the entry already.
+/// Writes the directory blocks that have entries for the inode, if they may already contain the
+/// entry.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)
@@ -458,7 +459,7 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
 }
 
 /// Returns false while the entry, or the directory's pointer to the entry's block or its size, is
-/// undone in sent writes.
+/// undone in the written bytes.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
   const auto dependencies = inodes_.find(name.directory);
@@ -471,7 +472,7 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
 }
 
 /// Runs between two rounds: writes new blocks of directories on the path, which are hidden until
-/// written.
+/// they are written.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
@@ -509,7 +510,7 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
   return refuse(EIO);
 }
 
-/// Writes the name, and for a directory also its "..", which fsck relies on while there are two
+/// Writes the name and, for a directory, also its "..", which fsck relies on while there are two
 /// names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
@@ -524,7 +525,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   };
   const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
-    // The ".." waits for the count of the parent that it refers to.
+    // The ".." waits for the count of the parent to which it refers.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
     // A directory's name also waits for its first block.

@@ -58,7 +58,7 @@ struct SoftUpdatesCounters {
   std::uint64_t dependencies = 0;  ///< dependencies created
   std::uint64_t undone_inodes = 0, undone_entries = 0,
                 undone_indirects = 0;  ///< changes undone in sent blocks
-  /// Entries that were added and removed without a write in between.
+  /// Entries that were added and removed before they were written.
   std::uint64_t cancelled_adds = 0;
   std::uint64_t work_items = 0;
 };
@@ -93,10 +93,10 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  using WriteNumber = std::uint64_t;  ///< number among a block's writes; 0 if none
+  using WriteNumber = std::uint64_t;  ///< number among a block's writes; 0 if there is no write
   using AddId = std::uint64_t;
 
-  /// Links to be dropped by a work item. Keeps the inodes in core.
+  /// Links for a work item to drop. Keeps the inodes in core.
   struct Removal {
     InodeHandle inode, parent;
     std::uint16_t links = 1;
@@ -110,13 +110,13 @@ class SoftUpdates : public Scheme {
     bool initialised = false;
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
-    std::vector<Extent> frees;  ///< extents that the block has left
+    std::vector<Extent> frees;  ///< extents that the block no longer occupies
   };
-  /// A pending size of a directory that extends beyond the direct pointers.
+  /// A directory's pending size that extends beyond the direct pointers.
   struct GrownSize {
     std::int64_t block = 0;  ///< number of the new block
     std::uint64_t old_size_bytes = 0;
-    /// Indirect blocks that have not been sent without undone changes yet.
+    /// Indirect blocks that have not yet been sent without undone changes.
     std::vector<os::BufferKey> waits_for;
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
@@ -155,7 +155,7 @@ class SoftUpdates : public Scheme {
   /// The write of a block makes this pointer valid.
   struct AllocSafe {
     InodeNumber inode = 0;
-    FragmentAddress holder = 0;  ///< the indirect block; 0 for the inode
+    FragmentAddress holder = 0;  ///< the indirect block; 0 if it is the inode
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
@@ -169,7 +169,7 @@ class SoftUpdates : public Scheme {
     os::BufferKey block;
     std::uint32_t offset = 0;
     InodeNumber inode = 0;
-    InodeNumber previous = 0;  ///< inode of the entry on the disk
+    InodeNumber previous = 0;  ///< the entry's inode on the disk
     std::uint8_t previous_type = 0;
     std::uint32_t waits_for = 0;  ///< number of unsatisfied addsafes
     /// The entry was sent in a write that may have failed, so it may be on the disk.
@@ -192,7 +192,7 @@ class SoftUpdates : public Scheme {
   };
   struct BlockDependencies {
     WriteNumber issued = 0, completed = 0;
-    std::deque<bool> undone;  ///< for each write in flight, whether changes were undone
+    std::deque<bool> undone;  ///< for each write in flight: whether changes were undone
     std::optional<AllocSafe> allocation;
     std::vector<AddId> adds;
     std::vector<Remove> removes;
@@ -230,7 +230,7 @@ class SoftUpdates : public Scheme {
   std::optional<InodeNumber> first_inode_in(const os::BufferKey& key) const;
   std::span<std::byte> undoing(os::Outgoing& write);
   /// Returns false if the block does not contain the pointers and entries that may have to be
-  /// undone. In that case the volume is damaged, because two pointers lead to the block.
+  /// undone. The volume is then damaged, because two pointers refer to the block.
   bool contains_recorded_changes(const os::Outgoing& write,
                                  const BlockDependencies& dependencies) const;
   bool shows_inodes(const os::Outgoing& write, InodeNumber first) const;
@@ -248,13 +248,13 @@ class SoftUpdates : public Scheme {
   std::map<InodeNumber, InodeDependencies> inodes_;
   std::map<os::BufferKey, BlockDependencies> blocks_;
   std::unordered_map<AddId, Add> adds_;
-  /// Number of pending adds that refer to an inode.
+  /// Number of pending adds that refer to the inode.
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;
   /// Inodes that are allocated, but still free on the disk.
   std::unordered_set<InodeNumber> never_written_;
   AddId last_add_ = 0;
   std::size_t deferred_ = 0;     ///< deferred links that are not yet dropped
-  std::vector<std::byte> sent_;  ///< copy in which before_write() undoes changes
+  std::vector<std::byte> sent_;  ///< the copy in which before_write() undoes changes
   SoftUpdatesCounters counters_;
 };
 

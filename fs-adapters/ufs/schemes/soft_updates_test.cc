@@ -1,6 +1,6 @@
-// Tests of soft updates (soft_updates.h), rule by rule: one block is written and its content on the
-// disk is checked; also the state of dependencies after a failed write. There are no background
-// writes.
+// Tests soft updates (soft_updates.h), rule by rule: one block is written and its content on the
+// disk is checked; also tests the state of dependencies after a failed write. There are no
+// background writes.
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -40,7 +40,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     return static_cast<InodeNumber>(fs().stat(path)->inode);
   }
 
-  // Reads the present state of the disk.
+  // Reads the current state of the disk.
   ImageReader disk() {
     auto reader = ImageReader::open(*m_.store);
     EXPECT_TRUE(reader);
@@ -137,8 +137,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Tested only with -init. Without it, new blocks of a file may have their previous contents on the
-/// disk.
+/// Tested only with -init. Without it, new blocks of a file may still have their previous contents
+/// on the disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -187,7 +187,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   });
 }
 
-/// Some new blocks of the file are not on the disk yet, but a later block is.
+/// Some of the file's new blocks are not on the disk yet, but a later one is.
 TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -505,7 +505,7 @@ TEST_P(SoftUpdatesRules, ADirectoryReplacedAfterAFailedWriteCountsUntilItsNameIs
   });
 }
 
-/// The parent's inode is written by an fsync of a sibling while the rename waits.
+/// While the rename waits, an fsync of a sibling writes the parent's inode.
 TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilItsNameIsRemoved) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {

@@ -1,4 +1,4 @@
-// Soft updates (soft_updates.h): undoing changes in sent bytes, and satisfying dependencies at
+// Soft updates (soft_updates.h): undoes changes in sent bytes, and satisfies dependencies at
 // completion.
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
   return sent_;
 }
 
-/// Returns the first inode if the key is that of an inode block.
+/// If the key is that of an inode block, returns the block's first inode.
 std::optional<InodeNumber> SoftUpdates::first_inode_in(const os::BufferKey& key) const {
   if (key.object != 0 || key.block < 0) return std::nullopt;
   const Geometry& geometry = volume_.geometry;
@@ -87,7 +87,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // Hides a new directory that has no first block yet. Nothing refers to the directory yet.
+  // Hides a new directory that does not have its first block yet. Nothing refers to it yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);

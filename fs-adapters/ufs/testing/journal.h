@@ -1,6 +1,5 @@
 #pragma once
-// Helpers for tests of the mounted journal: the journal's counters, and the state after a power
-// cut.
+// Helpers for tests of the mounted journal: its counters, and the state after a power cut.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +27,8 @@ inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& sto
   return copied;
 }
 
-/// Simulates a cut and a replay; expects nothing to repair. Returns a reader of the result.
+/// Simulates a cut and a replay; expects that nothing needs repair. Returns a reader for the
+/// result.
 inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   Fsck fsck;
   const auto seen = fsck.check(*image);

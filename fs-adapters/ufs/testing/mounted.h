@@ -1,5 +1,5 @@
 #pragma once
-// Fixture for tests of the mounted file system: a disk in memory with a log of its writes, a small
+// Fixture for tests of the mounted file system: an in-memory disk with a log of its writes, a small
 // operating system in virtual time, and a file system with some scheme.
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Returns the variants whose behaviour differs for users. Variants with -CB also use an
+/// Returns the variants that behave differently for users. Variants with -CB also use an
 /// asynchronous last write.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;

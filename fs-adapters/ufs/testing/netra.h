@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for tests of Netra's busy marks and of the fast check.
+// Helpers for tests of Netra's busy marks and the fast check.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ inline Setup without_flusher(const char* scheme) {
   return setup;
 }
 
-/// Expects that the fast check and the full check have the same result after each write and after
+/// Expects the fast check and the full check to have the same result after each write and after
 /// each torn write. `image` is the disk before the writes; `after_each` may examine it.
 inline void compare_checks_after_each(
     const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
@@ -43,7 +43,7 @@ inline void compare_checks_after_each(
   }
 }
 
-/// Counts the reads of a store.
+/// Counts the reads from a store.
 class CountedReads final : public model::SectorStore {
  public:
   explicit CountedReads(model::SectorStore& below) : below_(below) {}

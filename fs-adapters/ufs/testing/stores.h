@@ -39,7 +39,7 @@ class CutStore : public model::SectorStore {
   std::uint64_t left_;
 };
 
-/// Counts requests. Access beyond the end stops the test.
+/// Counts requests. An access beyond the end stops the test.
 class BoundedStore : public model::SectorStore {
  public:
   explicit BoundedStore(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}

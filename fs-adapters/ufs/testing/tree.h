@@ -1,6 +1,6 @@
 #pragma once
-// A small file system with one inode of each kind, and functions to damage it, for tests of reader
-// and checker.
+// A small file system with one inode of each kind, and functions to damage it, for testing the
+// reader and the checker.
 
 #include <fmt/core.h>
 

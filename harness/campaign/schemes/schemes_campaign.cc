@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kReportEvery = 500;  // number of trials between two reports
 constexpr std::size_t kFailuresKept = 20;
-// Kept per control, although one would be sufficient.
+// maximum number kept per control, although one would suffice
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
 /// Under a schedule, other runs of the same list already check most states.
@@ -125,8 +125,8 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// Returns the options of a run. In the elevator's order, pauses are always the same; a shuffled
-  /// order has separate pauses.
+  /// Returns a run's options. In the elevator's order, pauses are always the same; each shuffled
+  /// order has its own pauses.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
@@ -145,7 +145,7 @@ class SchemesRun {
     return run;
   }
 
-  /// Texts for the report of a failed trial.
+  /// Texts for a failed trial's report.
   struct Faults {
     std::string summary, operations;
   };
@@ -283,7 +283,7 @@ class SchemesRun {
   in_process::DiskExplorers explorers_;
   fs::path scratch_;
   double confirm_ms_ = 0;
-  Faults faults_;  ///< of the trial
+  Faults faults_;  ///< the trial's faults
   oracle::Verdict worst_ = oracle::Verdict::clean;
   bool failed_ = false, caught_ = false;
 };

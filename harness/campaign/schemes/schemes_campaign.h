@@ -4,9 +4,9 @@
 // (harness/explorer/in_process), without guests and servers. schemes_plan.h defines the names.
 //
 // A trial is one workload under one scheme. It stores the failed states, each confirmed in a second
-// run, coverage and times of steps; other states are only counted. A run can be repeated from its
-// name, byte for byte, so no recording is kept. Controls (for ufs No Order, Ignore and others) must
-// show damage.
+// run, the coverage, and the times of steps; other states are only counted. A run can be repeated
+// from its name, byte for byte, so no recording is kept. Controls (for ufs No Order, Ignore and
+// others) must show damage.
 
 #include <string_view>
 
@@ -20,9 +20,9 @@ namespace headcrash::campaign {
 /// states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
-/// Runs the trials in succession on one core; use shards for more. Fails for an unknown scheme or
-/// workload, an unwritable database or folder, and if the incremental and the full check of a state
-/// differ.
+/// Runs the trials in succession on one core; to use more cores, run several shards. Fails for an
+/// unknown scheme or workload, for an unwritable database or folder, and if the incremental and the
+/// full check of a state differ.
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options);
 

@@ -21,18 +21,18 @@ constexpr std::uint64_t kFaultsPerRow = 1000;
 constexpr std::uint64_t kOrders =
     6;  // of omitted states, for each of two orders: the elevator's, and shuffled ones
 
-/// The share of a family in the whole campaign, and the family's disk.
+/// A family's part of the whole campaign, and its disk.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
   /// Number of orders in which each workload runs. Consecutive orders alternate between a slow and
   /// a fast processor.
   std::uint64_t orders = 1;
-  /// Number of schedules in which each workload also runs, each with another order.
+  /// Number of schedules under which each workload also runs, each with a different order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// False if the family runs only on request. A control may be clean under few faults, which would
-  /// invalidate a shard of the whole campaign.
+  /// False if the family runs only on request. A control may be clean under only a few faults,
+  /// which would invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -128,7 +128,7 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  // Rows have different seeds of faults.
+  // Each row has a different seed for faults.
   const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);

@@ -46,12 +46,13 @@
 
 namespace headcrash::campaign {
 
-/// Parses a campaign's name with its parts; nullopt for another campaign.
+/// Parses a campaign's name including its parts; nullopt for any other campaign.
 struct SchemesCampaign {
   const adapters::FileSystemType* type = adapters::file_system_types().front();
-  std::string scheme;                   ///< one or several, separated by commas; empty for all
+  /// one or several schemes, separated by commas; empty for all
+  std::string scheme;
   std::string workload;                 ///< empty for all
-  std::uint64_t seq2_workloads = 4000;  ///< total number, shared by the schemes
+  std::uint64_t seq2_workloads = 4000;  ///< total number, divided among the schemes
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< states per workload
 
@@ -68,9 +69,9 @@ struct SchemesWorkload {
   std::string name;  ///< name in the catalogue
   std::string disk;
   std::uint64_t order = 0;
-  std::uint64_t schedule = 0;           ///< seed of the order of fibers; 0: FIFO
+  std::uint64_t schedule = 0;           ///< seed for the order of fibers; 0 for FIFO
   std::optional<std::uint64_t> shared;  ///< number of a shared history
-  std::optional<std::uint64_t> faults;  ///< seed of the faults
+  std::optional<std::uint64_t> faults;  ///< seed for the faults
   std::optional<std::uint64_t> damage;  ///< number that determines the seeds of the damage
 
   /// Fails if the list is unknown.
@@ -83,7 +84,7 @@ class SchemesPlan {
  public:
   struct Trial {
     const adapters::SystemUnderTest* system = nullptr;
-    std::string workload;  ///< with number, disk and order
+    std::string workload;  ///< includes number, disk and order
     std::string key() const { return system->full_name() + "/" + workload; }
   };
   /// Fails for an unknown scheme.
@@ -95,10 +96,10 @@ class SchemesPlan {
  private:
   void set_controls_apart();
   std::vector<const adapters::SystemUnderTest*> systems_;  ///< run with every workload
-  std::vector<Trial> controls_;  ///< controls of the shard with one workload each
+  std::vector<Trial> controls_;  ///< the shard's controls that have one workload each
   run::Shard shard_;
-  std::uint64_t workloads_ = 0;      ///< of the shard
-  std::vector<std::string> listed_;  ///< of all shards, except seq-2
+  std::uint64_t workloads_ = 0;      ///< number of workloads in the shard
+  std::vector<std::string> listed_;  ///< those of all shards, except seq-2
   std::uint64_t seq2_ = 0;           ///< number of seq-2 workloads, identified by number
 };
 

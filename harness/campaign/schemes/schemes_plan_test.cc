@@ -1,4 +1,4 @@
-// Tests the names of the campaign and the numbering of its trials.
+// Tests the campaign's names and how its trials are numbered.
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Creates the cells of the survey and runs them (io_errors_campaign.h).
+// Creates the survey's cells and runs them (io_errors_campaign.h).
 #include "harness/campaign/surveys/io_errors_campaign.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 // The campaign `io-errors`: a survey of the errors that file systems report, and of the data that
-// they show and keep, when writes and flushes of their disk fail. Its trials are measured, not
+// they show and keep, when their disk's writes and flushes fail. Its trials are measured, not
 // judged. io_errors_plan.h defines the names.
 
 #include "harness/campaign/campaign.h"
@@ -8,8 +8,8 @@
 
 namespace headcrash::campaign {
 
-/// Runs the survey. Fails for an unknown cell, without a guest, and for an unwritable database or
-/// folder.
+/// Runs the survey. Fails for an unknown cell, if there is no guest, and for an unwritable database
+/// or folder.
 Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
                                                const CampaignOptions& options);
 

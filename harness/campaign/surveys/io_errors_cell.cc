@@ -29,10 +29,10 @@
 namespace headcrash::campaign {
 namespace {
 
-// References to documentation that describes the result of a cell. All places have been read. A
+// References to documentation that describes a cell's result. We have read all the places cited. A
 // missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the places and their statements, one sentence each; empty if we know of none. `type` is
+/// Returns the places and what they state, one sentence each; empty if we know of none. `type` is
 /// the adapter's.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
@@ -63,7 +63,7 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
   return fmt::format("{}", fmt::join(places, "; "));
 }
 
-// The requests of a recording that the first device failed while it had power.
+// The requests in a recording that the first device failed while it had power.
 
 struct FailedRequests {
   std::size_t count = 0;
@@ -78,8 +78,8 @@ std::string describe(const record::Event& request, std::string_view type) {
                      explorer::describe_write(type, request.lba, request.payload));
 }
 
-/// Finds the failed requests. `type` is the file system's type of mount(2). Fails if the recording
-/// cannot be read.
+/// Finds the failed requests. `type` is the file system type as for mount(2). Fails if the
+/// recording cannot be read.
 Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
                                        std::string_view type) {
   TRY(auto reader, record::RecordingReader::open(recording));
@@ -166,8 +166,8 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  int create_ = kNotReached;  // result of creating a new file at the end
-  bool gone_ = false;         // the guest hangs or is dead, so that only the cut is left
+  int create_ = kNotReached;              // result of creating a new file at the end
+  bool gone_ = false;                     // the guest hangs or is dead, so only the cut is left
   std::optional<std::string> malformed_;  ///< the first malformed answer
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
@@ -281,7 +281,7 @@ Result<void> CellRun::format_and_set_up() {
 }
 
 /// XFS writes metadata to its final place, and covering records to its log, when the log has been
-/// idle for half a minute. This shortens the interval to a second. It is used only when waiting for
+/// idle for half a minute. This shortens that time to a second. It is used only when waiting for
 /// metadata, because those records would trigger the other faults.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
@@ -342,8 +342,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // The fsync concerns the preceding write. If the write failed, the success of fsync has no
-  // meaning.
+  // The fsync concerns the preceding write. If that write failed, the success of fsync means
+  // nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];

@@ -44,7 +44,7 @@ struct Block {
   std::string_view what;
 };
 
-/// Mode and size of file `a` in its inode. No other file has this size.
+/// The mode and size of file `a`, as stored in its inode. No other file has this size.
 constexpr std::string_view kModeOfA = "a481";  // a regular file, 0644
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
@@ -52,10 +52,10 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
     return {fmt::format("{}0000{}", kModeOfA, little_hex(kAppendedBytes, 4)), "", true,
             "the inode table's block, to its place"};
   if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, to its place"};
-  if (type == "btrfs")  // the key (inode, INODE_ITEM, 0) of a leaf
+  if (type == "btrfs")  // a leaf's key (inode, INODE_ITEM, 0)
     return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true,
             "the leaf of the file system tree"};
-  if (type == "f2fs")  // the footer of an inode's node: its number twice
+  if (type == "f2fs")  // the footer of an inode's node: its number, twice
     return {little_hex(inode, 4) + little_hex(inode, 4), "", false, "the inode's node block"};
   const std::string dinode =
       fmt::format("{}0100{}{}", kModeOfA, little_hex(0, 4), little_hex(kAppendedBytes, 8));
@@ -67,7 +67,7 @@ Block journal_block(std::string_view type) {
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
   if (type == "btrfs")  // the header's owner, BTRFS_TREE_LOG_OBJECTID (-6), and its number of items
     return {"faffffffffffffff", "", false, "a node of the log tree"};
-  // Segments have 2 MiB. The first contains the superblock, the next two the checkpoint packs.
+  // Segments are 2 MiB. The first contains the superblock, the next two the checkpoint packs.
   if (type == "f2fs") return {"", "4096+8192", false, "a block of the checkpoint area"};
   return {hex(std::as_bytes(std::span("HCJD", 4))), "", false, "a descriptor of the journal"};
 }

@@ -23,7 +23,7 @@ struct IoErrorFiles {
   static constexpr std::uint64_t kBlocksOfA = 40, kBlocksOfB = 8;
   static constexpr std::uint64_t kWrittenBlocks = 8;     ///< size of each write after the setup
   static constexpr std::uint64_t kOverwrittenFrom = 16;  ///< data-overwrite; the other kinds append
-  static constexpr std::uint64_t kLaterFrom = 0;         ///< of the later write to the same file
+  static constexpr std::uint64_t kLaterFrom = 0;         ///< for the later write to the same file
 };
 
 struct ArmedFaults {
@@ -32,7 +32,7 @@ struct ArmedFaults {
   std::string what;  ///< description of the block
 };
 
-/// Returns the faults of a cell. `type` is the adapter's; `inode` is the number of `a`.
+/// Returns a cell's faults. `type` is the adapter's; `inode` is the number of `a`.
 ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint64_t inode);
 
 }  // namespace headcrash::campaign

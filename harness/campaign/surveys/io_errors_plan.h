@@ -25,14 +25,14 @@ namespace headcrash::campaign {
 
 inline constexpr std::string_view kIoErrorsName = "io-errors";
 
-/// The request of the disk that fails.
+/// The disk request that fails.
 enum class FailedRequest : std::uint8_t {
-  none,            ///< control: nothing fails
-  data_overwrite,  ///< write of an existing block of a file
-  data_append,     ///< write of a new block of a file
+  none,            ///< control: no request fails
+  data_overwrite,  ///< write to an existing block of a file
+  data_append,     ///< write to a new block of a file
   metadata,        ///< write of the file's metadata to its final place
-  metadata_copy,   ///< write of one of two copies of the metadata
-  journal,         ///< write of a block of the journal or log, or of a checkpoint
+  metadata_copy,   ///< write of one of the two copies of the metadata
+  journal,         ///< write of a block in the journal or log, or of a checkpoint
   flush,
 };
 std::string_view name(FailedRequest failed);
@@ -48,15 +48,15 @@ struct IoErrorCell {
   SessionEnd end = SessionEnd::cut;
 
   std::string key() const;      ///< "ext4/data-append/once/cut"
-  std::string adapter() const;  ///< without the mount option
+  std::string adapter() const;  ///< excludes the mount option
   std::string mount_option() const;
 };
 
-/// The parts of the name of a campaign "io-errors".
+/// The parts in the name of an "io-errors" campaign.
 struct IoErrorsCampaign {
   std::string filesystem, failed;  ///< empty for all
 };
-/// Returns nullopt for another campaign.
+/// Returns nullopt for any other campaign.
 std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name);
 /// Returns the entry for lists.
 CampaignSummary io_errors_campaign_summary();

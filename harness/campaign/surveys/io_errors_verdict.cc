@@ -49,7 +49,7 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a further write that was followed by one fsync.
+/// Judges a later write that was followed by one fsync.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

@@ -1,4 +1,4 @@
-// Tests the classification of ranges, and the surprising answers.
+// Tests how ranges are classified, and the surprising answers.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>

@@ -19,15 +19,15 @@ struct SurveyCell {
 };
 
 struct Survey {
-  std::string name, configuration;  ///< `configuration`: digest of the trials' settings
+  std::string name, configuration;  ///< `configuration` is a digest of the trials' settings
   std::uint64_t seed = 0;
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::vector<SurveyCell> cells;
 };
 
-/// Runs a survey. Fails with a cell, or if the database or folder is unwritable. Finished cells are
-/// in the database.
+/// Runs a survey. Fails if a cell fails, or if the database or folder is unwritable. Finished cells
+/// are in the database.
 Result<CampaignOutcome> run_survey(Survey survey, const CampaignOptions& options);
 
 /// An adapter with an optional mount option ("ext4+data_err=abort"), and its guest.

@@ -1,6 +1,5 @@
 #pragma once
-// The common start of cells of surveys in guests: the emulated drive, a guest on it, and a fresh
-// file system.
+// How survey cells in guests start: the emulated drive, a guest on it, and a fresh file system.
 //
 // The drive is hp-c2447 with its write cache on. Its clock is off until the cell sets it.
 
@@ -21,7 +20,7 @@ namespace headcrash::campaign {
 struct SurveyContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache, scratch;  ///< scratch: an existing folder for the cell
+  std::filesystem::path cache, scratch;  ///< `scratch` is an existing folder for the cell
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  ///< may be null
 };
@@ -39,14 +38,14 @@ class SurveyCellRun {
         step_timeout_s_(step_timeout_s) {}
 
   Result<void> start_drive();
-  /// Afterwards the recording is complete.
+  /// On return, the recording is complete.
   Result<void> end_guest_and_drive();
   std::filesystem::path recording() const { return context_.scratch / "recording.hcrec"; }
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
 
   /// Sends a request to the drive's control socket.
   Result<void> control(const nlohmann::json& request);
-  /// Starts a guest, and replaces an existing one.
+  /// Starts a guest, replacing any existing one.
   Result<void> start_guest();
   Result<void> make_file_system();
   /// Mounts a fresh file system, which must succeed.

@@ -1,4 +1,4 @@
-// Runs one part of the workload after the other, and compares the tree after each part
+// Runs the parts of the workload one after the other, and compares the tree after each
 // (uncut_work.h).
 #include "harness/campaign/surveys/uncut_work.h"
 

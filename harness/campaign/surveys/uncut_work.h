@@ -21,7 +21,7 @@
 
 namespace headcrash::campaign {
 
-/// A list with rests, whose parts can be sent one by one.
+/// A list with rests, whose parts can be sent one at a time.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
   /// Number of operations before each rest; the last covers all of them.
@@ -30,7 +30,7 @@ struct RestedWorkload {
 /// Adds a rest after `every` operations, or as soon afterwards as no file is open.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
-/// Returns the differences between the tree and the result of the operations up to a rest.
+/// Returns how the tree differs from the result of the operations up to a rest.
 Result<std::vector<oracle::Finding>> differences(
     std::span<const workload::Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,

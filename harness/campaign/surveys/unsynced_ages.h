@@ -23,7 +23,7 @@ namespace headcrash::campaign {
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
   std::size_t set_up = 0;          ///< number of operations before the first round
-  std::vector<std::size_t> rests;  ///< operation of the rest of each round
+  std::vector<std::size_t> rests;  ///< index of the operation with which each round rests
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
 
@@ -48,8 +48,8 @@ std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
 struct LossSummary {
   std::size_t lost = 0, kept = 0;
   std::uint64_t lost_bytes = 0;
-  double oldest_lost_ms = 0;  ///< 0 if nothing is lost
-  double newest_kept_ms = 0;  ///< 0 if nothing is kept
+  double oldest_lost_ms = 0;  ///< 0 if nothing was lost
+  double newest_kept_ms = 0;  ///< 0 if nothing was kept
 };
 LossSummary summary_of(std::span<const ChangeAge> ages);
 

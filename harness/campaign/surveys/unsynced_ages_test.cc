@@ -1,4 +1,4 @@
-// Tests the evaluation of unsynced-loss with hand-made trees.
+// Tests how unsynced-loss is evaluated, with hand-made trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using workload::Operation;
 
 constexpr std::int64_t kS = kNsPerSecond;
 
-/// Returns the tree of a file system after the first `done` operations.
+/// Returns a file system's tree after the first `done` operations.
 std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::size_t done) {
   std::vector<ObservedObject> tree;
   const auto find = [&](const std::string& path) {

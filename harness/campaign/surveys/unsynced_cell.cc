@@ -143,8 +143,8 @@ Result<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // The settings exist only after the module has been loaded, and the worker of the log reads them
-  // at mount. Therefore mount again.
+  // The settings exist only after the module has been loaded, and the log's worker reads them at
+  // mount. Therefore, mount again.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();

@@ -4,7 +4,7 @@
 // (unsynced_ages.h).
 //
 // The drive is hp-c2447 with its write cache on. Its model time equals the host's during the
-// rounds. All times come from the recording. A guest with an emulated processor needs some
+// rounds. All times come from the recording. A guest with an emulated processor needs a few
 // milliseconds per round.
 
 #include "harness/campaign/surveys/survey.h"
@@ -19,8 +19,8 @@ Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
                                          const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context);
 
-/// Runs the survey. Fails for an unknown cell, without a guest, and for an unwritable database or
-/// folder.
+/// Runs the survey. Fails for an unknown cell, if there is no guest, and for an unwritable database
+/// or folder.
 Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                                               const CampaignOptions& options);
 

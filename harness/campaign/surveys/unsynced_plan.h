@@ -37,7 +37,7 @@ struct WritebackSetting {
   std::string mount_option(std::string_view type) const;
   /// Returns shell commands for the guest; f2fs's must run after the mount.
   std::string shell_commands(std::string_view type) const;
-  /// Returns the age after which data has been written and committed: expiry plus a check interval
+  /// Returns the age by which data has been written and committed: expiry plus a check interval
   /// plus a commit interval. The time for disk writes is not included.
   std::int64_t bound_ms(std::string_view type) const;
 };
@@ -47,12 +47,12 @@ struct UnsyncedCell {
   std::string filesystem;  ///< an adapter's name, optionally with a mount option: "ext4+nodelalloc"
   const WritebackSetting* setting = nullptr;
   std::uint32_t cut = 0;  ///< number of the cut
-  bool synced = false;    ///< control: sync before the cut
+  bool synced = false;    ///< control: syncs before the cut
 
   std::string key() const;  ///< "ext4+nodelalloc/short/cut-2", "xfs/short/synced"
 };
 
-/// Parses a campaign's name with its parts; nullopt for another campaign.
+/// Parses a campaign's name including its parts; nullopt for any other campaign.
 struct UnsyncedCampaign {
   bool all = false;
   std::string filesystem, setting;  ///< empty for all

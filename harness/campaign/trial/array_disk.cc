@@ -1,4 +1,4 @@
-// Finds the devices of a machine and checks its options (array_disk.h).
+// Finds a machine's devices and checks its options (array_disk.h).
 #include "harness/campaign/trial/array_disk.h"
 
 #include <fmt/format.h>

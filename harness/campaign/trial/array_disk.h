@@ -9,10 +9,10 @@
 
 namespace headcrash::campaign {
 
-/// Returns the size of the machine's disk for a requested size of `bytes`, since arrays have whole
-/// stripes. Fails for an unknown profile, a single drive (its states follow from its writes), an
-/// invalid size, a fault of a missing device, and an array for a file system with a log on a second
-/// disk.
+/// Returns the size of the machine's disk for a requested size of `bytes`, because arrays have
+/// whole stripes. Fails for an unknown profile, a single drive (its states follow from its writes),
+/// an invalid size, a fault on a missing device, and an array for a file system whose log is on a
+/// second disk.
 Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 

@@ -19,11 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// Number of failures of each kind in a cell to minimise. Others are reported but not minimised.
-/// Failures of a control are expected and never minimised.
+/// Number of failures of each kind in a cell that are minimised. Others are reported but not
+/// minimised. A control's failures are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm if failures are not described in detail.
+/// Maximum number of failures of each kind that are confirmed if failures are not described in
+/// detail.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -108,7 +109,8 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// The judgement after a crash inside the list, if the state that it left failed its check.
+  /// The judgement after a crash inside the list, if the state that the crash left failed its
+  /// check.
   std::optional<oracle::Judgement> at_crash_;
   /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
@@ -430,8 +432,8 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to this recording by its name, so the name is used only when the
-  // recording is complete.
+  // Other recordings refer to this one by its name, so the name is used only once the recording is
+  // complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);

@@ -22,7 +22,7 @@
 
 namespace headcrash::campaign {
 
-/// The formatted disks of a run, shared by its workers.
+/// A run's formatted disks, shared by its workers.
 class FormattedDisks {
  public:
   /// `folder` is created with the first disk. Disks left there by an interrupted run are reused.
@@ -38,7 +38,7 @@ class FormattedDisks {
                                        std::uint64_t uuid_seed, explorer::StageGuest& guest) const;
 
   struct Disk {
-    std::mutex mutex;  ///< held while it is formatted
+    std::mutex mutex;  ///< held while the disk is formatted
     std::optional<Result<explorer::FormattedDisk>> disk;
   };
   std::filesystem::path folder_;
@@ -49,11 +49,12 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  const std::map<std::string, vm::GuestImage>* images = nullptr;  ///< by guest_of(); most share one
+  /// keyed by guest_of(); most share one
+  const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
-  std::filesystem::path database_folder;  ///< base of stored artefact paths
-  /// Minimise and report failures; otherwise only confirm and judge them.
+  std::filesystem::path database_folder;  ///< folder to which stored artefact paths are relative
+  /// Minimises and reports failures; otherwise, they are only confirmed and judged.
   bool describes_failures = true;
   const std::atomic<bool>* interrupted = nullptr;
 };

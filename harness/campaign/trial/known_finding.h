@@ -13,17 +13,17 @@ namespace headcrash::campaign {
 
 /// A finding as stored in a database.
 struct KnownFinding {
-  std::string verdict;  ///< verdict of the state
+  std::string verdict;  ///< the state's verdict
   /// Kind and tier of the findings in its tree; empty if the tree was not judged.
   std::set<std::pair<std::string, std::string>> what = {};
 };
 
-/// The result of the search. `verdict` is that of the state if the finding recurred and was
+/// The result of the search. `verdict` is the state's verdict if the finding recurred and was
 /// confirmed, `clean` if no state has it (whatever else fails), or `harness_error` if unknown: it
-/// was seen only once, states could not be checked, or there were none.
+/// was seen only once, states could not be checked, or there were no states.
 struct SoughtFinding {
   oracle::Judgement judgement;
-  /// First state with the finding, in the given trial.
+  /// The first state that has the finding, in the given trial.
   const db::CrashStateRecord* state = nullptr;
 };
 SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial);

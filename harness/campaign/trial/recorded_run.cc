@@ -1,4 +1,4 @@
-// Reads marks, cut and a sample of the I/O from a recording (recorded_run.h).
+// Reads marks, the cut and a sample of the I/O from a recording (recorded_run.h).
 #include "harness/campaign/trial/recorded_run.h"
 
 #include <string_view>
@@ -74,7 +74,7 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
-/// Returns the parent of a device. The name of a member begins with that of its array or cache, for
+/// Returns a device's parent. The name of a member begins with that of its array or cache, for
 /// example hd0.3 or hd0.below. Parents precede their members.
 std::optional<std::int64_t> parent_of(const std::string& name,
                                       const std::vector<db::DeviceRecord>& before) {

@@ -12,18 +12,18 @@
 
 namespace headcrash::campaign {
 
-/// Maximum number of stored incidents. A drive with a latent error may report it a thousand times;
-/// the recording has them all.
+/// Maximum number of stored incidents. A drive may report a latent error a thousand times; the
+/// recording has all of them.
 inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {
   std::optional<std::int64_t> cut_at_ns;
-  /// N of the last mark "persisted N" before the cut.
+  /// N in the last mark "persisted N" before the cut.
   std::optional<std::size_t> persisted_operation;
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost
-  std::vector<db::IoRecord> io;               ///< from the mark "phase workload" on
+  std::vector<db::IoRecord> io;               ///< starts at the mark "phase workload"
 };
 
 /// Fails if the recording cannot be read, is damaged, or lacks the cut.

@@ -1,7 +1,7 @@
 // The steps of a trial (trial.h).
 //
 // A step either continues or ends the trial with a verdict: a hang, an oops, an unmountable file
-// system. Errors of headcrash itself become the verdict harness-error, so that one bad trial never
+// system. Errors in headcrash itself become the verdict harness-error, so that one bad trial never
 // ends the campaign.
 #include "harness/campaign/trial/trial.h"
 
@@ -101,7 +101,7 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // only with cut_after_unmount
+  std::vector<std::size_t> rests_;  // used only with cut_after_unmount
   std::vector<workload::FailedOperation> failed_operations_;
   std::optional<std::string> failure_;  ///< the operation that failed and ended the workload
   std::unique_ptr<device::ServedDevice> device_;
@@ -240,7 +240,7 @@ Result<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
   return outcome;
 }
 
-/// Mounts the file system. Returns true on success. Logs the output of the mount command, or the
+/// Mounts the file system. Returns true on success. Logs the mount command's output, or the
 /// kernel's error.
 Result<bool> TrialRun::mount() {
   std::string why;
@@ -267,8 +267,8 @@ Result<void> TrialRun::format_and_mount() {
 }
 
 /// Runs the workload until the power cut. The cut is relative to a random persistence point in the
-/// middle half of the workload. For a short workload it is the last point, which is the one that
-/// the workload tests.
+/// middle half of the workload. For a short workload it is relative to the last point, which is the
+/// one that the workload tests.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -432,7 +432,7 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
 }
 
 /// Judges the tree. Stops the server first, because only then is its recording complete. The
-/// recording is authoritative on the marks before the cut.
+/// recording is authoritative about the marks before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});

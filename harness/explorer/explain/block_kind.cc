@@ -143,7 +143,7 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// Returns, for example, ", inodes 257 to 259" for a leaf of a file tree. These are the owners of
+/// For a leaf of a file tree, returns, for example, ", inodes 257 to 259". These are the owners of
 /// the first and last item; items are sorted by inode.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
@@ -207,8 +207,8 @@ class Descriptions {
   std::vector<std::pair<std::string, std::size_t>> parts_;
 };
 
-/// Returns the number of adjacent sectors, from `sector` on, that contain consecutive blocks of one
-/// version of one file. Returns 0 if there is no stamp.
+/// Returns the number of adjacent sectors, starting at `sector`, that contain consecutive blocks of
+/// one version of one file. Returns 0 if there is no stamp.
 std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
   std::optional<workload::Stamp> first;
   std::size_t count = 0;

@@ -1,5 +1,5 @@
-// Reads the events of a recording once. Then determines which writes flushes cover, what blocks
-// contain, and what each state loses (crash_timeline.h).
+// Reads a recording's events once. Then determines which writes flushes cover, what blocks contain,
+// and what each state loses (crash_timeline.h).
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -168,7 +168,7 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // Requests that the device rejects have no effect, nor do trims of a used disk.
+    // Requests that the device rejects have no effect; on a used disk, neither do trims.
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;
@@ -230,7 +230,7 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Records a change of the power, and which writes are unflushed at that moment.
+  /// Records a power change, and which writes are unflushed at that moment.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
@@ -256,8 +256,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A later flush may have completed before this flush, but not if it was submitted after
-        // this flush was acknowledged.
+        // A later flush may have completed before this one, unless it was submitted after this
+        // flush was acknowledged.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -333,7 +333,7 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Describes the recovery, for the recording of a trial that continues after the power returns.
+  /// Describes the recovery, for a trial's recording, which continues after the power returns.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;
@@ -448,7 +448,7 @@ class Timeline {
   std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>>
       waiting_;
   std::map<model::DeviceId, Requests> of_request_;
-  std::vector<std::uint64_t> bytes_at_, on_medium_;  // by request of the page
+  std::vector<std::uint64_t> bytes_at_, on_medium_;  // indexed by the page's requests
   std::size_t cycle_ = 0;                            // first request of the current power cycle
 };
 

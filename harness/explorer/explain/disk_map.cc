@@ -81,7 +81,7 @@ void DiskMap::read_xfs(const Read& read) {
 }
 
 void DiskMap::read_f2fs(const Read& read) {
-  constexpr std::uint64_t kNatEntries = 455;  // number of entries in a block of the NAT
+  constexpr std::uint64_t kNatEntries = 455;  // number of entries in a NAT block
   const auto start = bytes_at(read, 0, 4096);
   if (!start || little(*start, 1024, 4) != 0xf2f52010) return;
   const auto number = [&](std::size_t at) { return little(*start, 1024 + at, 4); };

@@ -1,9 +1,9 @@
 #pragma once
-// The on-disk layout of a file system, read from its superblock. Blocks without a magic number,
-// such as inode tables and bitmaps, are identified by their position.
+// A file system's on-disk layout, read from its superblock. Blocks without a magic number, such as
+// inode tables and bitmaps, are identified by their position.
 //
-// ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h
-// of the kernel, and the "Disk Layout" of its documentation). XFS: the blocks of the log
+// ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (the
+// kernel's ext4.h, and "Disk Layout" in its documentation). XFS: the blocks of the log
 // (xfs_format.h). F2FS: the areas before the main area, and the nodes in the main area, which are
 // identified by their footers (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
 
@@ -34,10 +34,10 @@ class DiskMap {
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
-  /// Returns the layout of ext2, ext3 and ext4, or nullopt for other file systems.
+  /// Returns the layout for ext2, ext3 and ext4, or nullopt for other file systems.
   const std::optional<ExtLayout>& ext() const { return ext_; }
   /// Identifies a piece of at most 4 KiB that begins at `lba`. Most blocks are identified by
-  /// position, directory blocks by content.
+  /// position, directory blocks by their contents.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
  private:
@@ -70,14 +70,14 @@ class ExtHistory;
 struct KnownDisk {
   const DiskMap* map = nullptr;
   const ExtHistory* history = nullptr;  ///< history that contains the write
-  std::size_t request = 0;              ///< number of the described write in `history`
+  std::size_t request = 0;              ///< the described write's number in `history`
 
   /// Returns the size of the pieces in which a write is identified: the file system's block size,
   /// or 4 KiB.
   std::size_t piece_bytes() const;
 };
 
-/// Identifies the first recognisable block of a write, by stamps, magic numbers and the map, like
+/// Identifies the first recognisable block in a write, by stamps, magic numbers and the map, like
 /// describe_write(). REQUIRES: disk.map.
 BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 

@@ -1,4 +1,4 @@
-// Compares the old and new content of each written block (ext_history.h). The journal's format is
+// Compares the old and new contents of each written block (ext_history.h). The journal's format is
 // that of jbd2.h and of "Journal (jbd2)" in the kernel's documentation.
 #include "harness/explorer/explain/ext_history.h"
 
@@ -53,7 +53,7 @@ std::uint64_t size_of(Bytes inode) {
   return little(inode, 4, 4) | little(inode, 108, 4) << 32;
 }
 
-/// Describes the change of an inode. Returns an empty string if only times and checksum changed.
+/// Describes the change to an inode. Returns an empty string if only times and checksum changed.
 std::string inode_change(Bytes now, Bytes old) {
   const auto links = [](Bytes inode) { return little(inode, 26, 2); };
   const auto used = [&](Bytes inode) { return little(inode, 0, 2) != 0 && links(inode) != 0; };
@@ -235,8 +235,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the content of the block is known. A copy in the journal does not reveal the
-/// content of the block in place.
+/// Returns true if the block's contents are known. A copy in the journal does not reveal the
+/// contents of the block in place.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -268,7 +268,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
   return explanation;
 }
 
-/// Describes the first known content of a bitmap, which cannot be compared with an earlier one.
+/// Describes a bitmap's first known contents, which cannot be compared with earlier ones.
 ExtHistory::Explanation ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",
@@ -462,8 +462,8 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Returns the owner at the time of `request`. If absent, returns the next owner, because
-/// data is written before the inode that owns it.
+/// Returns the owner at the time of `request`. If there was no owner yet, returns the next one,
+/// because data is written before the inode that owns it.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {
   const auto found = claims_.find(block);

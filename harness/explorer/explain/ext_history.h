@@ -28,8 +28,8 @@ namespace headcrash::explorer {
 
 class ExtHistory {
  public:
-  /// `before` reads the content of the disk before the first write. Sectors that cannot be read
-  /// count as zeroes.
+  /// `before` reads the disk's contents before the first write. Sectors that cannot be read count
+  /// as zeroes.
   ExtHistory(ExtLayout layout, ReadSectors before);
 
   /// Announces a write. All writes must be announced before the first call of write().
@@ -56,12 +56,13 @@ class ExtHistory {
   using Bytes = std::span<const std::byte>;
   using Block = std::vector<std::byte>;
   using Blocks = std::map<std::uint64_t, Block>;
-  /// A change of an inode, for example "inode 13, /foo (created)". The file's name is resolved when
+  /// A change to an inode, for example "inode 13, /foo (created)". The file's name is resolved when
   /// the description is formatted.
   struct Change {
     std::uint64_t inode = 0;  ///< 0 if `text` is complete
     std::string text;
-    std::uint64_t about = 0;  ///< another inode that the text refers to; 0 if none
+    /// another inode to which the text refers; 0 if there is no such inode
+    std::uint64_t about = 0;
   };
   struct Explanation {
     std::string what;
@@ -80,7 +81,7 @@ class ExtHistory {
     std::uint64_t parent = 0;
     std::string name;
   };
-  /// A range of blocks that holds metadata of a block group.
+  /// A range of blocks that holds a block group's metadata.
   struct Place {
     enum class Kind : std::uint8_t {
       block_bitmap,
@@ -105,7 +106,7 @@ class ExtHistory {
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if the block, or its copy in the journal, has been written by an added write.
+  /// Returns true if the block, or its copy in the journal, is in a write added so far.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);
@@ -137,11 +138,15 @@ class ExtHistory {
   Blocks pointers_;  ///< newest contents of possible indirect blocks whose owner is not known yet
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  std::map<std::uint64_t, std::vector<Claim>> claims_;  ///< by block; only blocks that are written
-  std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: the blocks it owns
-  std::map<std::uint64_t, NodeClaim> nodes_;  ///< by block; indirect blocks and extent tree nodes
+  /// keyed by block; only blocks that are written
+  std::map<std::uint64_t, std::vector<Claim>> claims_;
+  /// keyed by inode: the blocks that it owns
+  std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;
+  /// keyed by block; indirect blocks and extent tree nodes
+  std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  std::map<std::uint64_t, std::uint64_t> copies_;     ///< position in the journal to original block
+  /// maps a position in the journal to the original block
+  std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;
 };

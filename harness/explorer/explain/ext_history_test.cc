@@ -1,5 +1,5 @@
-// Tests with real file systems. mke2fs and debugfs create an image, and debugfs changes it; the
-// blocks that differ become the writes.
+// Tests real file systems. mke2fs and debugfs create an image, and debugfs changes it; the blocks
+// that differ become the writes.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Reads superblock, group descriptors and block maps of inodes (ext_layout.h).
+// Reads superblock, group descriptors and inodes' block maps (ext_layout.h).
 #include "harness/explorer/explain/ext_layout.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// Returns how many blocks of a file an indirect block of this level covers.
+/// Returns how many blocks of a file an indirect block at this level covers.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;

@@ -18,15 +18,15 @@
 
 namespace headcrash::explorer {
 
-/// Reads whole sectors of a disk.
+/// Reads whole sectors from a disk.
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
 
 /// Returns a byte range of the disk, or nullopt if its sectors cannot be read.
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
-/// A range of a file: `blocks` blocks from disk block `first`, starting at block `logical` of the
-/// file.
+/// A range in a file: `blocks` blocks from disk block `first`, starting at the file's block
+/// `logical`.
 struct ExtExtent {
   std::uint64_t first = 0, blocks = 0, logical = 0;
 };
@@ -37,13 +37,13 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// Parts of the group that mkfs left uninitialised: the bitmaps, and all inodes from index
+    /// The parts of the group that mkfs left uninitialised: the bitmaps, and all inodes from index
     /// `inodes_written` on.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  std::vector<ExtExtent> journal;  ///< in logical order; empty without an internal journal
+  std::vector<ExtExtent> journal;  ///< in logical order; empty if there is no internal journal
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }
   std::uint64_t inodes_per_block() const { return block_bytes / inode_bytes; }
@@ -57,7 +57,7 @@ struct ExtBlockMap {
   std::vector<ExtExtent> data;
   struct Node {
     std::uint64_t block = 0, logical = 0;
-    int level = 0;  ///< level of indirection; 0 for a node of an extent tree
+    int level = 0;  ///< level of indirection; 0 for an extent tree node
   };
   std::vector<Node> nodes;
 };

@@ -19,7 +19,7 @@ constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
 constexpr std::size_t kLogLinesShown = 40,
-                      // Limit, because e2fsck prints all bits of a bitmap on one line.
+                      // Maximum size, because e2fsck prints all bits of a bitmap on one line.
     kLogLineMost = 400;
 constexpr std::size_t kMemberWritesShown = 12;
 
@@ -137,8 +137,7 @@ class FailureText {
     return "";
   }
 
-  /// Describes the members of an array. A crash state of an array consists of the content of its
-  /// members.
+  /// Describes an array's members. A crash state of an array consists of its members' contents.
   void members() {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));

@@ -1,6 +1,6 @@
 #pragma once
 // The account of a failure: a page of plain text for file-system developers who do not know
-// headcrash. It contains the operations, the power cut, the lost writes and their content, and the
+// headcrash. It contains the operations, the power cut, the lost writes and their contents, and the
 // expected and found results.
 
 #include <string>
@@ -14,9 +14,9 @@ namespace headcrash::explorer {
 struct DescribedFailure {
   const adapters::LinuxAdapter* filesystem = nullptr;
   const RecordedWorkload* workload = nullptr;
-  const states::RunHistory* run = nullptr;  ///< recording of the workload
+  const states::RunHistory* run = nullptr;  ///< the workload's recording
   states::CrashState state;
-  const StateOutcome* outcome = nullptr;  ///< outcome of the state that failed
+  const StateOutcome* outcome = nullptr;  ///< the outcome of the failed state
   FailureKind kind;
   std::vector<std::string> faults;  ///< array faults injected when the power returned
   std::vector<std::string> notes;   ///< results of minimising and confirming, one sentence each

@@ -186,7 +186,7 @@ TEST(LostWrites, FollowFromTheNameOfTheState) {
   EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
-/// Any physical state must have the same content after its conversion to lost and torn writes.
+/// After its conversion to lost and torn writes, any physical state must have the same contents.
 TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

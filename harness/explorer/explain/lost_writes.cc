@@ -1,4 +1,4 @@
-// Determines losses from the name of a state of writes, or for a physical state by comparing the
+// Determines losses from the name of a state by writes or, for a physical state, by comparing the
 // medium with the writes (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
@@ -54,7 +54,7 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Determines the missing writes of a physical state by comparing each sector. A write that a later
+/// Determines a physical state's missing writes by comparing each sector. A write that a later
 /// write has overwritten also appears lost. This does no harm, because the later write is either on
 /// the medium or reported as missing.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {

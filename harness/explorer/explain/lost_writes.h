@@ -1,5 +1,5 @@
 #pragma once
-// Lists the writes that are missing from a crash state, with their content.
+// Lists the writes that are missing from a crash state, with their contents.
 
 #include <memory>
 #include <optional>
@@ -23,26 +23,26 @@ std::optional<MissingWrite> missing_write(const states::CrashState& state,
 
 struct LostWrite {
   states::RecordedWrite write;
-  std::string disk;  ///< name of the disk if there are several; otherwise empty
+  std::string disk;  ///< the disk's name if there are several disks; otherwise empty
   std::optional<states::TornWrite> torn;  ///< nullopt if fully lost
   model::TimeNs submitted_at = 0;
-  std::optional<model::TimeNs> acked_at;  ///< before the cut
-  std::string what;                       ///< description of the content (block_kind.h)
+  std::optional<model::TimeNs> acked_at;  ///< time of its acknowledgement, if before the cut
+  std::string what;                       ///< description of the contents (block_kind.h)
 };
 
 struct LostWrites {
-  std::vector<LostWrite> writes;    ///< in the order of submission
+  std::vector<LostWrite> writes;    ///< in submission order
   std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
   std::size_t flushes_ignored = 0;  ///< completed flushes that the state ignores
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
 };
 
-/// Returns the missing writes. `disks` describes the devices of the state. For a physical state,
-/// the missing writes are the unflushed writes that are not on the medium. Fails if the recording
-/// cannot be read, and for states of arrays.
+/// Returns the missing writes. `disks` describes the state's devices. For a physical state, the
+/// missing writes are the unflushed ones that are not on the medium. Fails if the recording cannot
+/// be read, and for states of arrays.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Reads the disks, then calls the function above. `type` is the file system type as for mount(2).
+/// Like the above, but first reads the disks. `type` is the file system type as for mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 

@@ -41,7 +41,7 @@ class RangeMap {
     ranges_.emplace(lba, Range{it->second.end, it->second.value});
     it->second.end = lba;
   }
-  std::map<std::uint64_t, Range> ranges_;  // by first sector; disjoint
+  std::map<std::uint64_t, Range> ranges_;  // keyed by first sector; disjoint
 };
 
 }  // namespace headcrash::explorer

@@ -1,4 +1,4 @@
-// Compares RangeMap with a plain map from sectors to values.
+// Tests RangeMap against a plain map from sectors to values.
 #include "harness/explorer/explain/range_map.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
   }
 }
 
-/// A write of one gigabyte must be stored as a single range.
+/// A one-gigabyte write must be stored as a single range.
 TEST(RangeMap, MemoryDoesNotDependOnSectors) {
   RangeMap<int> ranges;
   ranges.put(0, 1U << 21U, 1);

@@ -117,7 +117,8 @@ class VolatileCache {
   std::uint64_t held_ = 0;
 };
 
-/// Tracks the content of a battery-backed cache that has not been written to the device below it.
+/// Tracks those contents of a battery-backed cache that have not been written to the device below
+/// it.
 class BatteryBackedCache {
  public:
   void took(const Event& event, std::uint64_t ordinal) {
@@ -151,7 +152,7 @@ class BatteryBackedCache {
       return false;
     });
   }
-  RangeMap<std::uint64_t> dirty_;  // value: the event that wrote the range to the cache
+  RangeMap<std::uint64_t> dirty_;  // maps each range to the event that wrote it to the cache
   std::unordered_map<model::RequestId, Destage> destages_;
   std::uint64_t held_ = 0;
 };
@@ -197,12 +198,12 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    // The battery-backed cache of a device, and the device of such a cache.
+    // The battery-backed cache over this device, or the device below this cache.
     std::optional<std::size_t> below, above;
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
     Level inside;
-    Values transfers;  // bytes of each request, by completion time
+    Values transfers;  // bytes in each request, by completion time
     Values head;
     VolatileCache cache;
     Level held;

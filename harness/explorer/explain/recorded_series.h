@@ -1,5 +1,5 @@
 #pragma once
-// Time series of the hardware from a recording: requests in flight, throughput, head positions and
+// Time series of the hardware, from a recording: requests in flight, throughput, head positions and
 // seek distances, cache contents, and rebuild progress. Notes state which data the recording lacks.
 //
 // All values are derived from the events and the drives' geometries, without simulation. The head

@@ -19,8 +19,8 @@
 
 namespace headcrash::explorer {
 
-/// Copies the files and runs `prepare`. The file system must be mounted. A program that the guest
-/// lacks is a harness error with a hint.
+/// Copies the files and runs `prepare`. The file system must be mounted. If the guest lacks a
+/// program, that is a harness error with a hint.
 Result<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
 /// Reads the report that `run` wrote. Returns an empty text if the application has none, and fails
@@ -29,7 +29,7 @@ Result<std::string> read_report(StageGuest& guest, const workload::Application& 
 
 struct VerifierResult {
   std::vector<oracle::Finding> findings;
-  std::string permitted;  ///< result of oracle::permitted_losses()
+  std::string permitted;  ///< the result of oracle::permitted_losses()
 };
 
 /// Mounts the file system, runs the verifier and unmounts. `marks` holds the texts of the marks
@@ -41,7 +41,7 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,
                                     const workload::Application& application);
-/// Returns the application of a recording, or nullopt if the recording is of another workload.
+/// Returns a recording's application, or nullopt if the recording is of another workload.
 Result<std::optional<workload::Application>> read_application(
     const std::filesystem::path& recording);
 

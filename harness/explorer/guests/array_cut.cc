@@ -1,4 +1,4 @@
-// Finds the writes of members around a power cut in the MEDIA events (array_cut.h).
+// Finds members' writes around a power cut in the MEDIA events (array_cut.h).
 #include "harness/explorer/guests/array_cut.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
-// Determines how far each member of an array had progressed at a power cut, for the account of a
-// failure.
+// Determines how far each member of an array had progressed when the power was cut, for the account
+// of a failure.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace headcrash::explorer {
 
-/// A write to the medium of a member disk.
+/// A write to a member disk's medium.
 struct MemberWrite {
   std::string member;
   std::uint64_t event = 0;
@@ -19,11 +19,12 @@ struct MemberWrite {
 
 struct ArrayCut {
   model::TimeNs cut_at = 0;  ///< time of the last event before the cut
-  /// Writes that are lost because their member stopped before the others, in the order of events.
+  /// Writes that are lost because their member stopped before the others, in event order.
   std::vector<MemberWrite> lost;
   /// The last completed writes, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Host requests that were in flight inside the array. Only some of their member writes are done.
+  /// Host requests that were in flight inside the array. Only some of their member writes are
+  /// complete.
   std::vector<states::RecordedWrite> under_way;
 };
 

@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 
 namespace {
 
-constexpr std::size_t kLogBytes = 64 << 10;  // limit per state
+constexpr std::size_t kLogBytes = 64 << 10;  // maximum size per state
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
@@ -68,7 +68,7 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
-    // The content of an array can be read only through the array, so the host cannot check it.
+    // An array's contents can be read only through the array, so the host cannot check them.
     outcome_.in_guest_only =
         options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
@@ -230,7 +230,7 @@ Result<void> StateCheck::mount_first() {
   return {};
 }
 
-/// Returns a copy of one of the disks of the state.
+/// Returns a copy of one of the state's disks.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   TRY(const auto image, checker_.run_->image(state_, device));
   return private_copy(image, unwritten);
@@ -273,7 +273,7 @@ bool StateCheck::check_on_host() {
 }
 
 /// Writes the result of the host's fsck to the stage. The guest's fsck would give the same result
-/// in ten times the time. With a separate log disk, the guest runs fsck itself.
+/// in ten times the time. If there is a separate log disk, the guest runs fsck itself.
 Result<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
@@ -287,8 +287,7 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks, on the host, the result of the kernel's replay. Returns false if the host cannot check
-/// it.
+/// Checks the result of the kernel's replay on the host. Returns false if the host cannot check it.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();

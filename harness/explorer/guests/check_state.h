@@ -44,15 +44,16 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;  ///< name of the state within `recording`
-  /// Name of the state whose recovery was recorded in `recording`. Empty if `recording` is of the
-  /// workload.
+  std::string state;  ///< the state's name within `recording`
+  /// The name of the state whose recovery was recorded in `recording`. Empty if `recording` is of
+  /// the workload.
   std::string recovery_of;
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< set by the caller
   std::uint64_t digest = 0;
-  std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
-  std::vector<std::string> persisted_texts;  ///< texts of the application's marks before the cut
+  /// operation in the last mark "persisted N" before the cut
+  std::optional<std::size_t> persisted_operation;
+  std::vector<std::string> persisted_texts;  ///< texts in the application's marks before the cut
   oracle::Recovery recovery;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
@@ -62,12 +63,12 @@ struct StateOutcome {
   std::string log;  ///< commands, their output, and kernel messages
   bool in_guest_only = false;
 
-  /// Returns the name of the state, for example "w1234-". For a state of the recovery of w1234-,
+  /// Returns the state's name, for example "w1234-". For a state during the recovery of w1234-,
   /// returns "w1234-/w12".
   std::string full_name() const { return recovery_of.empty() ? state : recovery_of + "/" + state; }
 };
 
-/// Returns the operation named by the last mark "persisted N" before an event.
+/// Returns the operation that is named by the last mark "persisted N" before an event.
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
 
 /// Returns the texts of all marks "persisted TEXT" before an event.
@@ -79,15 +80,15 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// Creates a checker. `filesystem` must outlive it. The content is judged by the application's
-  /// verifier, by the workload's own judge, or by the oracle if there are operations. Without any,
-  /// only recovery, mount and second recovery are checked. Fails if the oracle cannot follow the
-  /// operations.
+  /// Creates a checker. `filesystem` must outlive it. The contents are judged by the application's
+  /// verifier, by the workload's own judge, or by the oracle if there are operations. If there is
+  /// none of these, only recovery, mount and second recovery are checked. Fails if the oracle
+  /// cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// Returns a checker for the states of a recorded recovery. It uses the same oracle. All data
+  /// Returns a checker for the states in a recorded recovery. It uses the same oracle. All data
   /// that was persistent before the recovery must still exist.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;
@@ -107,9 +108,9 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  // Value for a recovery, whose recording has no marks.
+  // Value used for a recovery, whose recording has no marks.
   std::optional<std::size_t> persisted_at_start_;
-  std::vector<std::string> texts_at_start_;  // value for the recovery of an application
+  std::vector<std::string> texts_at_start_;  // value used for the recovery of an application
   bool on_host_ = false;
   bool only_content_ = false;  ///< the recovered file system is not used any further
 };

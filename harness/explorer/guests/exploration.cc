@@ -20,14 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// Strategies for a cut during recovery: all writes in flight are lost, or all writes up to some
-/// write survive.
+/// Strategies for a cut during recovery: either all writes in flight are lost, or all writes up to
+/// some write survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
 /// Strategies for an array. The array's own recovery is then also interrupted.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
-/// Returns the difference between two outcomes of one state. Returns an empty string if there is no
-/// relevant difference.
+/// Returns how two outcomes of one state differ. Returns an empty string if there is no relevant
+/// difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
     return fmt::format("first {} ({}); on repetition wholly in the guest, {} ({})",
@@ -89,7 +89,8 @@ class Exploration {
     return options_.limit.count() > 0 &&
            watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
   }
-  /// Returns true if the limit aborted this check. Its outcome says nothing about the state.
+  /// Returns true if the limit aborted this check. Its outcome is then not evidence about the
+  /// state.
   bool given_up(const StateOutcome& outcome) const {
     return out_of_time() && outcome.judgement.verdict == oracle::Verdict::harness_error;
   }
@@ -218,8 +219,8 @@ void Exploration::work(StageGuest& guest, SharedEnumerator& source,
   }
 }
 
-/// Returns true if a state belongs to the sample. The decision depends only on seed and content,
-/// not on which guest checks the state.
+/// Returns true if a state belongs to the sample. The decision depends only on the seed and the
+/// contents, not on which guest checks the state.
 bool Exploration::drawn(std::uint64_t digest) const {
   Random random(digest ^ options_.explore.seed);
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
@@ -277,7 +278,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  guest.give_up_at(std::nullopt);  // a failure that was found in time is confirmed
+  guest.give_up_at(std::nullopt);  // a failure that was found in time is always confirmed
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);
   if (interrupted()) {

@@ -21,10 +21,10 @@ namespace headcrash::explorer {
 
 struct ExplorationOptions {
   states::ExploreOptions explore;  ///< from_event and to_event default to those of the workload
-  double in_guest_share = 0.05;    ///< share of states that are also checked wholly in the guest
+  double in_guest_share = 0.05;    ///< fraction of states that are also checked wholly in the guest
   std::size_t failures_confirmed = 20;  ///< per kind; further failures are only counted
-  bool stop_at_first = false;           ///< stop at the first confirmed failure
-  /// Starts no check after this time, and aborts those in progress; 0: no limit. The check that
+  bool stop_at_first = false;           ///< stops at the first confirmed failure
+  /// Starts no check after this time, and aborts those in progress; 0 for no limit. The check that
   /// confirms a failure may exceed it.
   std::chrono::seconds limit{0};
   /// Maximum number of recoveries that the strategy `recovery` records.
@@ -38,13 +38,13 @@ struct ExplorationOptions {
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// The difference between the two results. A confirmed failure may still differ in its kind.
+  /// How the two results differ. A confirmed failure may still differ in its kind.
   std::string disagreement;
 };
 
 struct ExplorationResult {
   std::vector<states::Coverage> coverage;
-  std::uint64_t checked = 0, clean = 0;  ///< clean includes replayed
+  std::uint64_t checked = 0, clean = 0;  ///< `clean` includes replayed states
   std::vector<StateOutcome> outcomes;    ///< of states that are neither clean nor replayed
   std::vector<ConfirmedFailure> failures;
   /// Failures that were only counted because failures_confirmed was reached.

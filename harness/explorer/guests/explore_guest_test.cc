@@ -431,7 +431,7 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
 }
 
 /// The kernel flushes only the journal's disk. The error shows only in both disks together: commits
-/// are on the disk, but the data that they refer to is not.
+/// are on the disk, but the data to which they refer is not.
 TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");

@@ -9,7 +9,8 @@ namespace headcrash::explorer {
 
 class GuestPool {
  public:
-  /// Starts the server and the guests. Call it from a thread that outlives the guests (vm/guest.h).
+  /// Starts the server and the guests. Must be called from a thread that outlives the guests
+  /// (vm/guest.h).
   static Result<std::unique_ptr<GuestPool>> start(std::size_t guests,
                                                   const StageGuestOptions& options);
   ~GuestPool();

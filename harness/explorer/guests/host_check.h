@@ -23,7 +23,7 @@ namespace headcrash::explorer {
 struct HostCheck {
   bool replayed = false;      ///< the log was not empty
   bool found_damage = false;  ///< damage that remained after the replay
-  std::string log;            ///< commands, their output and exit codes
+  std::string log;            ///< the commands, with their output and exit codes
   double replay_ms = 0, check_ms = 0;
 };
 

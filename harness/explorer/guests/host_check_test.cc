@@ -108,7 +108,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // The program was either killed at the output limit or noticed it. Both are failures.
+  // The program was either killed at the output limit or noticed the limit itself. Both are
+  // failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);

@@ -1,4 +1,4 @@
-// Reads the recording and the previous content of its disks (known_disks.h).
+// Reads the recording and the previous contents of its disks (known_disks.h).
 #include "harness/explorer/guests/known_disks.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kDescribedBytes =
-    256 << 10;  // per write; longer writes are identified by their beginning
+    256 << 10;  // maximum per write; longer writes are identified by their beginning
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -20,7 +20,7 @@ Image image_at_end(const RunHistory& run, model::DeviceId device) {
   return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
 }
 
-/// Returns the content of the disk before the recording. For an array, this is the content that had
+/// Returns the disk's contents before the recording. For an array, these are the contents that had
 /// been written to the array. Returns null if unknown.
 Image image_before(const RunHistory& run, model::DeviceId device) {
   if (auto image = run.base_image(device)) return image;

@@ -1,6 +1,6 @@
 #pragma once
-// The known facts about the disks of a recording: the layout of the file system, and what each
-// write changed. read() reads all writes once; afterwards each write can be described.
+// The known facts about a recording's disks: the layout of the file system, and what each write
+// changed. read() reads all writes once; afterwards each write can be described.
 
 #include <map>
 #include <memory>
@@ -38,8 +38,8 @@ class KnownDisks {
   std::map<model::DeviceId, Disk> disks_;
 };
 
-/// Returns the part of a write's payload that its description needs. `bytes_at` is the position of
-/// the payload in the recording.
+/// Returns the part of a write's payload that its description needs. `bytes_at` is the payload's
+/// position in the recording.
 Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader,
                                                std::uint64_t bytes_at, std::uint32_t sectors);
 

@@ -31,11 +31,11 @@ constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
     "#mishap ";  // prefix of the same length that earlier versions wrote
 
-/// The events between which the workload ran. An ordinal is the number of events before a point in
-/// the recording.
+/// The events between which the workload ran. An event number is the number of events before a
+/// point in the recording.
 struct Bounds {
   std::uint64_t from = 0, to = 0;
-  std::vector<std::size_t> persisted;  ///< operations that the marks between `from` and `to` name
+  std::vector<std::size_t> persisted;  ///< operations named by the marks between `from` and `to`
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
@@ -97,7 +97,7 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  // Limit of the agent's protocol, with a margin.
+  // Limit in the agent's protocol, with a margin.
   constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
@@ -246,12 +246,12 @@ struct Ran {
   bool disk_full = false;  // after a failure
 };
 
-/// The state with which a recording starts: a formatted disk, or what a crash has left.
+/// The state with which a recording starts: a formatted disk, or what a crash has left behind.
 struct Start {
   FormattedDisk disk;
   bool crashed = false;
   std::span<const workload::Operation> list = {};  ///< the complete list, including its crashes
-  /// Failed operations of earlier legs, and the crash.
+  /// Operations that failed in earlier legs, and the crash.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
@@ -372,7 +372,7 @@ Result<RecordedWorkload> record_slowly(
 }
 
 /// Crashes at the end of the leg, and returns the state that the crash leaves. The state must keep
-/// the promises of the leg; otherwise stores its judgement in `at_crash` and fails.
+/// the leg's promises; otherwise, stores its judgement in `at_crash` and fails.
 Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const RecordedWorkload& leg, const std::string& how,
                                 std::optional<oracle::Judgement>* at_crash) {

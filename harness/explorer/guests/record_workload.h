@@ -27,20 +27,20 @@
 
 namespace headcrash::explorer {
 
-/// The behaviour of the disk on which a workload is recorded. Arrays ignore these options: their
-/// members are empty, and they have their own timing.
+/// How the disk behaves on which a workload is recorded. Arrays ignore these options: their members
+/// are empty, and they have their own timing.
 struct DiskOptions {
-  /// Fill the disk with recognisable bytes before mkfs. Trims do not change these bytes. This
-  /// exposes blocks that the file system relies on but did not write.
+  /// Fills the disk with recognisable bytes before mkfs. Trims do not change these bytes. This
+  /// exposes blocks on which the file system relies but which it did not write.
   bool used = true;
   /// Maximum delay of writes and flushes during the workload. Delayed writes overtake each other,
-  /// so a write that the file system did not wait for may be in flight at the next flush. 0
-  /// completes all requests at once.
+  /// so a write for which the file system did not wait may be in flight at the next flush. If 0,
+  /// all requests complete at once.
   std::uint32_t delay_us = 8000;
-  std::uint64_t seed = 1;  ///< seed of the delays
-  /// Delay writes of this kind by `slow_us` in addition. The kind is a text of kind_of_write(),
-  /// such as "inode table"; empty for none. The workload is then recorded twice: the first
-  /// recording determines which writes are of this kind.
+  std::uint64_t seed = 1;  ///< seed for the delays
+  /// Delays writes of this kind by an additional `slow_us`. The kind is a text returned by
+  /// kind_of_write(), such as "inode table"; empty for no kind. The workload is then recorded
+  /// twice: the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
 };
@@ -50,8 +50,8 @@ struct FormattedDisk {
   std::string state;  ///< the last state of the recording, with all writes
   DiskOptions options = {};
 };
-/// Formats a disk and records it. Replaces an existing recording. `uuid` becomes the UUID of the
-/// file system, so that runs are reproducible.
+/// Formats a disk and records it. Replaces an existing recording. `uuid` becomes the file system's
+/// UUID, so that runs are reproducible.
 Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                   const std::filesystem::path& recording, const std::string& uuid,
                                   const DiskOptions& options = {});
@@ -88,18 +88,18 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
                                          const std::filesystem::path& recording,
                                          std::optional<oracle::Judgement>* at_crash = nullptr);
 
-/// Records the `run` commands of an application instead of operations. `prepare` runs before the
-/// first mark.
+/// Records an application's `run` commands instead of operations. `prepare` runs before the first
+/// mark.
 Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,
                                             const workload::Application& application,
                                             const std::filesystem::path& recording);
 
-/// Returns the path of the recording of a leg that ends with a crash. Legs are numbered from 1.
+/// Returns the path of the recording for a leg that ends with a crash. Legs are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
-/// Returns the path of the list of operations of a recording.
+/// Returns the path of a recording's list of operations.
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 

@@ -12,13 +12,13 @@
 
 namespace headcrash::explorer {
 
-/// Ranges of the disk: the first LBA and the number of sectors.
+/// Ranges of the disk, each a first LBA and a number of sectors.
 using SlowPlaces = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-/// Returns the ranges written by events `from` to `to` - 1 on the first disk, if the description of
-/// the write (kind_of_write()) contains `kind`. The ranges are unique and ascending. `type` is the
-/// file system type as for mount(2). Fails if the recording cannot be read, if there are too many
-/// ranges for a stage, or if there is no such write. The last error lists the existing
+/// Returns the ranges that events `from` to `to` - 1 wrote on the first disk, if the write's
+/// description (kind_of_write()) contains `kind`. The ranges are unique and ascending. `type` is
+/// the file system type as for mount(2). Fails if the recording cannot be read, if there are too
+/// many ranges for a stage, or if there is no such write; that error lists the existing
 /// descriptions.
 Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::string_view type,
                                   std::string_view kind, std::uint64_t from, std::uint64_t to);

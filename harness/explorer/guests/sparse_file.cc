@@ -46,8 +46,8 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
-/// Reads the recorded content as a copy would contain it. Unrecorded sectors read as zeroes, even
-/// on a used disk.
+/// Reads the recorded contents as a copy would contain them. Unrecorded sectors read as zeroes,
+/// even on a used disk.
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
@@ -61,9 +61,9 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
   return result;
 }
 
-/// Finds zeroes that a program wrote to unrecorded sectors, because they change the content of a
+/// Finds zeroes that a program wrote to unrecorded sectors, because they change the contents of a
 /// used disk. In these sectors, replaces the zeroes in `old`, which is the piece at `offset`, with
-/// the image's content. Holes of the file were not written.
+/// the image's contents. Holes in the file were not written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {

@@ -1,7 +1,7 @@
 #pragma once
-// Copies the image of a state to an anonymous file in memory (memfd) without filling holes, and
-// finds later changes in the copy. No other process can open such a file, and the kernel frees it
-// with its descriptor, even if headcrash is killed.
+// Copies a state's image to an anonymous in-memory file (memfd) without filling holes, and finds
+// later changes in the copy. No other process can open such a file, and the kernel frees it with
+// its descriptor, even if headcrash is killed.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// Selects the content of a copy where nothing was recorded: zeroes, or the previous content of a
-/// used disk (record/used_disk.h). The latter requires that the copy has the disk's size.
+/// Selects what a copy contains where nothing was recorded: zeroes, or a used disk's previous
+/// contents (record/used_disk.h). The latter requires that the copy has the disk's size.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };
 
 /// Receives the pieces of an image. Visiting ends at the first error.

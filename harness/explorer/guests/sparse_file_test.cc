@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
 constexpr std::size_t kPageBytes = 4096;
 
-/// The image of a file system after some writes, and the host's copy of the image.
+/// A file system's image after some writes, and the host's copy of it.
 class CopiedState : public testing::Test {
  protected:
   CopiedState() {
@@ -40,7 +40,7 @@ class CopiedState : public testing::Test {
     EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
   }
-  /// Returns the number of differing bytes by offset.
+  /// Returns the number of differing bytes, keyed by offset.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
     const auto visited =
@@ -93,8 +93,8 @@ TEST_F(CopiedState, StopsAtTheFirstError) {
   EXPECT_EQ(calls, 1U);
 }
 
-/// The content that the plugin serves for a used disk must be recognisable by dumps. The oracle
-/// treats it as stale data.
+/// Dumps must recognise the contents that the plugin serves for a used disk. The oracle treats them
+/// as stale data.
 TEST(UsedDisk, HoldsContentThatADumpRecognises) {
   std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
   media::read_prior_bytes(77, served);
@@ -105,7 +105,7 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// Tests the content that fsck of a file system without a journal must see, and changes to it.
+/// Tests what fsck must see on a file system without a journal, and changes to it.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);

@@ -13,7 +13,7 @@
 namespace headcrash::explorer {
 namespace {
 
-// After a guest was killed, its requests complete in the server shortly afterwards. The stage
+// After a guest has been killed, its requests complete in the server shortly afterwards. The stage
 // cannot be switched until then.
 constexpr int kSwitchTries = 40;
 constexpr std::chrono::milliseconds kSwitchPause{25};
@@ -195,7 +195,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// After a failure the guest's mode is unknown, so the guest is discarded.
+/// After a failure, the guest's mode is unknown, so the guest is discarded.
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   std::string names = "vda";
   for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)

@@ -42,14 +42,14 @@ class StageGuest {
                                                    const std::filesystem::path& scratch);
   ~StageGuest();
 
-  /// Loads a state. The next request verifies that the guest sees it. Restores a fresh guest first
+  /// Loads a state. The next request verifies that the guest sees it. First restores a fresh guest
   /// if `fresh_guest` is true or the current guest is not trusted. `load.stage` and `load.machine`
   /// are replaced with those of this guest. If the machine does not start, the verdict is
   /// `unmountable`.
   Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
-  /// Aborts requests to the guest that are pending at this time; nullopt for no limit. Holds for
-  /// fresh guests, too.
+  /// Aborts requests to the guest that are still pending at this time; nullopt for no limit. Also
+  /// applies to fresh guests.
   void give_up_at(std::optional<base::Deadline> deadline);
 
   /// Sets the machine for the following calls of load(). Its size must equal that of the guest's
@@ -92,16 +92,16 @@ class StageGuest {
   Result<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
                                  std::string& log);
 
-  /// Copies the current content of the stage, which must not be mounted.
+  /// Copies the stage's current contents. The stage must not be mounted.
   Result<base::Descriptor> copy_stage();
   /// Writes the differences between `copy` and `image` to the stage. `image` is the loaded state,
-  /// and `copy` is a changed copy of the whole disk. Call it before the first request after load().
-  /// After an error, the state must be loaded again.
+  /// and `copy` is a changed copy of the whole disk. Must be called before the first request after
+  /// load(). After an error, the state must be loaded again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;
-  /// Returns a request that loads empty disks of the sizes that the guest assumes.
+  /// Returns a request that loads empty disks with the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
   /// Returns the file system's messages about damage since load().
   std::optional<std::string> damage_message() const;

@@ -1,6 +1,6 @@
 #pragma once
 // The hardware between a guest and the media of a crash state. Without hardware, the guest uses the
-// medium directly. An array first recovers as at power-on.
+// medium directly. An array first recovers as it would at power-on.
 //
 //   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: seen by the guest
 //
@@ -16,7 +16,7 @@ struct StageMachine {
   std::string profile;  ///< stack (plugin/profiles/stack.h); empty to use the medium directly
   /// Faults injected when the workload starts (plugin/model/faults/faults.h).
   std::vector<std::string> faults;
-  std::vector<std::string> faults_after_cut;  ///< additional faults when the power returns
+  std::vector<std::string> faults_after_cut;  ///< additional faults injected when the power returns
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }

@@ -15,7 +15,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kLivesOnOneIn = 512, kSecondCutOneIn = 3;
-// Limit for the first check. A state with more findings is checked again without a limit.
+// Maximum number of findings in the first check. A state with more findings is checked again
+// without a limit.
 constexpr std::size_t kFindingsMax = 2000;
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
@@ -49,7 +50,7 @@ std::string all_of(const StateOutcome& outcome) {
   return text;
 }
 
-/// Returns a number that depends on the whole name of the state.
+/// Returns a number that depends on the state's whole name.
 std::uint64_t seed_of(const states::CrashState& state) {
   return run::hash_text(states::format(state), 0);
 }

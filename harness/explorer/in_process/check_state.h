@@ -58,9 +58,9 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  /// Findings of the oracle, and findings of fsck that the scheme forbids.
+  /// The oracle's findings, and the fsck findings that the scheme forbids.
   std::vector<oracle::Finding> findings;
-  std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings of the first check
+  std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings in the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the superblock claims a clean unmount
   /// True if findings remain although FileSystemType::repairs_damage() is false, so no repair was
@@ -81,13 +81,14 @@ std::string difference(const StateOutcome& one, const StateOutcome& other);
 
 enum class CheckMode : std::uint8_t { plain, quick };
 
-/// Facts about the run that a state belongs to.
+/// Facts about the run to which a state belongs.
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last persistence point reported before the cut
-  /// Counts of the file system. Set only if nothing was pending or in flight at the cut; any
-  /// residue is then a finding.
+  /// The file system's counts. Set only if nothing was pending or in flight at the cut; any residue
+  /// is then a finding.
   std::optional<adapters::Counters> settled = {};
-  /// How an unmount before the cut ended; a disk that claims to be clean after it must be clean.
+  /// How an unmount before the cut ended; a disk that claims to be clean after it must indeed be
+  /// clean.
   Unmount unmount = Unmount::none;
   std::uint64_t cut = 0;                         ///< event number
   std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object
@@ -96,16 +97,16 @@ struct StateFacts {
   /// A repair was interrupted, so fsck may find any damage that it can repair.
   bool any_residue = false;
 };
-/// Draws one of several hundred states to live on.
+/// Selects one of several hundred states to live on.
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
 class StateChecker {
  public:
-  /// Creates a checker. Call it after StateDisk::begin_run(). All arguments must outlive it. If
-  /// `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow the
-  /// operations. `remembered` has the outcomes of earlier checks of this disk with `fsck`; null:
-  /// nothing is remembered. If `judge` is set, it judges trees in place of the oracle.
+  /// Creates a checker. Must be called after StateDisk::begin_run(). All arguments must outlive it.
+  /// If `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow
+  /// the operations. `remembered` has the outcomes of earlier checks of this disk with `fsck`; if
+  /// null, nothing is remembered. If `judge` is set, it judges trees in place of the oracle.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::optional<std::span<const workload::Operation>> operations,
@@ -114,11 +115,11 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. A repair changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// If StateFacts::lives_on is set and `outcome` keeps the rules, judges the later life of this
-  /// state too. Changes the disk.
+  /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
+  /// life. Changes the disk.
   void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
-  /// Returns the counters of the system's alternative recovery, summed over all states. Empty if it
-  /// has none.
+  /// Returns the counters of the system's alternative recovery, summed over all states. Empty if
+  /// there is no alternative recovery.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
   }
@@ -157,9 +158,9 @@ class StateChecker {
         later_life_(system, disk, fsck) {}
   struct Check {
     bool quick = false;
-    bool all_known = true;  ///< no step had to be run so far
+    bool all_known = true;  ///< so far, no step had to be run
   };
-  /// Returns the options of a step that begins now.
+  /// Returns the options for a step that begins now.
   adapters::CheckOptions options_of(const Check& check) const;
   /// Returns a report that is valid until the next call.
   Result<const adapters::CheckReport*> first_check(Check& check);
@@ -176,8 +177,8 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  adapters::CheckReport report_;  ///< of the last first check, if it is not remembered
-  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without an alternative
+  adapters::CheckReport report_;  ///< the last first check's report, if it is not remembered
+  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null if there is no alternative
   std::unique_ptr<Judging> judging_;
   LaterLife later_life_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 // Confirms failures. The workload is recorded again on another disk, and a fresh checker checks
 // each failed state in full. A failure is confirmed if the new run has the same state, byte for
-// byte, and the same outcome. For the first confirmed failure, the fewest lost writes are searched
+// byte, and the same outcome. For the first confirmed failure, searches for the fewest lost writes
 // that cause the same failure and that the driver's rules permit.
 
 #include "harness/explorer/in_process/exploration.h"

@@ -22,7 +22,7 @@ class DiskExplorers {
     FormattedDisk formatted;
     DiskExplorer explorer;
   };
-  /// Recordings of the formatting are stored in `folder`.
+  /// Recordings of how the disks were formatted are stored in `folder`.
   explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// Returns the explorer of a disk. Systems whose disk is created with the same parameters share

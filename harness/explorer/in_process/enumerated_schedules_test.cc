@@ -1,5 +1,5 @@
-// Tests two users who change the same names, under all schedules that differ from FIFO order in few
-// places (os/fiber_schedule.h). Each pair of short lists runs on some of the systems.
+// Tests two users who change the same names, under all schedules that differ from FIFO order in a
+// few places (os/fiber_schedule.h). Each pair of short lists runs on some of the systems.
 // HEADCRASH_DEVIATIONS=2 in the environment sets the maximum number of differences, and
 // HEADCRASH_ALL_PAIRS=1 runs all pairs on all systems.
 #include <fmt/format.h>

@@ -120,7 +120,7 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the actual content of the disk at a cut, whatever was in flight.
+/// Checks the disk's actual contents at a cut, whatever was in flight.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
@@ -230,8 +230,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Damages the image that the unmount left. Does nothing if the unmount failed or a state has
-/// failed.
+/// Damages the image left by the unmount. Does nothing if the unmount failed or a state has failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});

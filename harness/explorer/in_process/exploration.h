@@ -39,12 +39,11 @@ struct ExplorationOptions {
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  /// Omit cuts before this operation is persistent, so that the set-up of a workload is not
-  /// explored.
+  /// Omits cuts before this operation is persistent, so that a workload's set-up is not explored.
   std::uint64_t from_operation = 0;
   std::size_t failures_kept = 20;  ///< failures stored in full; further ones are counted
-  /// Share of states without failure that are also checked in full; 1 for all. The second share is
-  /// that of states whose outcome was remembered (StateOutcome::remembered).
+  /// Fraction of states without a failure that are also checked in full; 1 for all. The second
+  /// fraction applies to states whose outcome was remembered (StateOutcome::remembered).
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
@@ -64,16 +63,16 @@ struct ExploredState {
   StateOutcome outcome;
   // The following members are set by confirm_failures() (confirm.h).
   bool confirmed = false;
-  std::string disagreement;  ///< the different result of the second run, if not confirmed
-  /// The failing state with the fewest lost writes; empty if not searched.
+  std::string disagreement;  ///< the second run's different result, if not confirmed
+  /// The failing state with the fewest lost writes; empty if there was no search.
   std::string minimised_state;
 };
 
-/// How many states of a strategy were checked.
+/// How many states from a strategy were checked.
 struct StrategyCoverage {
   states::Coverage found;
   std::uint64_t checked = 0,
-                forbidden = 0;  ///< distinct states; an interruption omits the remaining states
+                forbidden = 0;  ///< distinct states; an interruption omits the remaining ones
 };
 
 struct ExplorationResult {
@@ -84,8 +83,9 @@ struct ExplorationResult {
   std::uint64_t checked = 0, clean = 0;
   std::uint64_t verified = 0;    ///< checked states that were also checked in full
   std::uint64_t remembered = 0;  ///< checked states whose outcome was known from equal states
-  std::uint64_t settled = 0;     ///< states checked in addition because nothing was pending
-  /// States checked in addition because faults make them informative.
+  /// states that were checked additionally because nothing was pending
+  std::uint64_t settled = 0;
+  /// States that were checked additionally because faults make them informative.
   std::uint64_t informative = 0;
   /// Number of states in which the first check found each kind.
   std::map<adapters::FindingKind, std::uint64_t> found;
@@ -110,7 +110,7 @@ class DiskExplorer {
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
-  /// Checks one state of a recording that explore() or record_run() made of these operations.
+  /// Checks one state in a recording that explore() or record_run() made of these operations.
   /// `recorded` is that run, or a repetition of it.
   Result<ExploredState> check(const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,

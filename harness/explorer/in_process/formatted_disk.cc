@@ -88,7 +88,7 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
 }
 
 /// Leaves changes in the log that the next mount discards. Each change concerns only the root
-/// directory, so each log write is as long as the first one of a mount. The last name must never
+/// directory, so each log write is as long as the first one after a mount. The last name must never
 /// become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;

@@ -1,5 +1,5 @@
 #pragma once
-// I/O errors of a run (RunOptions::faults, record_run.h), drawn from a seed.
+// A run's I/O errors (RunOptions::faults, record_run.h), drawn from a seed.
 //
 // Reads and writes fail once, a few times or permanently. A failed write stores nothing, its first
 // half, or all of it. Flushes never fail: the lab's disk has no volatile cache, so a complete write
@@ -15,7 +15,7 @@
 
 namespace headcrash::in_process {
 
-/// Draws one or two faults for that disk. Each is in an area of the file system
+/// Draws one or two faults for that disk. Each is in one of the file system's areas
 /// (FileSystemType::fault_areas) or anywhere on the disk.
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);
 

@@ -46,7 +46,7 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   void SetUp() override {
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
-    // Schemes without a journal get one, too, so that faults can target its area. They do not use
+    // Schemes without a journal also get one, so that faults can target its area. They do not use
     // it.
     const bool has_features = disk.mkfs.contains("fast-check") ||
                               disk.mkfs.contains("bmap-cache") ||
@@ -125,8 +125,8 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
   }
 }
 
-/// The recording contains the effects of failed writes, so its last state must equal the content of
-/// the medium.
+/// The recording contains the effects of failed writes, so its last state must equal the medium's
+/// contents.
 TEST_P(IoErrors, ARecordingContainsTheEffectsOfFailedWrites) {
   std::uint64_t failed = 0;
   for (std::uint64_t seed = 1; seed <= std::min(seeds(), kIoErrorSeeds); ++seed) {

@@ -1,7 +1,6 @@
 #pragma once
 // The snapshots that a run creates and drops, for systems with SystemDescription::keeps_snapshots.
-// For each snapshot, holds its content at creation, and the cuts at which it must have this
-// content.
+// For each snapshot, holds its contents at creation and the cuts at which it must have them.
 
 #include <cstdint>
 #include <limits>
@@ -16,15 +15,15 @@ namespace headcrash::in_process {
 
 struct KeptSnapshot {
   std::string name;
-  std::uint64_t tree = 0;        ///< digest_of_snapshot() at its creation
+  std::uint64_t tree = 0;        ///< digest_of_snapshot() when it was created
   std::uint64_t from_event = 0;  ///< first cut at which the snapshot must exist
   /// The cut at which the snapshot need no longer exist.
   std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();
   bool is_kept_at(std::uint64_t cut) const { return cut >= from_event && cut < to_event; }
 };
 
-/// Returns a digest of all names, inodes and bytes of a snapshot. Fails if it is missing or cannot
-/// be read.
+/// Returns a digest of all names, inodes and bytes in a snapshot. Fails if the snapshot is missing
+/// or cannot be read.
 Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
                                          const model::SectorStore& store, const std::string& name);
 /// Returns a finding for each snapshot that must exist at the cut but is missing or has changed.

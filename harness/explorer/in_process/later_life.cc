@@ -24,7 +24,7 @@ constexpr std::uint64_t kCutWritesBits = 6;  // a repair is cut after fewer than
 constexpr std::uint64_t kCutMsBits = 9;      // a mount after fewer than 2^n ms; a request takes one
 constexpr int kLaterOperations = 30;
 constexpr std::uint64_t kLaterNames = 6;
-/// Larger disks are emptied, but not filled, because that takes too long.
+/// Larger disks are emptied, but not filled, because filling takes too long.
 constexpr std::uint64_t kFilledBytesMost = 1 << 20;
 constexpr const char* kLaterFolder = "later";
 
@@ -39,8 +39,8 @@ os::MemoryMachineOptions machine_of(const adapters::SystemUnderTest& system,
           .second_sectors = disk.second_sectors()};
 }
 
-/// Returns a size at a boundary of a format, one byte less or one byte more: a few blocks, or all
-/// direct blocks of an inode.
+/// Returns a size at a boundary in a format, or one byte less or more: a few blocks, or all direct
+/// blocks of an inode.
 std::uint64_t draw_size(Random& random) {
   constexpr std::array<std::uint64_t, 4> kBlocks{512, 1024, 2048, 4096};
   constexpr std::array<std::uint64_t, 6> kCounts{0, 1, 2, 7, 12, 13};
@@ -55,7 +55,7 @@ std::vector<std::byte> bytes_of(std::uint64_t size, std::uint64_t version) {
   return bytes;
 }
 
-/// Files in a new folder, and the content that they must have.
+/// Files in a new folder, and the contents that they must have.
 class LaterFiles {
  public:
   explicit LaterFiles(Random& random) : random_(random) {}
@@ -125,7 +125,7 @@ class LaterFiles {
     return done;
   }
 
-  /// Writes a file. Without room, removes it, because its content is then unknown.
+  /// Writes a file. If there is no room, removes it, because its contents are then unknown.
   VfsResult<void> replace(Vfs& vfs, const std::string& path) {
     files_.erase(path);
     TRY(const auto file, vfs.open(path, {.create = true}));
@@ -211,7 +211,7 @@ std::string live(
 void LaterLife::measure_new_disk() {
   if (free_when_new_) return;
   disk_.show_base();
-  (void)fsck_.repair(disk_, {});  // a used disk may need it
+  (void)fsck_.repair(disk_, {});  // a used disk may need repair
   std::uint64_t free = 0;
   const std::string failure =
       live(system_, disk_, fsck_,
@@ -229,7 +229,7 @@ void LaterLife::interrupt_recovery(std::uint64_t seed) {
   const bool mount_suffices = report->log_in_use || report->nothing_found();
   if (!mount_suffices || random.below(2) == 0) {
     os::CutStore cut(disk_, random.below(std::uint64_t{1} << random.below(kCutWritesBits + 1)));
-    (void)fsck_.repair(cut, {});  // fails if it is cut
+    (void)fsck_.repair(cut, {});  // fails if the repair is cut
     return;
   }
   os::MemoryMachine machine(disk_, machine_of(system_, disk_));

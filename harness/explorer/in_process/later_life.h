@@ -24,8 +24,8 @@ class LaterLife {
   LaterLife(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck)
       : system_(system), disk_(disk), fsck_(fsck) {}
 
-  /// Measures the free space of the formatted disk after the same use, if it is unknown. Shows that
-  /// disk, and changes it.
+  /// If unknown, measures the formatted disk's free space after the same use. Shows that disk, and
+  /// changes it.
   void measure_new_disk();
 
   /// Begins the recovery of the state that the disk shows, and cuts the power. Leaves the disk as

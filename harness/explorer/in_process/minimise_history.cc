@@ -1,4 +1,4 @@
-// Removes operations and change points while a run still fails (minimise_history.h).
+// Removes operations and change points as long as a run still fails (minimise_history.h).
 #include "harness/explorer/in_process/minimise_history.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kHistoryRunsMost = 400;
-constexpr std::size_t kSameBeginning = 24;  // characters that distinguish kinds of failures
+/// number of characters that distinguish kinds of failures
+constexpr std::size_t kSameBeginning = 24;
 constexpr std::size_t kOmissibleChanges = 64;
 
 class HistoryMinimiser {
@@ -37,7 +38,7 @@ class HistoryMinimiser {
   }
 
  private:
-  /// Returns the failure of a run, or an empty string.
+  /// Returns a run's failure, or an empty string.
   Result<std::string> run(const MinimisedHistory& history) {
     ++runs_;
     TRY(const auto recorded,

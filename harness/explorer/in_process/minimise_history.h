@@ -1,6 +1,6 @@
 #pragma once
-// Shortens a shared history that failed (record_run.h): operations, then change points of its
-// schedule, then operations again. Each attempt is a run, which fails in the same way.
+// Shortens a shared history that failed (record_run.h): operations, then change points in its
+// schedule, then operations again. Each attempt is a run, which must fail in the same way.
 
 #include <string>
 #include <vector>

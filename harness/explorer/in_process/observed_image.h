@@ -15,7 +15,7 @@
 namespace headcrash::in_process {
 
 /// Observes the states of one run. Each written sector is classified only once, since recognising
-/// stamps costs as much as the remaining work.
+/// stamps costs as much as all other work.
 class Observer {
  public:
   /// `type` and `disk` must outlive this object.
@@ -27,7 +27,7 @@ class Observer {
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
   /// Describes one object. If `data` is not null, it receives the numbers of the sectors that hold
-  /// the object's content. The reader does not read these sectors.
+  /// the object's contents. The reader does not read these sectors.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

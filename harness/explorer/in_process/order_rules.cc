@@ -11,7 +11,7 @@ namespace {
 
 using Kind = os::DiskOrder::Kind;
 
-// Free: any request that is not an unflushed write.
+// `free`: any request that is not an unflushed write.
 enum class Fate : std::uint8_t { free, kept, torn, lost };
 
 }  // namespace

@@ -33,8 +33,8 @@ class OrderRules {
               std::uint64_t event);
   void completed(os::RequestId id, std::uint64_t event);
 
-  /// Returns true if the rules permit the state. It must be a state of base `writes` of this run's
-  /// recording, with the request ids of the queue.
+  /// Returns true if the rules permit the state. It must be a state of base `writes` from this
+  /// run's recording, with the queue's request ids.
   bool allow(const states::CrashState& state) const;
 
  private:
@@ -50,7 +50,7 @@ class OrderRules {
   };
   os::FlagMeaning flag_ = os::FlagMeaning::ignore;
   bool reads_bypass_ = false;
-  std::vector<Issued> requests_;  ///< index: id - requests_[0].id; ids have no gaps
+  std::vector<Issued> requests_;  ///< index is id - requests_[0].id; ids have no gaps
 };
 
 }  // namespace headcrash::in_process

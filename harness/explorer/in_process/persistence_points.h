@@ -1,5 +1,5 @@
 #pragma once
-// The marks of a run's persistence points, by event.
+// The marks for a run's persistence points, by event.
 
 #include <algorithm>
 #include <optional>
@@ -25,7 +25,7 @@ class PersistencePoints {
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// Returns the event after the first mark of a point whose operation is not before `operation`.
+  /// Returns the event after the first mark for a point whose operation is not before `operation`.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

@@ -64,7 +64,8 @@ class QueueRecorder final : public os::DiskTracer {
   OrderRules& rules_;
   const StateDisk& medium_;
   std::vector<Event> events_;
-  std::map<os::RequestId, std::size_t> writes_under_way_;  ///< id to the SUBMIT event of the write
+  /// maps a request id to the write's SUBMIT event
+  std::map<os::RequestId, std::size_t> writes_under_way_;
   std::vector<std::uint64_t> failed_at_;
   std::size_t under_way_ = 0;
   os::WaitQueue answered_{executor_};

@@ -25,13 +25,13 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Latencies of shuffled runs. On a slow disk, the driver chooses among many queued requests.
+/// Latencies in shuffled runs. On a slow disk, the driver chooses among many queued requests.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
-/// Time that all daemons need to finish. A sweep takes a minute, and a removal under soft updates
+/// How long all daemons need to finish. A sweep takes a minute, and a removal under soft updates
 /// needs five sweeps: name, link count, inode, bitmaps and summary.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
-constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and the work items
+constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // time for a sweep and the work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
@@ -218,7 +218,7 @@ class Run {
   }
 
   /// After all writes, the mounted file system must show the tree that is on the disk, first from
-  /// its caches, and then from the disk. The crash states compare the disk with the list.
+  /// its caches and then from the disk. The crash states compare the disk with the list.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
@@ -341,7 +341,7 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // A user that was waiting may have been woken earlier and have continued since then.
+      // A waiting user may have been woken earlier and have continued since then.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
       // This fiber may have been scheduled late.
@@ -419,8 +419,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// Marks the run as settled, if nothing is pending. An open file without a name would not be part
-  /// of the final tree, so no file may be open.
+  /// Marks the run as settled if nothing is pending. No file may be open, because an open file
+  /// without a name would not be part of the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
@@ -453,7 +453,7 @@ class Run {
   std::size_t resting_ = 0;       ///< users that wait for another user, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
   bool skipped_ = false;  ///< an operation was skipped or partial
-  // For a shared history:
+  // Used for a shared history:
   std::vector<oracle::SharedCall> calls_;
   std::vector<oracle::SharedObject> final_tree_;
   std::set<std::string> first_names_;

@@ -69,19 +69,19 @@
 namespace headcrash::in_process {
 
 struct RunOptions {
-  std::uint64_t seed = 1;  ///< seed of the pauses
+  std::uint64_t seed = 1;  ///< seed for the pauses
   /// Maximum pause between operations; most pauses are 0.
   std::int64_t pause_ns_max = 20'000'000'000;
   std::uint64_t cache_bytes = 4 << 20;
   /// Selects the order in which requests are served. 0: an elevator, with 10 ms per request.
-  /// Otherwise, the seed of a random order. If odd, and there are several users, system calls cost
-  /// processor time, so that users interleave inside operations. Otherwise they cost none. With 3,
-  /// 7, 11 ... there are no pauses, thus many requests are pending at once. With 2, 6, 10 ... memory
-  /// is short: clean blocks are evicted after every completion of the disk.
+  /// Otherwise, the seed for a random order. If it is odd and there are several users, system calls
+  /// cost processor time, so that users interleave inside operations; otherwise, they cost none.
+  /// With 3, 7, 11 ... there are no pauses, so many requests are pending at once. With 2, 6, 10 ...
+  /// memory is short: clean blocks are evicted after every disk completion.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
-  bool unmount = false;  ///< unmount at the end; always done if there are faults
-  /// Seed of the order of fibers; 0: FIFO.
+  bool unmount = false;  ///< unmounts at the end; always done if there are faults
+  /// Seed for the order of fibers; 0 for FIFO.
   std::uint64_t schedule = 0;
   std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted
   /// Overrides `schedule` if not null. Must be unused, and outlive the run.
@@ -91,13 +91,14 @@ struct RunOptions {
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
 
-/// The effects of faults on a run.
+/// How faults affected a run.
 struct MetFaults {
   std::uint64_t failed_requests = 0;
   std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO
-  std::string ended_by;  ///< the operation that failed with EIO and ended the run; empty if none
+  /// the operation that failed with EIO and ended the run; empty if no operation did
+  std::string ended_by;
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
-  /// Cuts at which the medium's content is most informative: after a failure, after a later
+  /// Cuts at which the medium's contents are most informative: after a failure, after a later
   /// successful sync, and before and after the unmount.
   std::vector<std::uint64_t> informative;
 };
@@ -107,7 +108,7 @@ struct RecordedRun {
   std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
-  /// Cuts at which the file system had nothing pending, and the counts of the file system at each.
+  /// Cuts at which the file system had nothing pending, with its counts at each.
   std::map<std::uint64_t, adapters::Counters> settled;
   std::optional<std::string> failure;  ///< a promise that was broken before any cut
   std::size_t executed = 0;            ///< number of operations executed by all users
@@ -116,14 +117,14 @@ struct RecordedRun {
   std::vector<KeptSnapshot> snapshots;
   bool shared_names = false;
 
-  /// Returns the executed part of the list for the oracle; nullopt for a shared history.
+  /// Returns the executed part of the list, for the oracle; nullopt for a shared history.
   std::optional<std::span<const workload::Operation>> judged(
       std::span<const workload::Operation> operations) const {
     if (shared_names) return std::nullopt;
     return operations.first(executed);
   }
-  /// Returns the counts of the file system at the cut of `state`, if nothing was pending at this
-  /// cut and the state lacks no write.
+  /// Returns the file system's counts at the cut of `state`, if nothing was pending at this cut and
+  /// the state lacks no write.
   std::optional<adapters::Counters> settled_at(const states::CrashState& state) const {
     const auto found = settled.find(state.event);
     if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
@@ -135,7 +136,7 @@ struct RecordedRun {
   }
 };
 
-/// Returns the schedule of a run of these operations.
+/// Returns the schedule for a run of these operations.
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options);
 

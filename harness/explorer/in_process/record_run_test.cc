@@ -29,7 +29,7 @@ class RecordedRuns : public testing::Test {
   std::vector<workload::Operation> parsed(const char* text) {
     return *workload::parse_operations(text, "test");
   }
-  /// Returns requests in the order of their completion.
+  /// Returns requests in completion order.
   std::vector<model::RequestId> completed() {
     const auto run = states::RunHistory::load(recording_);
     EXPECT_TRUE(run);

@@ -6,7 +6,7 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kContentsMost = 100'000;  // sectors; bounds the memory
+constexpr std::size_t kContentsMost = 100'000;  // number of sectors; bounds the memory
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 #pragma once
-// The outcomes of the steps of fsck on one disk: the first check, the repair, and the check after
-// it.
+// The outcomes of the fsck steps on one disk: the first check, the repair, and the check after it.
 
 #include <cstdint>
 #include <span>
@@ -13,8 +12,8 @@
 
 namespace headcrash::in_process {
 
-/// These steps depend only on the content of the disk and on its file system's checker, so all runs
-/// on the disk share this object. It belongs to the thread of the disk.
+/// These steps depend only on the disk's contents and on its file system's checker, so all runs on
+/// the disk share this object. It belongs to the disk's thread.
 class RememberedChecks {
  public:
   /// A sector that a repair has written.
@@ -30,17 +29,17 @@ class RememberedChecks {
 
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
-  RememberedStep<std::monostate> second;  ///< only of checks without findings
+  RememberedStep<std::monostate> second;  ///< only for checks without findings
 
-  /// Keeps what the repair has just written. The disk must not have been changed before the repair
-  /// since it showed the state.
+  /// Keeps what the repair has just written. Between showing the state and the repair, the disk
+  /// must not have been changed.
   void keep_repair();
   /// Writes what an equal repair has written.
   void repeat(const std::vector<Write>& writes);
 
  private:
   StateDisk* disk_;
-  /// By digest: repairs of similar states write equal sectors.
+  /// Keyed by digest, because repairs of similar states write equal sectors.
   std::unordered_map<std::uint64_t, std::vector<std::byte>> contents_;
 };
 

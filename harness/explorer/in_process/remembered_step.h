@@ -19,8 +19,8 @@
 
 namespace headcrash::in_process {
 
-/// The sectors of a disk that a step has read. Reads of the disk other than through
-/// StateDisk::read(), content() and digests() are not noticed, and are not permitted.
+/// The sectors of a disk that a step has read. Reads other than through StateDisk::read(),
+/// content() and digests() are not noticed, and are not permitted.
 class StepReads {
  public:
   explicit StepReads(StateDisk& disk);
@@ -28,8 +28,8 @@ class StepReads {
   StepReads(const StepReads&) = delete;
   StepReads& operator=(const StepReads&) = delete;
 
-  /// Returns a number that is equal whenever all these sectors have equal contents and `also` is
-  /// equal.
+  /// Returns a number that is the same whenever all these sectors have the same contents and `also`
+  /// is the same.
   std::uint64_t key(std::uint64_t also) const;
   void begin();
   /// Returns true if the step has read sectors that it had not read before begin().
@@ -40,24 +40,24 @@ class StepReads {
   model::ReadSectors read_;
 };
 
-/// One step of a check. `Outcome` must not depend on anything but the disk's content, the number
-/// that is passed to find(), and constants.
+/// One step of a check. `Outcome` must not depend on anything except the disk's contents, the
+/// number passed to find(), and constants.
 template <typename Outcome>
 class RememberedStep {
  public:
   /// `disk` must outlive this object.
   explicit RememberedStep(StateDisk& disk) : reads_(disk) {}
 
-  /// Returns the outcome for the current content of the disk, or null if it is not known. The
-  /// pointer is valid until the next call of run() or keep(). `also` is a further number on which
-  /// the outcome depends.
+  /// Returns the outcome for the disk's current contents, or null if it is not known. The pointer
+  /// is valid until the next call of run() or keep(). `also` is a further number on which the
+  /// outcome depends.
   const Outcome* find(std::uint64_t also = 0) {
     key_ = reads_.key(also);
     const auto known = outcomes_.find(key_);
     return known == outcomes_.end() ? nullptr : &known->second;
   }
 
-  /// Runs the step and notes the sectors that it reads. Call it after find().
+  /// Runs the step and notes the sectors that it reads. Must be called after find().
   template <typename Step>
   auto run(Step step) {
     reads_.begin();
@@ -67,7 +67,7 @@ class RememberedStep {
     return outcome;
   }
 
-  /// Keeps the outcome of run() for the content that the disk had at the last find(), unless the
+  /// Keeps the outcome of run() for the contents that the disk had at the last find(), unless the
   /// step has read new sectors. The reference is valid until the next call.
   const Outcome& keep(Outcome outcome) {
     if (has_grown_) return last_.emplace(std::move(outcome));

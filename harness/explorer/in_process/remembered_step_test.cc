@@ -136,7 +136,7 @@ TEST_P(Remembering, ChangesNoVerdict) {
     EXPECT_EQ(result->verified, result->checked);
     remembered += result->remembered;
   }
-  // Each state of a log has another end, and its checker reads all of it.
+  // Each state of a log has a different end, and its checker reads all of it.
   EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
 }
 

@@ -12,7 +12,7 @@ namespace headcrash::in_process {
 /// Must be called from a fiber. Returns all names below the root, sorted.
 VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs);
 
-/// Same, for an image without pending changes.
+/// Like the above, for an image without pending changes.
 Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSystemType& type,
                                                         const model::SectorStore& store);
 

@@ -72,7 +72,7 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
 }
 
 /// A flush may begin a segment of LFS and then find nothing to write, because another user has
-/// written it. The unmount must write the new states of the segments nevertheless.
+/// written it. The unmount must nevertheless write the new states of the segments.
 TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);

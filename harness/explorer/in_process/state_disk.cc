@@ -32,7 +32,7 @@ StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
   digests_ = base_digests_;
 }
 
-/// Returns the position of a driver address, and checks that the range is on the device.
+/// Returns the position for a driver address, and checks that the range is on the device.
 Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t count) const {
   const std::size_t device = os::device_of(address);
   const std::uint64_t sector = address & os::kSectorMask;

@@ -37,10 +37,10 @@ class StateDisk final : public model::SectorStore {
   /// the second device; 0 if absent.
   explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
 
-  /// Returns the number of sectors of the first device. Reads and writes use the driver's
-  /// addresses. All other functions count the sectors of both devices together.
+  /// Returns the first device's number of sectors. Reads and writes use the driver's addresses. All
+  /// other functions count the sectors of both devices together.
   std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
-  /// Returns the number of sectors of both devices.
+  /// Returns the number of sectors on both devices.
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
   /// Converts a driver address to a sector number that counts both devices together.
@@ -52,33 +52,33 @@ class StateDisk final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   void show_base();
-  /// Prepares to show states of this run by reading the content of its writes. Fails if the
+  /// Prepares to show states of this run by reading the contents of its writes. Fails if the
   /// recording cannot be read.
   Result<void> begin_run(std::shared_ptr<const states::RunHistory> run);
   /// Shows a state of the run. The base of the state must be `writes`, not `physical` or `member`.
   void show(const states::CrashState& state);
 
   std::span<const std::byte> bytes() const { return current_; }
-  /// Returns `bytes` bytes from the start of a sector on, without a copy.
+  /// Returns `bytes` bytes, beginning at the start of a sector, without a copy.
   std::span<const std::byte> content(std::uint64_t sector, std::size_t bytes) const;
-  /// Returns the digest of each current sector. Equal digests mean equal bytes, across all runs.
-  /// The digest 0 means zeroes.
+  /// Returns the digest of each current sector. Sectors with equal digests have equal bytes, across
+  /// all runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
-  /// Reports changes of the content to `step` until unwatch(), for remembered_step.h.
+  /// Reports changes of contents to `step` until unwatch(), for remembered_step.h.
   void watch(model::ReadSectors& step) { watched_.push_back(&step); }
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
   /// Adds the sectors that read(), content() and digests() return to `step`, until end_step().
   void begin_step(model::ReadSectors& step) { step_ = &step; }
   void end_step() { step_ = nullptr; }
 
-  /// Returns the sectors that the user of the disk has written since the last show().
+  /// Returns the sectors that the disk's user has written since the last show().
   std::span<const std::uint32_t> changed_sectors() const { return changed_; }
   /// Writes a sector whose digest is known.
   void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
   /// Returns the number, among all sectors written by the run, of the written sector that is
-  /// currently at `sector`. Equal numbers mean equal content. Returns nullopt if the run did not
-  /// write the current content.
+  /// currently at `sector`. Sectors with equal numbers have equal contents. Returns nullopt if the
+  /// run did not write the current contents.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
     const std::uint32_t source = source_[sector];
     if (source == kBase || source == kChanged) return {};
@@ -105,14 +105,17 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::uint32_t> source_;                  ///< by sector
   std::vector<std::uint32_t> changed_;                 ///< sectors whose source is kChanged
   std::vector<model::ReadSectors*> watched_;
-  model::ReadSectors* step_ = nullptr;  ///< whose reads are noted; null if none
+  /// the step whose reads are noted; null if there is no step
+  model::ReadSectors* step_ = nullptr;
   std::shared_ptr<const states::RunHistory> run_;
   std::vector<std::byte> payloads_;
-  std::vector<std::uint64_t> payload_digests_;  ///< by sector of the payloads
-  std::vector<std::size_t> payload_at_;         ///< by write: the first sector of its payload
-  std::vector<std::uint32_t> touched_;          ///< sectors that any write of the run covers
-  std::vector<std::uint32_t> wanted_;  ///< by sector; kBase except while a state is assembled
-  std::vector<std::uint8_t> fates_;    ///< by unflushed write
+  std::vector<std::uint64_t> payload_digests_;  ///< indexed by sector of the payloads
+  /// indexed by write: the first sector of its payload
+  std::vector<std::size_t> payload_at_;
+  std::vector<std::uint32_t> touched_;  ///< sectors that any write of the run covers
+  /// indexed by sector; kBase except while a state is assembled
+  std::vector<std::uint32_t> wanted_;
+  std::vector<std::uint8_t> fates_;  ///< indexed by unflushed write
 };
 
 }  // namespace headcrash::in_process

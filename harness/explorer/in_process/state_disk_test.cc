@@ -1,4 +1,4 @@
-// Compares the states of the flat image with those of the recording.
+// Tests the states of the flat image against those of the recording.
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// Limit for the search of an entry near its previous position.
+// How far the search for an entry goes from its previous position.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

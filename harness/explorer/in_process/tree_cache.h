@@ -38,7 +38,7 @@ class TreeCache {
  private:
   /// The sectors from which a result was read.
   struct Sources {
-    std::uint64_t place = 0;  ///< place of the inode
+    std::uint64_t place = 0;  ///< the inode's place
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };

@@ -57,8 +57,8 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails in the same way. If the check of the original found no damage
-  /// before the mount, the check must find none now. Otherwise it is a different, milder failure.
+  /// Returns true if the state fails in the same way. If the original check found no damage before
+  /// the mount, the check must find none now; otherwise it is a different, milder failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -80,7 +80,7 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                    // in the recording of the original failure
+  Failing here_;                    // in the original failure's recording
   std::optional<Failing> smaller_;  // the shortest failing workload that was found
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;

@@ -26,32 +26,32 @@ using Recorder = std::function<Result<RecordedWorkload>(
     const std::filesystem::path& recording)>;
 
 /// Returns a recorder that starts with the formatted disk on which the recording of `workload` is
-/// based. The recorder is empty if the recording has no base (a trial of a campaign). `options` are
+/// based. The recorder is empty if the recording has no base (a campaign's trial). `options` are
 /// the disk options of `workload`, so that the same delays recur. `filesystem` must outlive the
 /// recorder. Fails if a recording cannot be read.
 Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
                                const RecordedWorkload& workload, const DiskOptions& options);
 
 struct ReportOptions {
-  Recorder record;                   ///< empty to minimise only the state, not the workload
+  Recorder record;                   ///< empty to minimise only the state and not the workload
   std::filesystem::path recordings;  ///< existing folder for the recording of a smaller workload
   std::string replay;  ///< "headcrash replay 17 --db x.db", to which --state NAME is appended
   std::chrono::seconds limit{90};  ///< total time limit
-  /// Maximum number of checks for minimising one state; 0 to report it unchanged.
+  /// Maximum number of checks when one state is minimised; 0 to report it unchanged.
   std::size_t state_checks = 150;
   std::size_t workload_checks = 60;  ///< number of workloads to record
-  /// Maximum number of states for each workload, of the strategy that found the failure.
+  /// Maximum number of states for each workload, from the strategy that found the failure.
   std::size_t states_per_workload = 40;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
 struct FailureReport {
   bool confirmed = false;
-  /// Difference between the two checks, if the failure was not confirmed.
+  /// How the two checks differ, if the failure was not confirmed.
   std::string disagreement;
   std::string tier;        ///< the strongest tier whose promise was broken
   std::string operations;  ///< the smallest failing list that was found, one operation per line
-  std::string minimised_state;  ///< minimised state in the recording of the original failure
+  std::string minimised_state;  ///< the minimised state in the original failure's recording
   std::string account;          ///< text of failure_text.h
   std::string replay;           ///< the command that reproduces minimised_state
   double minimise_ms = 0;       ///< time spent on minimising, excluding file I/O
@@ -60,7 +60,7 @@ struct FailureReport {
   std::string recording_state;
 };
 
-/// Reports a failure. `workload` is the explored workload, even if the failing state is of a
+/// Reports a failure. `workload` is the explored workload, even if the failing state is one of a
 /// recovery. Fails if a recording can no longer be read.
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,

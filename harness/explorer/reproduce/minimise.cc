@@ -23,8 +23,8 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
   return missing;
 }
 
-/// Returns the state that lacks `missing` writes. The length of a state's name is limited, so the
-/// name lists either the lost writes or the kept writes, whichever list is shorter.
+/// Returns the state that lacks the writes `missing`. The length of a state's name is limited, so
+/// the name lists either the lost writes or the kept ones, whichever list is shorter.
 states::CrashState with_missing(const states::CrashState& like,
                                 std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {

@@ -29,7 +29,7 @@ namespace headcrash::explorer {
 /// The kind of a failure. A smaller failure must have the same kind.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
-  /// The strongest tier among the findings of that verdict; nullopt without findings.
+  /// The strongest tier among the findings with that verdict; nullopt if there are no findings.
   std::optional<oracle::Tier> tier;
   bool operator==(const FailureKind&) const = default;
 };
@@ -53,10 +53,10 @@ struct MinimisedState {
   /// Number of lost or torn writes before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// True if no further write can be restored; false if a limit was reached first.
+  /// True if no further write can be restored; false if a limit was reached before that.
   bool minimal = false;
 };
-/// Searches for a state of the same recording with fewer lost or torn writes that still fails.
+/// Searches for a state in the same recording that has fewer lost or torn writes and still fails.
 /// `unflushed` lists, in ascending order, the requests that no completed flush covers at the cut
 /// (RunHistory::unflushed_at). A state whose base is not `writes` is returned unchanged.
 MinimisedState minimise_state(const states::CrashState& failing,

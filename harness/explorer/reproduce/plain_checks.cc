@@ -19,7 +19,7 @@ using oracle::Expectation;
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The checksums of all contents that a block may have: zeroes, and stamps with zeroes after the
+/// The checksums of everything that a block may contain: zeroes, and stamps with zeroes after the
 /// end of the write.
 class PermittedChecksums {
  public:
@@ -74,7 +74,7 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 }
 
 constexpr std::uint64_t kLargestFileBytes =
-    std::numeric_limits<std::int64_t>::max();  // also the largest number of a shell
+    std::numeric_limits<std::int64_t>::max();  // also the largest number in a shell
 
 /// Returns true if the file may end before the block, because another finding concerns its size.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,

@@ -12,12 +12,12 @@
 
 namespace headcrash::explorer {
 
-/// The content of the blocks that the workload writes: stamps (workload/stamp.h), or the version
+/// The contents of the blocks that the workload writes: stamps (workload/stamp.h), or the version
 /// number in every byte, as in workload.sh.
 enum class Content : std::uint8_t { stamps, version_bytes };
 
-/// Returns a call of a function of look.sh for each finding. For findings that no standard tool can
-/// check, returns a call of look_yourself.
+/// For each finding, returns a call of a function in look.sh. If no standard tool can check the
+/// finding, returns a call of look_yourself.
 std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findings,
                                       std::span<const workload::Operation> operations,
                                       Content content);

@@ -117,7 +117,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "free space or choose another folder");
-  // Writes the whole disk, because the recipient also needs the previous content of a used disk.
+  // Writes the whole disk, because the recipient also needs a used disk's previous contents.
   constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {

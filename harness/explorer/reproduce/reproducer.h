@@ -25,7 +25,7 @@ enum class ImageFormat : std::uint8_t { raw, qcow2 };
 
 struct ReproducerOf {
   const adapters::LinuxAdapter* filesystem = nullptr;
-  std::string state;  ///< name of the state
+  std::string state;  ///< the state's name
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::vector<workload::Operation> operations;
@@ -41,7 +41,7 @@ struct ReproducerOf {
 struct Reproducer {
   std::filesystem::path image, script, account;
   std::filesystem::path workload;  ///< empty if the script could not be written
-  std::string no_workload;         ///< the reason if `workload` is empty
+  std::string no_workload;         ///< the reason why `workload` is empty
   std::uint64_t image_bytes = 0;   ///< allocated on the host
 };
 

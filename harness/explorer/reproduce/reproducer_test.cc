@@ -165,7 +165,7 @@ class ReproducerTest : public testing::Test {
             .operations = operations("create f\nwrite f 0 1300 1 1\nfsync f\n"),
             .account = "An account\n\nof \"$(reboot)\" and 'quotes'\n"};
   }
-  /// Returns a disk whose only content is `text` in sector 8.
+  /// Returns a disk that contains only `text`, in sector 8.
   states::StateImage image(const std::string& text) {
     std::vector<std::byte> sector(512);
     std::memcpy(sector.data(), text.data(), text.size());

@@ -13,7 +13,7 @@
 namespace headcrash::explorer {
 namespace {
 
-/// Quotes a word of a command. {device} becomes the first argument of the function.
+/// Quotes one word of a command. {device} becomes the function's first argument.
 std::string script_word(const std::string& word) {
   std::string text = base::shell_quoted(word);
   for (std::size_t at = 0; (at = text.find(kDevicePlace, at)) != std::string::npos;)

@@ -1,5 +1,5 @@
 #pragma once
-// The common parts of a failure's scripts (reproducer.h, workload_script.h). Each script begins
+// The parts that a failure's scripts share (reproducer.h, workload_script.h). Each script begins
 // with shell variables and functions that describe the failure.
 
 #include <string>
@@ -25,7 +25,8 @@ std::string in_words(const adapters::GuestCommand& command);
 
 std::string as_comment(const std::string& text);
 
-/// Returns the beginning of a script: title, file system, and the commands for recovery and check.
+/// Returns the beginning of a script: title, file system, and the commands for recovery and
+/// checking.
 std::string script_head(const ReproducerOf& of);
 
 std::string checks_function(const std::vector<std::string>& lines);

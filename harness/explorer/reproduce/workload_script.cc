@@ -29,7 +29,7 @@ std::string subject_of(std::size_t number, const Operation& operation) {
   return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
 }
 
-/// Maps the "%NAME" of each open file to a file descriptor of the shell.
+/// Maps the "%NAME" of each open file to one of the shell's file descriptors.
 class Descriptors {
  public:
   std::optional<unsigned> open(const std::string& name) {
@@ -277,7 +277,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
 }
 
 /// Returns the number of sectors that survive in a torn write, negative if counted from its end.
-/// The script tries this on each write.
+/// The script tries this for each write.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
   std::string counts = "1";

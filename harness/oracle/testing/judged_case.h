@@ -1,5 +1,5 @@
 #pragma once
-// For tests of the oracle: lists of operations, and trees to judge against them.
+// For oracle tests: lists of operations, and trees to judge against them.
 
 #include <gtest/gtest.h>
 

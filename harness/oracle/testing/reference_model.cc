@@ -468,7 +468,7 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
   return std::max(size, at_least);
 }
 
-/// Returns the content of a block after all operations before `end`. A clone copies this content.
+/// Returns a block's contents after all operations before `end`. A clone copies these contents.
 std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block,
                                                     std::size_t end) const {
   std::vector<std::size_t> changes;
@@ -497,7 +497,7 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Computes the content backwards, from the last operation to the first. If an operation in flight
+/// Computes the contents backwards, from the last operation to the first. If an operation in flight
 /// may or may not have moved the block, earlier operations refer to another position.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {

@@ -55,7 +55,7 @@ class ReferenceModel {
   };
   std::vector<Pinned> pinned_names(const Cut& cut) const;
   bool data_is_pinned(FileId file, const Cut& cut) const;
-  /// Returns true if extended attributes, mode and owner of the file cannot have changed since they
+  /// Returns true if the file's extended attributes, mode and owner cannot have changed since they
   /// became persistent.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
   /// Returns the number of bytes that fallocate allocated persistently and that cannot have been
@@ -92,7 +92,7 @@ class ReferenceModel {
     std::size_t operation;
     Change change;
     std::optional<FileId> emptied;
-    /// Waits for the preceding step of the same operation to be persistent.
+    /// This step waits until the preceding step of the same operation is persistent.
     bool after_last = false;
   };
   std::vector<NameStep> name_steps(std::size_t reached) const;
@@ -104,7 +104,7 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// Returns true if a persistence point that the cut knows, after the creation of the file,
+  /// Returns true if a persistence point that the cut knows of, after the file's creation,
   /// satisfies `fits`.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;

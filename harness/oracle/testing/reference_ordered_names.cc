@@ -30,7 +30,7 @@ std::vector<ReferenceModel::NameStep> ReferenceModel::name_steps(std::size_t rea
       add(one, true);
       add({third, std::nullopt}, true);
     } else {
-      // The last change of a rename adds its new name.
+      // A rename's last change adds its new name.
       for (std::size_t i = each.changes.size(); i-- > 0;)
         add(each.changes[i], i + 1 < each.changes.size());
     }

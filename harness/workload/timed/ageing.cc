@@ -37,7 +37,7 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
-constexpr std::size_t kShareRead = 8;            // one file in this number
+constexpr std::size_t kShareRead = 8;            // one file in this many
 constexpr std::uint32_t kFirstProbe = 1U << 25;  // larger than all numbers of the user's files
 
 struct Ages {
@@ -81,7 +81,7 @@ std::string probe_folder(const User& user) {
   return fmt::format("u{}/probe", user.number);
 }
 
-/// Returns the new files written at an age.
+/// Returns the new files written at this age.
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;

@@ -122,8 +122,7 @@ class Compiler {
     return work_.remove(intermediate(i, passes() - 1).path);
   }
 
-  /// Runs a program: starts it, reads the inputs, uses its share of CPU time, and writes the
-  /// outputs.
+  /// Runs a program: starts it, reads the inputs, uses its CPU time, and writes the outputs.
   PhaseResult run(const std::vector<TimedFile>& inputs, const std::vector<TimedFile>& outputs) {
     constexpr std::uint64_t kProgramsOfACompilation = 5;
     work_.start_program();

@@ -1,4 +1,4 @@
-// Writes a burst to one file, then measures the time of fsync.
+// Writes a burst to one file, then measures how long fsync takes.
 //
 // Source: Chen 1996, section 6. Figure 4 (efficiency): a few megabytes are written to a single
 // file, and the time of fsync is measured, with no other sync in the system. Figure 5 (draining) is

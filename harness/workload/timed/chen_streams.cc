@@ -3,9 +3,9 @@
 // Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB
 // file is read while another of 120 MB is written, both sequentially in units of 1 MB; the total
 // throughput is measured. Rule 3 and figure 3: a 120 MB file is read at disk speed while a 60 MB
-// file is rewritten repeatedly at 10 MB/s, so that data live for 6 seconds. Our choices: a megabyte
-// of 2^20 bytes; the data read is not cached; the writer of rule 3 stops when the reader reaches
-// its end, and opens its file once.
+// file is rewritten repeatedly at 10 MB/s, so that data lives for 6 seconds. Our choices: a
+// megabyte is 2^20 bytes; the data read is not cached; the writer in rule 3 stops when the reader
+// reaches its end, and opens its file once.
 //
 // Each rewriting pass writes different content. The phase may end in the middle of a pass, so
 // verification expects new content up to some unit and old content after it.
@@ -90,7 +90,7 @@ PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   });
 }
 
-/// Verifies that the file has the content of one pass up to some unit, and that of the previous
+/// Verifies that the file has the contents of one pass up to some unit, and those of the previous
 /// pass after it.
 PhaseResult verify_rewritten(User& user) {
   FileWork work(user, kMib);

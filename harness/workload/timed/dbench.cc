@@ -2,10 +2,10 @@
 //
 // Source: Tridgell's dbench 1.x as used by Soares, Krieger and Da Silva, section IV-E and table II:
 // 1 to 32 clients start together, and each creates a private directory and executes all operations
-// of the load. The metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, and from
+// in the load. The metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, and from
 // version 4 it is an fsync; `fsync` selects this. Our choices: the load is generated
-// (dbench_load.h); a query of an open file looks up its name, and a query of a missing name does so
-// too; clients are threads instead of processes; data read is verified.
+// (dbench_load.h); a query looks up its name, whether the file is open or missing;
+// clients are threads instead of processes; data read is verified.
 #include <fmt/format.h>
 
 #include <memory>

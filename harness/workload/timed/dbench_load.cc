@@ -10,7 +10,8 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the longest transfer of such clients
+/// the maximum size of a transfer by such clients
+constexpr std::uint32_t kLargePiece = 65'536 - 65;
 
 /// Spreads a total evenly over a number of steps.
 class Quota {

@@ -20,9 +20,9 @@
 namespace headcrash::timed {
 
 enum class DbenchKind : std::uint8_t {
-  create,   ///< NTCreateX of a new file
-  open,     ///< NTCreateX of an existing file
-  missing,  ///< NTCreateX of a missing file
+  create,   ///< NTCreateX for a new file
+  open,     ///< NTCreateX for an existing file
+  missing,  ///< NTCreateX for a missing file
   close,
   read,
   write,

@@ -16,7 +16,7 @@
 
 namespace headcrash::timed {
 
-/// Selects which steps of a script run as separate programs. By default, one program does
+/// Selects which steps in a script run as separate programs. By default, one program does
 /// everything.
 struct Programs {
   bool each_folder = false;
@@ -34,7 +34,7 @@ class FileTree {
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
-  /// Returns file `number` of the tree at `root` with the content of `owner`.
+  /// Returns file `number` of the tree at `root`, with the contents that `owner` determines.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
   PhaseResult make_folders(FileWork& work, const std::string& root,

@@ -1,10 +1,10 @@
 #pragma once
-// File operations of the users of timed workloads. Each call is counted and its result is checked.
-// After another user has failed, calls fail, too.
+// File operations for the users of timed workloads. Each call is counted and its result is checked.
+// After another user has failed, calls also fail.
 //
-// The bytes of a file follow from its number, its version and the offset
-// (harness/workload/stamp.h), at any offset and length. Every read can thus be verified. The
-// version is derived from the seed, so a file of another run is detected as wrong data.
+// A file's bytes follow from its number, its version and the offset (harness/workload/stamp.h), at
+// any offset and length. Every read can thus be verified. The version is derived from the seed, so
+// a file from another run is detected as wrong data.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +55,7 @@ class FileWork {
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                       std::uint64_t bytes);
 
-  /// Consumes CPU time, for example that of a compiler.
+  /// Consumes CPU time, as a compiler would.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
   /// Starts a program for one command of a script.

@@ -1,5 +1,5 @@
 // Simulates an NFS server under the SFS 1.1 load. Requests arrive at a given rate, and each is
-// answered when its changes are on the disk.
+// answered once its changes are on the disk.
 //
 // Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is that of nhfsstone:
 // lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and
@@ -8,16 +8,16 @@
 // at 600 operations per second in their section 6.4. The benchmark itself is licensed and not
 // included.
 //
-// A user is one of the server's threads (nfsd). Requests arrive at the rate regardless of earlier
-// ones and are dealt out in turn. The response time of a request counts from its arrival and
+// A user is one of the server's threads (nfsd). Requests arrive at the given rate regardless of
+// earlier ones and are dealt out in turn. A request's response time counts from its arrival and
 // includes the wait for the thread. Requests during the warm-up are executed but not counted.
 //
 // Our choices: the time between two arrivals is uniform from zero to twice its mean; each thread
-// has separate files of equal size, of which a fifth is used; a directory has 30; one name in ten
-// is a symbolic link; reads and writes have 8 KiB, the maximum of NFS version 2; seven of ten
-// writes append, up to twice the initial size of a file, after which they overwrite; created files
-// are empty, and the oldest is removed. A write is answered after fsync of its file, and a change
-// of names after fsync of the directory, too. There is no write gathering.
+// has separate files of equal size, a fifth of which is used; a directory has 30; one name in ten
+// is a symbolic link; reads and writes are 8 KiB, the maximum in NFS version 2; seven of ten writes
+// append, up to twice a file's initial size, after which they overwrite; created files are empty,
+// and the oldest is removed. A write is answered after fsync of its file, and a change of names
+// also after fsync of the directory. There is no write gathering.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// The files and the requests of one thread. Equal seeds give equal requests.
+/// One thread's files and requests. Equal seeds give equal requests.
 class Thread {
  public:
   explicit Thread(const User& user)
@@ -54,9 +54,9 @@ class Thread {
   }
 
   struct Request {
-    std::int64_t arrives_ns = 0;  ///< arrival time after the start of the phase
+    std::int64_t arrives_ns = 0;  ///< arrival time relative to the start of the phase
     Kind kind = Kind::lookup;
-    TimedFile file;            ///< state of the file before the request
+    TimedFile file;            ///< the file's state before the request
     std::uint64_t offset = 0;  ///< read, write
     std::string folder;
     std::string link;

@@ -12,11 +12,11 @@
 
 namespace headcrash::timed::laddis_load {
 
-inline constexpr std::uint64_t kTransferBytes = 8 << 10;  ///< the maximum of NFS version 2
+inline constexpr std::uint64_t kTransferBytes = 8 << 10;  ///< the maximum in NFS version 2
 inline constexpr std::uint64_t kFilesPerFolder = 30;
 inline constexpr std::uint64_t kFilesPerLink = 10;
 inline constexpr std::uint64_t kUsedShare = 5;       ///< one file in five is used
-inline constexpr std::uint64_t kAppendPercent = 70;  ///< share of writes that append
+inline constexpr std::uint64_t kAppendPercent = 70;  ///< percentage of writes that append
 inline constexpr std::uint64_t kFileKib = 136, kKibPerOperation = 5 << 10;
 
 enum class Kind : std::uint8_t {

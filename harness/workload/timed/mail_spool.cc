@@ -1,4 +1,4 @@
-// Simulates the deliveries of a mail server. Each message is persistent before it is acknowledged.
+// Simulates a mail server's deliveries. Each message is persistent before it is acknowledged.
 //
 // Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is
 // written to a file in tmp and synced with fsync, and the file is moved into new, where the reader

@@ -223,7 +223,7 @@ PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   });
 }
 
-/// Overwrites a range with the same bytes. Verification stays simple, and no file system here
+/// Overwrites a range with the same bytes. This keeps verification simple, and no file system here
 /// compares contents.
 PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];

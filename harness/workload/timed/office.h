@@ -40,11 +40,11 @@ class OfficeWorker {
 
   /// Creates the number of files that the user keeps.
   PhaseResult move_in(FileWork* work);
-  /// Performs days `first` to `end` - 1. Days count from 0. Returns when the last of these days has
+  /// Performs days `first` to `end` - 1, counted from 0. Returns when the last of these days has
   /// ended.
   PhaseResult work_days(std::uint64_t first, std::uint64_t end, FileWork* work);
 
-  /// Returns the existing files in ascending order of their last change.
+  /// Returns the existing files, least recently modified first.
   std::vector<TimedFile> files() const;
   std::string home() const;
 

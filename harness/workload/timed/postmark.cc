@@ -1,10 +1,10 @@
-// Simulates the small files of a mail server by transactions on a pool of files.
+// Simulates a mail server's small files by transactions on a pool of files.
 //
 // Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings
 // of Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400
 // subdirectories, 100 000 transactions with equal biases. A pool of files of random lengths is
 // created. Each transaction reads one file to its end or appends to it, and creates or deletes
-// another. At the end the remaining files are deleted. Reads and writes have blocks of 512 bytes.
+// another. At the end the remaining files are deleted. Reads and writes use blocks of 512 bytes.
 //
 // Our choices: the draws are ours, not the program's (run the program in a guest for its own
 // sequence); file k is in subdirectory k modulo their number; an append keeps the file below the
@@ -26,7 +26,7 @@ struct PoolFile {
   std::uint64_t bytes = 0;
 };
 
-/// Repeats the random draws of PostMark without the file operations.
+/// Repeats PostMark's random draws without the file operations.
 class Pool {
  public:
   explicit Pool(const User& user)

@@ -36,7 +36,7 @@ struct RecoveryFiles {
             .bytes = file_bytes};
   }
 
-  /// Creates files `first` to `end` - 1. Each folder is created with its first file.
+  /// Creates files `first` to `end` - 1. Each folder is created together with its first file.
   PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {
@@ -97,8 +97,8 @@ TimedWorkload recovery() {
       .phases = recovery_phases};
 }
 
-/// The same workload, but the time from power-on to the mount is measured as the time of a boot,
-/// depending on the size of the disk.
+/// The same workload, but the time from power-on to mount is measured as the boot time, which
+/// depends on the disk size.
 TimedWorkload boot_after_cut() {
   return {.name = "boot-after-cut",
           .title =

@@ -1,15 +1,15 @@
 // Simulates concurrent software development: each user runs a script of commands in a separate home
 // directory.
 //
-// Source: Sdet of the SPEC SDM suite (057.sdet) as used by Ganger and Patt, OSDI 1994, section 5.4:
-// scripts of user commands for software development, drawn from a fixed mix, run concurrently. The
-// metric is scripts per hour against their number. The suite is licensed and not included. This
+// Source: Sdet from the SPEC SDM suite (057.sdet) as used by Ganger and Patt, OSDI 1994, section
+// 5.4: scripts of user commands for software development, drawn from a fixed mix, run concurrently.
+// The metric is scripts per hour against their number. The suite is licensed and not included. This
 // workload has the same kinds of commands (make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed,
 // ls, find) as sequences of file operations and CPU time.
 //
-// Our choices: the frequency of each command in a script (kMix), its operations, the home directory
+// Our choices: how often each command occurs in a script (kMix), its operations, the home directory
 // (40 files, 240 KB, 8 folders), and 4 ms of CPU for a command that computes. With `programs`, each
-// command is a program that a shell starts, and so is each of the three compilations of a make. All
+// command is a program that a shell starts, and so is each of the three compilations in a make. All
 // scripts hold the same commands in different orders. The order and the files follow from seed and
 // user, so that `verify` can repeat the draws and knows how often each file was edited.
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ struct Step {
   std::size_t file = 0, other = 0;
 };
 
-/// Returns the commands of one script in their order, each with its files.
+/// Returns one script's commands in order, each with its files.
 std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
   RandomSource random(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
@@ -194,7 +194,7 @@ class Developer {
     return {};
   }
 
-  /// Verifies the content of the oldest product, then removes it.
+  /// Verifies the oldest product's contents, then removes it.
   PhaseResult remove_oldest() {
     if (products_.empty()) return {};
     const TimedFile oldest = products_.front();
@@ -203,8 +203,7 @@ class Developer {
     return work_.remove(oldest.path);
   }
 
-  /// Edits a file like ed: writes the text to a separate file, and finally copies it over the
-  /// original.
+  /// Edits a file like ed: writes the text to a separate file, then copies it over the original.
   PhaseResult edit(std::size_t number) {
     TRY(work_.read(file(number)));
     const TimedFile buffer = scratch(".ed", file(number).bytes);

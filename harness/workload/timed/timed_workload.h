@@ -34,10 +34,10 @@ struct Parameter {
   std::int64_t exact = 0;   ///< value in the original workload
   std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
-  std::string_view meaning;  ///< one line, including the origin of the exact value
+  std::string_view meaning;  ///< one line, including where the exact value comes from
 };
 
-/// Values for all parameters of a workload.
+/// The values of all parameters of a workload.
 using Arguments = std::map<std::string, std::int64_t, std::less<>>;
 /// Returns the value of a parameter, which must exist. Values are never negative.
 std::uint64_t argument(const Arguments& arguments, std::string_view name);
@@ -57,7 +57,7 @@ struct Layout {
   std::uint64_t pieces = 0;  ///< number of runs of consecutive blocks
 };
 
-/// Counts of a user's work, as the application sees them.
+/// Counts of a user's work, as seen by the application.
 struct Tally {
   /// Number of the workload's units: files created, transactions, scripts.
   std::uint64_t operations = 0;
@@ -67,7 +67,7 @@ struct Tally {
   void add(const Tally& other);
 };
 
-/// The reason why a phase ended early: an error of the file system, or wrong data.
+/// Why a phase ended early: an error from the file system, or wrong data.
 struct PhaseError {
   std::string what;  ///< "tree0/d3/f17: block 4 holds zeros"
   int error = 0;     ///< errno; 0 for wrong data
@@ -79,8 +79,8 @@ struct User {
   Pace& pace;
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
-  std::uint64_t seed = 0;  ///< seed of the workload; the same for all users and phases
-  /// Set to true when another user has failed; this user then also stops.
+  std::uint64_t seed = 0;  ///< the workload's seed; the same for all users and phases
+  /// Set to true when another user has failed, so that this user also stops.
   const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };
@@ -89,8 +89,8 @@ struct Phase {
   std::string name;
   std::size_t users = 1;
   bool measured = true;
-  bool cold = false;  ///< call sync and drop clean caches before the phase
-  /// Start the next phase at once, even if data is still dirty. Consecutive measured phases always
+  bool cold = false;  ///< calls sync and drops clean caches before the phase
+  /// Starts the next phase at once, even if data is still dirty. Consecutive measured phases always
   /// do so.
   bool next_at_once = false;
   /// The power must be cut, and the file system recovered, before this phase. A driver that can cut
@@ -104,25 +104,25 @@ struct TimedWorkload {
   std::string_view name;       ///< "lfs-small-file"
   std::string_view title;      ///< one line
   std::string_view source;     ///< paper or program that defined the workload, and the section
-  std::string_view operation;  ///< unit of Tally::operations in the plural, for example "files"
+  std::string_view operation;  ///< unit of Tally::operations, in the plural, for example "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// After the cut, measure the boot until the file system is mounted as one step, and check the
-  /// file system later.
+  /// After the cut, measures the boot up to the mount as one step; the file system is checked
+  /// later.
   bool boots = false;
-  /// Returns the seconds that the users of a phase wait regardless of the file system. Null if
-  /// users do not wait.
+  /// Returns how many seconds a phase's users wait regardless of the file system. Null if users do
+  /// not wait.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 
-/// Returns all workloads in the order of the documentation.
+/// Returns all workloads in documentation order.
 std::span<const TimedWorkload> timed_workloads();
 
 /// Finds a workload by name. Errors suggest the nearest known name.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the arguments of the exact or scaled variant, overridden by the arguments in `replaced`.
-/// Errors name the parameter, and its limits or the nearest known name.
+/// Returns the arguments of the exact or scaled variant, overridden by those in `replaced`. Errors
+/// name the parameter, and its limits or the nearest known name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);
 

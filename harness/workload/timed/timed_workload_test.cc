@@ -18,7 +18,7 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t call_ns = 1000;  ///< time that each reading of the clock takes
+  std::int64_t call_ns = 1000;  ///< how long each reading of the clock takes
   std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
@@ -295,8 +295,8 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
 }
 
 /// Started programs: mkdir and cp for each folder, ls and grep for each file, and make. For each
-/// compiled file, a shell, cc and its five programs. Finally a shell, cc and ld. The compiler of
-/// Seventh Edition UNIX uses nine files per compilation.
+/// compiled file, a shell, cc and its five programs. Finally, a shell, cc and ld. The Seventh
+/// Edition UNIX compiler uses nine files per compilation.
 TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
@@ -382,8 +382,8 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
   EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
 }
 
-/// A measurement at some age must see the same files, whether there were earlier measurements or
-/// not.
+/// A measurement at some age must see the same files, whether or not there were earlier
+/// measurements.
 TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
                         {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
@@ -463,8 +463,8 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   EXPECT_NEAR(share(run.vfs.counts.lists, before.lists), 3, 1);
   EXPECT_NEAR(share(run.vfs.counts.creates, before.creates), 2, .7);
   EXPECT_NEAR(share(run.vfs.counts.unlinks, before.unlinks), 1, .5);
-  // A write needs one fsync, a create two (file and directory), a removal one (directory), and a
-  // change of attributes one.
+  // A write needs one fsync, a create two (file and directory), a removal one (directory), and an
+  // attribute change one.
   EXPECT_NEAR(share(run.vfs.counts.fsyncs, before.fsyncs), 15 + 2 * 2 + 1 + 1, 2);
   ASSERT_TRUE(run.phase(2));
 }
@@ -497,7 +497,8 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
 }
 
-/// Reader and writer alternate, so the writer is in the middle of a pass when the reader ends.
+/// The reader and the writer alternate, so the writer is in the middle of a pass when the reader
+/// ends.
 TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
   ASSERT_TRUE(run.phase(0));
@@ -521,7 +522,7 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // If a unit of the second pass is lost, the previous content shows, so that the content changes
+  // If a unit of the second pass is lost, the previous contents show, so that the contents change
   // three times within the file.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));

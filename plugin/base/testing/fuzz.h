@@ -57,8 +57,8 @@ inline constexpr std::size_t kPoolMax = 512;
 inline constexpr std::uint64_t kRunsBetweenClocks = 64;
 
 struct Options {
-  std::string name;                     ///< name of the target: letters, digits, '-'
-  std::vector<std::string> corpus;      ///< at least one input; each also runs unmodified
+  std::string name;                     ///< the target's name: letters, digits, '-'
+  std::vector<std::string> corpus;      ///< at least one input; each is also run unmodified
   std::vector<std::string> dictionary;  ///< keywords of the parser; may be empty
   std::size_t size_max = 64 * 1024;     ///< maximum size of an input
 };
@@ -68,8 +68,8 @@ struct Summary {
   std::uint64_t kinds = 0;  ///< number of distinct novelty values seen
 };
 
-/// Returns a hash of an error message that identifies the kind of error. Ignores digits and the
-/// text between the first and the last quotation mark.
+/// Returns a hash of an error message that identifies the kind of error. Ignores digits and
+/// everything between the first and the last quotation mark.
 inline std::uint64_t novelty(std::string_view message) {
   const std::size_t first = std::min(message.find_first_of("'\""), message.size());
   const std::size_t last = message.find_last_of("'\"");

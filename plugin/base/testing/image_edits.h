@@ -18,7 +18,7 @@ namespace headcrash::fuzz {
 inline constexpr std::size_t kImageEditBytes = 6;
 
 struct ImageEdit {
-  std::uint64_t at = 0;   ///< byte offset in the image; eight bytes from here are inside
+  std::uint64_t at = 0;   ///< byte offset in the image; at least eight bytes follow
   std::uint8_t what = 0;  ///< action; the fuzzer reduces it modulo its number of actions
   std::uint16_t operand = 0;
 
@@ -38,9 +38,9 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
-  /// An edit begins less than this many bytes after the start of its area.
+  /// An edit begins within this many bytes of the start of its area.
   std::uint32_t reach = 0;
-  std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
+  std::size_t most = 0;  ///< maximum number of edits; the rest are ignored
 };
 
 /// Returns the edits of `program` in order. Skips edits that extend past the end of the image.

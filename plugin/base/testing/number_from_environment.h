@@ -1,5 +1,5 @@
 #pragma once
-// Numbers in the environment that make tests run longer (HEADCRASH_FUZZ_SECONDS,
+// Numbers from environment variables that make tests run longer (HEADCRASH_FUZZ_SECONDS,
 // HEADCRASH_HISTORIES, ...). For tests only.
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline std::uint64_t number_from_environment(const char* name, std::uint64_t oth
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// Like number_from_environment(), for a number with decimals.
+/// Like number_from_environment(), but for a number with a decimal fraction.
 inline double decimal_from_environment(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtod(text, nullptr);

@@ -1,4 +1,4 @@
-// The public interface of an array (array.h): checks at creation, and sizes. ArrayController does
+// The public interface of an array (array.h): sizes, and checks at creation. ArrayController does
 // the work.
 #include "plugin/model/array/array.h"
 
@@ -12,7 +12,7 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kPrewriteSectorsMax =
-    1U << 17;  // 64 MiB: a member's area is read into memory at recovery
+    1U << 17;  // 64 MiB: recovery reads a member's area into memory
 constexpr std::uint64_t kBitmapSectorsMax = 1U << 15;      // 16 MiB, 128 million regions
 constexpr std::uint32_t kStripeUnitSectorsMax = 1U << 14;  // 8 MiB
 
@@ -110,7 +110,7 @@ std::uint64_t Array::member_sectors(const ArrayProfile& profile, std::uint64_t d
   const std::uint64_t stripes =
       (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
   std::uint64_t sectors = 0;
-  // The region map grows with the members; a few iterations converge.
+  // The region map's size depends on the members' size; a few iterations converge.
   for (std::uint64_t need = empty.data_first + stripes * empty.unit; need > sectors;) {
     sectors = need;
     need = RaidLayout::of(profile, sectors).data_first + stripes * empty.unit;

@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
-/// 200 ms, too).
+/// How long an array must go without writes before it marks its members clean (Linux md's
+/// safe_mode_delay is also 200 ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. References must outlive the array.
@@ -26,7 +26,7 @@ struct ArrayOptions {
   bool bytes = true;  ///< false: members store no bytes, and only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;
-  /// Seed of the order of the controller's concurrent work; 0: FIFO.
+  /// Seed that determines the order of the controller's concurrent work; 0 for FIFO.
   std::uint64_t schedule = 0;
 };
 
@@ -37,7 +37,7 @@ struct ArrayStatus {
   bool dirty = false;                  ///< parity may be inconsistent
   std::optional<std::string> refused;  ///< why requests are rejected (a dirty degraded start)
   std::string background;              ///< "", "rebuild", "resync", "scrub"
-  std::uint64_t background_done = 0, background_total = 0;  ///< progress in sectors of a member
+  std::uint64_t background_done = 0, background_total = 0;  ///< progress, in sectors of a member
   std::uint64_t mismatches = 0;  ///< inconsistent stripes found by the last scrub
 };
 
@@ -54,9 +54,9 @@ struct ArrayCounters {
 class Array final : public Device {
  public:
   /// Assembles an array: reads the members' superblocks, or writes superblocks to blank members,
-  /// and recovers like power_on(). Runs the simulation to do so (with bytes=false there are no
-  /// commands). Fails if the members differ in size or are too few, if the stripe unit is not a
-  /// multiple of the physical sector, if a member belongs to another array, or if a missing or
+  /// then recovers like power_on(). Runs the simulation to do so (with bytes=false there are no
+  /// commands). Fails if there are too few members or their sizes differ, if the stripe unit is not
+  /// a multiple of the physical sector, if a member belongs to another array, or if a missing or
   /// replaced member is not recorded as failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
@@ -72,24 +72,23 @@ class Array final : public Device {
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
-  /// Returns when the array became idle; nullopt while it has requests or background work. Ignores
-  /// internal work of the members, such as write-back.
+  /// Returns the time at which the array became idle; nullopt while it has requests or background
+  /// work. Ignores the members' internal work, such as write-back.
   std::optional<TimeNs> quiet_since() const override;
   Device& member(std::size_t index);
 
-  /// Operator commands. A command fails if the member does not exist, if the member's state does
-  /// not permit the command, if other background work is running, or if the array has not started
-  /// yet.
+  /// Operator commands. A command fails if the member does not exist, if its state does not permit
+  /// the command, if other background work is running, or if the array has not started yet.
   Result<void> fail_member(std::size_t index);
   Result<void> rebuild(std::size_t index);  ///< rebuilds onto the (replaced, blank) member
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);
   Result<void> accept_dirty_degraded();  ///< starts an array that refused a dirty degraded start
 
-  /// Convert between the data sectors of an array and the sectors of each member.
+  /// Convert between the array's data sectors and the sectors of each member.
   static std::uint64_t member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors);
   static std::uint64_t data_sectors(const ArrayProfile& profile, std::uint64_t member_sectors);
-  /// Returns the prewrite area of each member: first LBA and length.
+  /// Returns each member's prewrite area: first LBA and length.
   static std::pair<std::uint64_t, std::uint64_t> prewrite_range(const ArrayProfile& profile);
 
  private:

@@ -30,7 +30,7 @@
 namespace headcrash::model {
 namespace {
 
-// Sectors of each member, like md's resync window of 64 KiB.
+// Sectors per member, like md's resync window of 64 KiB.
 constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;
@@ -88,7 +88,7 @@ Result<void> ArrayController::scrub(bool repair_it) {
 // ---- rebuild
 
 /// Records the progress of a rebuild in the superblocks. The stripes below the recorded position
-/// must be on the medium first. Host writes in a volatile cache leave the array dirty, and the
+/// must already be on the medium. Host writes in a volatile cache leave the array dirty, and the
 /// recorded progress is then not trusted.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
@@ -271,8 +271,8 @@ std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member,
   return chunk.bytes.data() + at * kSectorBytes;
 }
 
-/// Reads a chunk of all members and repairs unreadable rows. Rows that cannot be reconstructed are
-/// marked unknown and stay unreadable.
+/// Reads a chunk from all members and repairs unreadable rows. Rows that cannot be reconstructed
+/// are marked unknown and stay unreadable.
 Task ArrayController::read_chunk(CheckedChunk& chunk) {
   const std::uint32_t sectors = chunk.stripes * layout.unit;
   chunk.unknown.assign(chunk.stripes, UnknownRows(layout.unit));
@@ -295,7 +295,7 @@ Task ArrayController::read_chunk(CheckedChunk& chunk) {
 }
 
 /// Checks the parity of these rows, all of which are known. Adds corrections to `repairs` unless it
-/// is null. Returns false if the parity was wrong.
+/// is null. Returns false if any parity was wrong.
 bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows,
                                  Batch* repairs) {
   const std::size_t offset = std::size_t{rows.first} * kSectorBytes;

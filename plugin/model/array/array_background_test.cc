@@ -1,4 +1,4 @@
-// Tests rebuild, resync and scrub during host requests. Neither reads nor parity may be based on
+// Tests rebuild, resync and scrub while host requests run. Neither reads nor parity may be based on
 // incomplete data.
 #include <gtest/gtest.h>
 
@@ -89,7 +89,8 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    r.b.run_for(5 * kMillisecondNs);  // long enough for the superblocks to also record the progress
+    /// long enough for the superblocks to record the progress as well
+    r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);
     r.b.array->power_on();
@@ -100,7 +101,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
 }
 
 /// Flushed data must also be on the new mirror. After a cut, the rebuild resumes, and the copies
-/// are compared without information about which copy is older.
+/// are then compared without knowing which one is older.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -125,7 +126,7 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   }
 }
 
-/// The superblock written at power-on must not contain the progress of the replaced drive.
+/// The superblock written at power-on must not contain the replaced drive's progress.
 TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -171,7 +172,7 @@ TEST(ArrayRebuild, ItsEndIsRecorded) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
-/// Cuts the power when `chunks` chunks of the rebuild are complete and recorded in the superblocks.
+/// Cuts the power when `chunks` chunks have been rebuilt and recorded in the superblocks.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
   while (r.b.array->status().background_done < chunks * chunk)
@@ -242,7 +243,7 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// A copy of the same member from an earlier rebuild records more stripes, with older data.
+/// A copy of the same member from an earlier rebuild records more stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;

@@ -201,7 +201,7 @@ void ArrayController::on_event(std::uint64_t tag) {
 
 // ---- power
 
-/// Members stop first. Then all pending work of the controller is discarded.
+/// Stop the members first, then discard all pending work of the controller.
 void ArrayController::power_cut() {
   if (!intake_.powered()) return;
   intake_.power_cut();
@@ -281,7 +281,7 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // A start reads the states of all members from the members.
+  // At a start, the states of all members are read from the members.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

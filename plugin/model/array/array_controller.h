@@ -106,7 +106,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::uint64_t alive_members(std::uint64_t stripe) const;  ///< bit mask
   std::uint64_t lost_roles(std::uint64_t stripe) const;
   bool any_lost() const { return lost_members_ > 0; }
-  bool broken() const;  ///< more members are lost than the level tolerates
+  bool broken() const;  ///< more members are lost than the RAID level tolerates
   std::string member_name(std::size_t index) const;
   void incident(const std::string& text);
 
@@ -158,8 +158,9 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   struct Segment {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    std::uint32_t lo = 0, hi = 0;  ///< data sectors of the stripe; all of them if stripes > 1
-    std::uint64_t offset = 0;      ///< offset of `lo` in the request, in sectors
+    /// range of data sectors in the stripe; the whole stripe if stripes > 1
+    std::uint32_t lo = 0, hi = 0;
+    std::uint64_t offset = 0;  ///< offset of `lo` in the request, in sectors
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);
@@ -196,7 +197,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// An update found in the members' logs; the map's key is its sequence number.
+  /// An update found in the members' logs; the map is keyed by sequence number.
   struct FoundUpdate {
     std::uint64_t seen = 0;   ///< mask of members that have a record
     std::uint64_t whole = 0;  ///< mask of members with an intact record
@@ -217,13 +218,13 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   void resume_background();
   Detached check_stripes(Background kind, bool repair_it);
   Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
-  /// A chunk of stripes, locked and in memory during a parity check.
+  /// A chunk of stripes that is locked and in memory during a parity check.
   struct CheckedChunk {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
     AlignedBuffer bytes;               ///< ordered by member
     AlignedBuffer right;               ///< the correct parity: one unit for each role
-    std::vector<UnknownRows> unknown;  ///< by stripe: rows that some member has lost for good
+    std::vector<UnknownRows> unknown;  ///< per stripe: rows that some member has lost for good
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
   Task read_chunk(CheckedChunk& chunk);
@@ -242,7 +243,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   MemberCommands commands_;
   const std::uint64_t seed_;
   bool volatile_ = false;    ///< at least one member has a volatile cache
-  std::uint32_t align_ = 1;  ///< largest physical sector of a member
+  std::uint32_t align_ = 1;  ///< the largest physical sector size of any member
 
   BufferPool buffers_;
   std::deque<HostRequest> requests_;
@@ -282,7 +283,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
-  std::uint64_t adopted_tail_ = 0;  ///< log tail read from the superblocks at power-on
+  std::uint64_t adopted_tail_ = 0;  ///< log tail that the superblocks had at power-on
   /// Superblocks must keep adopted_tail_ until the roll-forward is complete.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;

@@ -68,7 +68,7 @@ class ArrayHistory final : public Initiator {
   std::uint64_t rolled() const { return rolled_; }
   std::uint64_t cuts() const { return cuts_; }
   std::uint64_t rebuilds() const { return rebuilds_; }
-  /// Returns how many rebuilds resumed after a cut.
+  /// Returns the number of rebuilds that resumed after a cut.
   std::uint64_t resumed() const {
     return static_cast<std::uint64_t>(
         std::count_if(log().begin(), log().end(), [](const std::string& line) {
@@ -95,7 +95,7 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    // slow enough that cuts hit the rebuild
+    // slow enough that cuts happen during the rebuild
     if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }
@@ -240,7 +240,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // a time until far into the rebuild, or long enough for the array to be clean
+          // until far into the rebuild, or long enough for the array to become clean
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
@@ -297,8 +297,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Cuts the power. If members are lost at a cut, the array may refuse a dirty start, which has
-  /// its own test.
+  /// Cuts the power. If members are lost at a cut, the array may refuse a dirty start; another test
+  /// covers that.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();

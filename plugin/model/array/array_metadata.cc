@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kSlotsSectors = kSuperblockSectors * kSuperblockSlots;
 constexpr std::size_t kSlotBytes = std::size_t{kSuperblockSectors} * kSectorBytes;
 
-/// Derives the id of a new array from its parameters, so equal runs give equal bytes.
+/// Derives a new array's id from its parameters, so equal runs give equal bytes.
 std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidLayout& layout) {
   std::uint64_t id = 0;
   for (const std::uint64_t word :
@@ -33,8 +33,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Returns the first sequence number after a start. Each start uses a new range of numbers, because
-/// a member that was absent may still hold records with numbers unknown to the others.
+/// Returns the first sequence number to use after a start. Each start uses a new range of numbers,
+/// because a member that was absent may still hold records whose numbers are unknown to the others.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
@@ -49,8 +49,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
   return newest;
 }
 
-/// Returns the recorded rebuild progress of a member, or 0 if another drive has taken its place. A
-/// lost superblock records less progress, which is safe.
+/// Returns a member's recorded rebuild progress, or 0 if another drive has taken its place. If the
+/// newest superblock is lost, the recorded progress is lower, which is safe.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -59,7 +59,7 @@ std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock
   return std::min({own->rebuilt, newest.rebuilt, newest.stripes});
 }
 
-/// Returns the array id that most members agree on.
+/// Returns the array id on which most members agree.
 std::optional<std::uint64_t> common_array(const std::vector<std::optional<Superblock>>& found) {
   std::optional<std::uint64_t> common;
   std::ptrdiff_t votes = 0;
@@ -260,7 +260,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   co_await batch;
   if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
-  // A superblock slot made unreadable by the last cut must not hide the other slot.
+  // A superblock slot that the last cut made unreadable must not hide the other slot.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
     Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -298,7 +298,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      if (newest.settled == 0) continue;  // stopped during creation
+      if (newest.settled == 0) continue;  // creation was interrupted
       return Error{member_name(m), "is blank, but the other members record it as active",
                    "restore the member's store, or fail the member before replacing it"};
     }
@@ -389,7 +389,7 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-/// Recovers the array before it serves requests, and decides whether it may serve requests.
+/// Recovers the array before it serves requests, and decides whether it may serve any.
 Task ArrayController::recover() {
   if (broken()) {
     refuse("more members are lost than the array tolerates");
@@ -402,8 +402,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // Inconsistent parity in the rebuilt stripes would never be corrected, because a degraded array
-    // is not checked.
+    // Wrong parity in the rebuilt stripes would never be corrected, because a degraded array is not
+    // checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

@@ -76,9 +76,8 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// Reads the whole log area of a member and lists its unreadable sectors (torn by the last cut).
-/// These sectors must not be replaced by zeroes, because a record whose payload is zeroes would
-/// then look intact.
+/// Reads a member's whole log area and lists its unreadable sectors (torn by the last cut). They
+/// must not be replaced by zeroes, because a record whose payload is zeroes would then seem intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
@@ -130,15 +129,16 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update; it determines which members have a record of the update.
+/// Returns the first stripe of an update, which determines the members that have a record of the
+/// update.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
-/// Writes an update home on all members. A member whose record has become unreadable holds old
-/// bytes and counts as failed; the other members compensate for it.
+/// Writes an update to its home location on all members. A member whose record has become
+/// unreadable holds old bytes and counts as failed; the other members compensate for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);

@@ -1,4 +1,4 @@
-// The prewrite log of an array: reuse of its space, validity of records, and roll-forward.
+// Tests an array's prewrite log: reuse of its space, validity of records, and roll-forward.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // Each record takes 5 sectors with its header, so four records fit.
+  // Each record takes 5 sectors including its header, so four records fit.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {
@@ -50,7 +50,7 @@ TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
 }
 
 /// Two sectors of an old record at the front are free, and the next record does not fit at the end
-/// of the ring. The new record must not overlap records still in use.
+/// of the ring. The new record must not overlap records that are still in use.
 TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
@@ -88,7 +88,7 @@ std::uint64_t tail_on_members(const ArrayFixture& b) {
   return tail;
 }
 
-/// Every overwritten record is older than the tail on the members. Otherwise an older complete
+/// Every overwritten record must be older than the tail on the members. Otherwise an older complete
 /// record of the same stripe could be rolled forward over it.
 TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
@@ -129,8 +129,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// A member's log becomes unreadable at any time during a start. The member's home locations then
-/// hold old bytes.
+/// A member's log becomes unreadable at some point during a start, when the member's home locations
+/// still hold old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -161,7 +161,7 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
 }
 
 /// A member is missing at power-on, so superblocks are written before the roll-forward. The power
-/// is cut again at any time during this start.
+/// is cut again at some point during this start.
 TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
@@ -232,7 +232,7 @@ TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
   const auto before = counted(l.stripe_sectors() * 20, 1);
   ASSERT_EQ(b.write(0, before), Status::ok);
   b.run_for(50 * kMillisecondNs);
-  // A copy of a record, read or forged by a host, with a future sequence number.
+  // A copy of a record, read or forged by a host, that has a future sequence number.
   const std::uint32_t m = l.member_of(9, 0);
   const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
   ASSERT_TRUE(superblock.has_value());

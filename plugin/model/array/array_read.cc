@@ -74,7 +74,7 @@ Task ArrayController::read(HostRequest& host) {
   co_return co_await read_pieces(host);
 }
 
-/// Reads the data columns of the request. Not used for RAID-1, where every member has all data.
+/// Reads the request's data columns. Not used for RAID-1, where every member has all data.
 Task ArrayController::read_pieces(HostRequest& host) {
   const Request r = host.request;
   std::byte* const into = r.into.empty() ? nullptr : r.into.data();
@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the units of the request that are on `failed_members`. Reconstructs them if the member is
-/// lost; otherwise repairs the unreadable sectors.
+/// Reads the request's units that are on `failed_members`. Reconstructs them if the member is lost;
+/// otherwise repairs the unreadable sectors.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
@@ -147,7 +147,7 @@ Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint3
   join.arrive(status, {});
 }
 
-/// Reconstructs rows of a role from the other members. The caller holds the stripe's lock.
+/// Reconstructs a role's rows from the other members. The caller holds the stripe's lock.
 Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                                   std::byte* into) {
   const std::size_t column_bytes = std::size_t{rows.sectors()} * kSectorBytes;
@@ -195,7 +195,7 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows of an active member, some of which are unreadable, one physical sector at a time.
+/// Reads rows from an active member, some of which are unreadable, one physical sector at a time.
 /// Reconstructs and rewrites unreadable rows. Rows that cannot be reconstructed stay unreadable and
 /// are marked in `unknown`, unless it is null; the status is then medium_error, and the bytes of
 /// these rows are undefined. The caller holds the stripe's lock.

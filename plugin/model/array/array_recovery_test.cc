@@ -1,4 +1,4 @@
-// Tests the order of metadata writes, and their interpretation after a cut: superblocks, lost
+// Tests the order of metadata writes and their interpretation after a cut: superblocks, lost
 // members, locks. Region maps are tested in array_regions_test.cc, the log in
 // array_prewrite_test.cc. Each test detects a seeded defect that no earlier test had detected.
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
     std::vector<std::byte> changed(kSectorBytes);
     newest->encode(changed);
     std::copy_n(changed.begin(), 200,
-                torn.begin());  // the checksum at the end is still the old checksum
+                torn.begin());  // the checksum at the end is still the old one
     ASSERT_TRUE(b.stores[m]->write(at, torn));
   }
   const auto opened = b.open();
@@ -139,7 +139,7 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    b.run_for(50 * kMillisecondNs);  // home, superblocks written, not yet clean
+    b.run_for(50 * kMillisecondNs);  // written home, superblocks written, not yet clean
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
     b.drain();
@@ -222,13 +222,14 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);  // another column: only the parity matters
+    /// another column, so that only the parity matters
+    ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);
   }
 }
 
-/// A start reads the states of the members, so it would forget a member that failed during it.
+/// A start reads the members' states, so it would forget a member that failed while it ran.
 TEST(ArrayLoss, AMemberCannotBeFailedDuringTheStart) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kDriveSectors);
   ASSERT_TRUE(b.open());

@@ -1,9 +1,8 @@
-// The map of dirty regions (dirty_regions.h); every member has a copy.
+// The map of dirty regions (dirty_regions.h), of which every member has a copy.
 //
-// One coroutine at a time writes pages. A coroutine that needs a bit on the members increments
+// Only one coroutine at a time writes pages. A coroutine that needs a bit on the members increments
 // `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
-// region_idle_ns. Even if the array as a whole is never idle, only the bits of regions in use
-// therefore stay set.
+// region_idle_ns, so that even on an array that is never idle, only regions in use are marked.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -16,7 +15,7 @@ void ArrayController::write_regions_soon() {
   if (!regions_busy_) write_regions();
 }
 
-/// Marks regions before a write of these data sectors. Must be followed by unmark_regions().
+/// Marks regions before these data sectors are written. Must be followed by unmark_regions().
 Task ArrayController::mark_regions(std::uint64_t first, std::uint64_t last) {
   if (regions_.begin(first, last)) write_regions_soon();
   const std::uint64_t mine = regions_wanted_;
@@ -81,7 +80,7 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Clears the bits of idle regions, but not while parity may be inconsistent in regions that have
+/// Clears the bits of idle regions, except while parity may be inconsistent in regions that have
 /// not been written since power-on.
 Detached ArrayController::age_regions() {
   ageing_ = true;

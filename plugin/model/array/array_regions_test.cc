@@ -20,7 +20,7 @@ ArrayProfile with_regions(ArrayProfile p) {
   return p;
 }
 
-/// Writes the data of a stripe home but not its parity. The array is then dirty, one stripe is
+/// Writes a stripe's data home but not its parity. The array is then dirty, one stripe is
 /// inconsistent, and the power is off.
 void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
@@ -99,7 +99,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to also record the change
+    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to record the change as well
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();
@@ -112,7 +112,7 @@ std::byte bits_on(const ArrayFixture& b, std::uint32_t member) {
   return b.on_member(member, b.layout().bitmap_first, 1).front();
 }
 
-/// Writes region 0 every 50 ms, so the array is never idle as a whole.
+/// Writes region 0 every 50 ms, so the array as a whole is never idle.
 void keep_writing(ArrayFixture& b, TimeNs how_long) {
   const auto data = counted(1, 3);
   for (const TimeNs end = b.simulation->now() + how_long; b.simulation->now() < end;) {
@@ -161,7 +161,8 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Writes to regions removed from the map must have been flushed from the members' caches.
+/// Before a region is removed from the map, writes to it must have been flushed from the members'
+/// caches.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

@@ -30,7 +30,7 @@ class FinishedRequests {
 
 class ArrayRunner final : public CoroutineScope, private EventTarget {
  public:
-  /// `simulation` and `finished` must outlive the runner. `schedule`: see CoroutineScope.
+  /// `simulation` and `finished` must outlive the runner. CoroutineScope describes `schedule`.
   ArrayRunner(Simulation& simulation, FinishedRequests& finished, std::uint64_t schedule = 0)
       : CoroutineScope(schedule), simulation_(simulation), finished_(finished) {}
 
@@ -66,8 +66,8 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   Sleep until(TimeNs at) { return Sleep{*this, at}; }
   /// Waits for an event at the current time, so that the work never completes inside the caller.
   Sleep until_event() { return until(simulation_.now()); }
-  /// Waits until the controller has worked for `ns`. The controller does one such piece of work at
-  /// a time.
+  /// Waits until the controller has worked for `ns`. The controller does only one such piece of
+  /// work at a time.
   Sleep work(TimeNs ns);
   void wake_all(Waiters& list);
   using CoroutineScope::cancel_all;
@@ -82,7 +82,8 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    std::uint32_t turn = 0;  ///< increased when a sleep ends; voids events of earlier sleeps
+    /// incremented when a sleep ends; invalidates events of earlier sleeps
+    std::uint32_t turn = 0;
   };
 
   void on_event(std::uint64_t tag) override;
@@ -94,7 +95,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   std::vector<Sleeper> sleepers_;
   std::vector<std::uint32_t> free_sleepers_;
   bool running_ = false, drain_scheduled_ = false;
-  TimeNs free_at_ = 0;  ///< when the controller becomes free
+  TimeNs free_at_ = 0;  ///< time at which the controller becomes free
 };
 
 }  // namespace headcrash::model

@@ -22,7 +22,7 @@
 
 namespace headcrash::model {
 
-/// Reusable coroutine frames by size, and a list of the running Detached coroutines.
+/// Reusable coroutine frames, by size, and a list of the running Detached coroutines.
 class FramePool {
  public:
   struct Link {
@@ -52,7 +52,7 @@ class FramePool {
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;
   }
-  /// Returns the pool that a frame belongs to.
+  /// Returns the pool to which a frame belongs.
   static FramePool& of(void* memory) {
     return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
                 ->pool;
@@ -82,7 +82,7 @@ class FramePool {
 
 class CoroutineScope {
  public:
-  /// `schedule`: seed of the order in which ready coroutines run; 0: FIFO.
+  /// `schedule` is the seed for the order in which ready coroutines run; 0 for FIFO.
   explicit CoroutineScope(std::uint64_t schedule = 0)
       : scheduled_(schedule != 0), order_(schedule) {}
   ~CoroutineScope() { cancel_all(); }

@@ -1,5 +1,5 @@
-// Tests the member commands of each kind of write, degraded operation, metadata, the write hole and
-// the measures against it.
+// Tests the member commands for each kind of write, degraded operation, metadata, the write hole
+// and the countermeasures.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // Without jitter: assembly sends commands only if there are bytes, which would shift the
-      // random delays.
+      // No jitter: assembly sends commands only if there are bytes, which would shift the random
+      // delays.
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -197,7 +197,7 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, an array counts requests with any outcome, except requests lost to a power cut.
+/// Like a drive, an array counts requests whatever their outcome, except those lost to a power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -359,8 +359,8 @@ TEST(ArraySizes, AreInverseFunctions) {
 
 // ---- the write hole
 
-/// Two data blocks of stripe 9 are known. One block is rewritten, and the power is cut when its
-/// data is home and its parity is not (or the reverse). Then the member with the other block fails.
+/// Two data blocks of stripe 9 are known. One is rewritten, and the power is cut when its data is
+/// home but its parity is not (or the reverse). Then the member with the other block fails.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);
@@ -376,7 +376,7 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// Returns true if the other block is correct after the loss of its member.
+  /// Returns true if the other block is correct after its member is lost.
   bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);

@@ -1,10 +1,10 @@
 // Tests unreadable member sectors during scrub, resync and rebuild. Sectors that cannot be
-// reconstructed must stay unreadable, and no parity may be computed from them.
+// reconstructed must stay unreadable, and parity must not be computed from them.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
 
-// Some presets build the tests as one source file; this namespace keeps their names apart.
+// Some presets build all tests as one source file; this namespace keeps their names apart.
 namespace headcrash::model::array_unreadable_test {
 namespace {
 
@@ -161,7 +161,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
-    // Makes the array dirty without an interrupted update: the written bytes equal the old bytes.
+    // Makes the array dirty without interrupting an update: the written bytes equal the old ones.
     ASSERT_EQ(
         a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
         Status::ok);

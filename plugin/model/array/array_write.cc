@@ -19,10 +19,10 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kFullRunSectorsMax =
-    2048;  // sectors of each member: 1 MiB, the limit of one command
-// Maximum number of segments of one request in progress together.
+    2048;  // sectors per member: 1 MiB, the limit for one command
+// Maximum number of one request's segments that are in progress at once.
 constexpr std::uint32_t kSegmentsMax = 8;
-constexpr std::uint32_t kPlansMax = 8;  // each failure makes a new plan
+constexpr std::uint32_t kPlansMax = 8;  // each failure requires a new plan
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
-/// Checks that the members are marked dirty, before any change to the stripes.
+/// Ensures that the members are marked dirty before any stripe changes.
 void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
@@ -52,7 +52,7 @@ void ArrayController::expect_marked(const Request& request) const {
             "array: a region is marked before its stripes are written");
 }
 
-/// Returns the host's status for a set of member writes, after failed members have been recorded in
+/// Returns the host's status for a set of member writes, once failed members have been recorded in
 /// the superblocks.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
@@ -91,8 +91,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including a rebuilding one. The rebuild copies data beyond its position
-/// again later.
+/// Writes to all mirrors, including one being rebuilt. Data beyond the rebuild's position will be
+/// copied again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -174,7 +174,7 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Gathers data and parity of a run of full stripes, ordered by member.
+/// Gathers the data and parity for a run of full stripes, ordered by member.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -218,7 +218,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // If the rebuild has passed only a part of a run, it rewrites the remaining stripes later.
+    // If the rebuild has passed only part of a run, it rewrites the remaining stripes later.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -256,9 +256,9 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads the inputs of a plan from the stripe cache or the members. Any status except ok and
-/// medium_error ends the update. medium_error means that a sector was repaired or a member failed,
-/// and a new plan is needed.
+/// Reads the inputs of a plan from the stripe cache or the members. medium_error means that a
+/// sector was repaired or a member failed, so a new plan is needed. Any other status except ok ends
+/// the update.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
   const std::size_t column_bytes = std::size_t{plan.rows.sectors()} * kSectorBytes;
@@ -294,7 +294,7 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
 }
 
 /// Applies the host's data to the columns and updates parity. `bytes` has one column of `plan.rows`
-/// for each role, then two scratch columns.
+/// for each role, followed by two scratch columns.
 void ArrayController::apply_plan(const Request& request, const Segment& segment,
                                  const StripePlan& plan, std::uint64_t lost,
                                  std::byte* bytes) const {
@@ -438,8 +438,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity stays consistent: everywhere in levels without parity, otherwise whole
-/// stripes, whose members then read as zeroes.
+/// Trims only where parity stays consistent: everywhere on levels without parity, and otherwise
+/// only whole stripes, whose members then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

@@ -50,7 +50,7 @@ class DirtyRegions {
     return any;
   }
   /// Ends a write that began with the same sectors. Its data is then on the members or in their
-  /// caches. REQUIRES: one call for each begin().
+  /// caches. REQUIRES: called exactly once for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
@@ -59,8 +59,8 @@ class DirtyRegions {
       use.ended_at = now;
     }
   }
-  /// Returns the regions without writes in flight whose last write ended at `then` or earlier, with
-  /// the time at which it ended.
+  /// Returns the regions that have no writes in flight and whose last write ended no later than
+  /// `then`, with the time at which it ended.
   std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
     std::map<std::uint64_t, TimeNs> unused;
     for (const auto& [region, use] : uses_) {

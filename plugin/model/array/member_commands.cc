@@ -24,7 +24,7 @@ void MemberCommands::completed(Command& command, const Completion& completion) {
   invariant(in_flight_[command.member] > 0, "array: a member completes each command once");
   --in_flight_[command.member];
   free_.push_back(&command);
-  if (batch == nullptr) return;  // the command is from before a power cut
+  if (batch == nullptr) return;  // the command was issued before a power cut
   batch->add(command.member, command.op, completion);
   invariant(batch->pending > 0, "array: a batch has at most one completion per command");
   if (--batch->pending > 0 || !batch->waiter_) return;
@@ -42,7 +42,7 @@ void MemberCommands::Batch::add(std::uint32_t member, Op op, const Completion& c
       (op == Op::read ? unreadable : dead) |= bit;
       break;
     case Status::device_failed:
-    // Power loss of this member alone; otherwise the batch would have been detached.
+    // Only this member lost power; otherwise the batch would have been detached.
     case Status::power_lost:
       dead |= bit;
       break;

@@ -29,7 +29,7 @@ class MemberCommands {
         next_lba_(members.size()),
         in_flight_(members.size()) {}
 
-  /// A set of commands; lives in a coroutine. Byte pointers may be null if only times matter.
+  /// A set of commands, owned by a coroutine. Byte pointers may be null if only times matter.
   class Batch {
    public:
     explicit Batch(MemberCommands& commands) : commands_(commands) {}
@@ -45,8 +45,8 @@ class MemberCommands {
     void await_resume() const {}
 
     std::uint32_t pending = 0;
-    std::uint64_t dead = 0;        ///< mask of members that are dead or failed a write
-    std::uint64_t unreadable = 0;  ///< mask of members with a medium error on a read
+    std::uint64_t dead = 0;        ///< mask of members that are dead or on which a write failed
+    std::uint64_t unreadable = 0;  ///< mask of members on which a read had a medium error
     bool store_error = false;
     Breakdown breakdown;  ///< breakdown of the last command
 
@@ -59,7 +59,7 @@ class MemberCommands {
     std::coroutine_handle<> waiter_;
   };
 
-  /// Returns the LBA after the last command to this member.
+  /// Returns the LBA following the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
   /// Detaches the commands in flight. Call this before the coroutines are destroyed.

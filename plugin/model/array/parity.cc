@@ -17,7 +17,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kTableBytes = 32;  // bytes in ISA-L's table for one coefficient
+constexpr std::size_t kTableBytes = 32;  // size of ISA-L's table for one coefficient
 
 unsigned char power_of_two(std::uint32_t exponent) {
   unsigned char value = 1;
@@ -72,7 +72,7 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
 
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes) {
   const std::size_t data = columns.size() - parities;
-  if (data == 1) {  // ISA-L needs two sources; the parity of one column is a copy, since 2^0 = 1
+  if (data == 1) {  // ISA-L needs two sources; with one column, parity is a copy, since 2^0 = 1
     for (std::size_t p = data; p < columns.size(); ++p) std::memcpy(columns[p], columns[0], bytes);
   } else if (parities == 1) {
     xor_columns(columns.first(data), columns[data], bytes);

@@ -1,6 +1,7 @@
 #pragma once
-// Parity on real bytes, by ISA-L. P is the exclusive or of the data columns. Q = sum of 2^i * D_i
-// in GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1, as in H. P. Anvin, "The mathematics of RAID-6".
+// Parity of real bytes, computed by ISA-L. P is the exclusive OR of the data columns. Q = sum of
+// 2^i * D_i in GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1, as in H. P. Anvin, "The mathematics
+// of RAID-6".
 //
 // Buffers are aligned to 64 bytes, and lengths are whole sectors. `columns` are data 0..data-1,
 // then P, then Q if there are two parities.
@@ -14,8 +15,7 @@ namespace headcrash::model {
 /// Computes the last `parities` columns (1 or 2) from the data columns.
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes);
 
-/// Reconstructs the columns in the bit mask `missing` (at most `parities` of them) from the other
-/// columns.
+/// Reconstructs the columns in the bit mask `missing` (at most `parities` columns) from the others.
 void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
                      std::uint64_t missing, std::size_t bytes);
 

@@ -35,14 +35,14 @@ struct PrewriteHeader {
   std::uint64_t home = 0;   ///< LBA on this member
   std::uint32_t sectors = 0;
   std::uint32_t member = 0;
-  std::uint64_t at = 0;  ///< LBA of this header; a copy of the header at another LBA is invalid
+  std::uint64_t at = 0;  ///< LBA of this header; a header found at another LBA is an invalid copy
   std::uint32_t payload_crc = 0;
 
   void encode(std::span<std::byte> sector) const;
   static std::optional<PrewriteHeader> decode(std::span<const std::byte> sector);
 };
 
-/// Allocation of log space. Does no I/O.
+/// Allocates log space. Does no I/O.
 class PrewriteLog {
  public:
   /// Sets up the rings. `align` is the physical sector size. Records never share a physical sector,
@@ -63,7 +63,7 @@ class PrewriteLog {
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
-  /// Notes that a header or superblock with this tail has reached the medium.
+  /// Notes that a header or superblock that carries this tail has reached the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }
   std::size_t live() const { return live_.size(); }

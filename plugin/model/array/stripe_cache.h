@@ -1,6 +1,6 @@
 #pragma once
 // The controller's cache of recently written stripes. It keeps the rows of each role that were last
-// read or written, so the next small write of the stripe needs fewer reads or none. Replacement is
+// read or written, so the next small write to the stripe needs fewer reads or none. Replacement is
 // LRU. The cache is in the controller's memory and is lost at a power cut.
 
 #include <cstring>

@@ -1,8 +1,8 @@
 #pragma once
-// Locks on stripes. An update of a stripe takes several member commands, and two concurrent updates
-// would leave inconsistent parity. A lock covers a run of stripes and is granted as a whole, in
-// arrival order among overlapping requests. Because a run is locked as a whole, a coroutine never
-// waits for a lock while it holds another.
+// Stripe locks. Updating a stripe takes several member commands, and two concurrent updates would
+// leave inconsistent parity. A lock covers a run of stripes and is granted as a whole; overlapping
+// requests are served in arrival order. Because a run is locked as a whole, a coroutine never waits
+// for a lock while it holds another.
 
 #include <algorithm>
 #include <coroutine>
@@ -20,7 +20,7 @@ class StripeLocks {
     held_.push_back({first, last, {}});
     return true;
   }
-  /// Returns true if a stripe is locked or waited for.
+  /// Returns true if a stripe is locked or a lock on it is awaited.
   bool busy(std::uint64_t first, std::uint64_t last) const {
     return overlaps(held_, held_.size(), first, last) ||
            overlaps(waiting_, waiting_.size(), first, last);

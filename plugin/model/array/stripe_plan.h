@@ -40,12 +40,12 @@ struct RowRange {
 struct StripePlan {
   WriteMethod method = WriteMethod::impossible;
   RowRange rows;  ///< union of all columns' rows; parity covers all of it
-  std::array<RowRange, kArrayMembersMax> changed{};  ///< by data role: rows changed by the host
+  std::array<RowRange, kArrayMembersMax> changed{};  ///< by data role: rows that the host changes
   std::array<RowRange, kArrayMembersMax> read{};     ///< by role
   std::array<RowRange, kArrayMembersMax> write{};    ///< by role
 };
 
-/// Plans a write of the data sectors [lo, hi) of a stripe. `lost` is a mask of roles. `physical` is
+/// Plans a write to the data sectors [lo, hi) of a stripe. `lost` is a mask of roles. `physical` is
 /// the physical sector size, which divides the stripe unit. Not for RAID-0.
 StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi,
                       std::uint64_t lost, std::uint32_t physical = 1);

@@ -27,7 +27,7 @@ struct Superblock {
   std::uint64_t array_id = 0;
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
-  std::uint32_t member = 0;  ///< the member that holds this superblock
+  std::uint32_t member = 0;  ///< the member on which this superblock is
   std::uint32_t stripe_unit_sectors = 0;
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;

@@ -48,11 +48,11 @@ enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 struct Request {
   RequestId id = 0;
   Op op = Op::read;
-  bool fua = false;                 ///< write, write_zeroes: complete only when durable
+  bool fua = false;                 ///< for write and write_zeroes: complete only when durable
   std::uint64_t lba = 0;            ///< first sector; 0 for flush
   std::uint32_t sectors = 0;        ///< length; 0 for flush
-  std::span<std::byte> into;        ///< read: filled at completion; empty if only times matter
-  std::span<const std::byte> data;  ///< write: the bytes; empty if only times matter
+  std::span<std::byte> into;        ///< for read: filled at completion; empty if only times matter
+  std::span<const std::byte> data;  ///< for write: the bytes; empty if only times matter
 };
 
 enum class Status : std::uint8_t {
@@ -65,10 +65,10 @@ enum class Status : std::uint8_t {
   device_failed,  ///< the device is dead, or the array has lost too many members
 };
 
-/// Parts of a request's response time. The remainder is time in a queue.
+/// Parts of a request's response time. The remainder is time spent in queues.
 struct Breakdown {
   TimeNs overhead_ns = 0;  ///< command, bus and controller
-  TimeNs seek_ns = 0;      ///< arm movement or head switch, with write settling
+  TimeNs seek_ns = 0;      ///< arm movement or head switch, including write settling
   TimeNs rotation_ns = 0;  ///< waiting for the first sector
   TimeNs transfer_ns = 0;  ///< at the medium, including track and cylinder switches
   std::uint32_t seek_cylinders = 0;
@@ -79,7 +79,7 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< model time; the server compares its clock with it
+  TimeNs completed_at = 0;  ///< in model time; the server compares its clock with it
   Breakdown breakdown;
 };
 
@@ -92,8 +92,8 @@ class Initiator {
 };
 
 /// A run of sectors written to the medium, completely or in part. If `outcome` is `written`, the
-/// medium holds the source's bytes for these LBAs (zeroes for a trim or write_zeroes). For any
-/// other outcome, `bytes` has the contents.
+/// medium holds the source's bytes for these LBAs (zeroes for a trim or write_zeroes). Otherwise,
+/// `bytes` has the contents.
 struct MediaWrite {
   enum class Outcome : std::uint8_t {
     written,
@@ -103,7 +103,7 @@ struct MediaWrite {
     misdirected,  ///< the bytes belong to another LBA
     corrupted,    ///< the bytes differ from those sent
   };
-  RequestId source = 0;  ///< the device's write, trim or write_zeroes that caused this
+  RequestId source = 0;  ///< the device's write, trim or write_zeroes request that caused this
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
@@ -111,18 +111,18 @@ struct MediaWrite {
   std::span<const std::byte> bytes;
 };
 
-/// Receives all events in the order of model time. The calls come from submit(), events and power
-/// changes, on the thread that drives the simulation. An observer must outlive the devices that
-/// report to it. It must not submit requests or change the power. Spans and texts are valid only
-/// during the call. An observer cannot reject an event: if it fails to record one, it keeps the
-/// error until its owner asks for it.
+/// Receives all events in model-time order. The calls come from submit(), events and power changes,
+/// on the thread that drives the simulation. An observer must outlive the devices that report to
+/// it. It must not submit requests or change the power. Spans and texts are valid only during the
+/// call. An observer cannot reject an event: if it fails to record one, it keeps the error until
+/// its owner asks for it.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void submitted(DeviceId device, TimeNs at, const Request& request) = 0;
   virtual void acknowledged(DeviceId device, const Completion& completion) = 0;
   virtual void media_written(DeviceId device, TimeNs at, const MediaWrite& media) = 0;
-  /// Reports an event other than a request in one line: a fault fires, a member fails, a rebuild
+  /// Reports, in one line, an event other than a request: a fault fires, a member fails, a rebuild
   /// begins or ends, a battery runs low.
   virtual void incident(DeviceId device, TimeNs at, std::string_view text) = 0;
 };
@@ -131,10 +131,11 @@ class Observer {
 struct Characteristics {
   std::string profile;                        ///< "hp-c2447"
   std::uint64_t sectors = 0;                  ///< capacity in sectors of 512 bytes
-  std::uint32_t physical_sector_sectors = 1;  ///< atomic unit of the medium: written whole, or torn
+  std::uint32_t physical_sector_sectors = 1;  ///< the medium's atomic unit: written whole, or torn
   bool volatile_cache = false;                ///< a flush is needed for durability
   bool trim = false;                          ///< trimmed sectors read as zeroes
-  bool fast_zero = false;                     ///< write_zeroes is cheaper than an equal write
+  /// write_zeroes is cheaper than a write of the same length
+  bool fast_zero = false;
   /// Preferred length and alignment (a full stripe, a flash page); 0 if none.
   std::uint32_t optimal_sectors = 0;
   bool rotational = true;
@@ -183,7 +184,7 @@ struct DeviceCounters {
 class Device {
  public:
   virtual ~Device() = default;
-  /// The value is constant, and the reference is valid as long as the device.
+  /// The result is constant, and the reference is valid as long as the device.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
   /// Copies the request and starts it. REQUIRES: a new id (Simulation::new_request_id), and buffers
@@ -192,7 +193,7 @@ class Device {
   virtual void submit(const Request& request, Initiator& initiator) = 0;
   /// Cuts the power at simulation.now(). Has no effect if the power is off.
   virtual void power_cut() = 0;
-  /// Restores the power. Requests are accepted at once but wait for the device's recovery.
+  /// Restores the power. Requests are accepted at once but wait until the device has recovered.
   /// REQUIRES: the power is off.
   virtual void power_on() = 0;
 

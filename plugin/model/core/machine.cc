@@ -23,7 +23,7 @@
 namespace headcrash::model {
 
 struct Machine::State {
-  /// The initiator that devices see for one request.
+  /// The initiator that a device sees for one request.
   struct PendingRequest final : Initiator {
     explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }
@@ -64,8 +64,7 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // The host may arm a trigger again in its callback. The new trigger must not count this
-    // request.
+    // The host's callback may arm a new trigger, which must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
@@ -73,7 +72,8 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// Returns true if this was the last request that the armed trigger of this kind waited for.
+  /// Returns true if the armed trigger is of this kind and this is the last request it was waiting
+  /// for.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;
@@ -135,8 +135,10 @@ struct Machine::State {
   std::uint64_t cuts = 0;
   std::optional<TimeNs> last_cut_at;
   std::optional<CutTrigger> trigger;
-  std::uint64_t remaining = 0;  ///< requests, writes or flushes until the armed trigger fires
-  std::uint64_t arming = 1;     ///< increases with each arm and disarm; voids older timed cuts
+  /// Number of requests, writes or flushes before the armed trigger fires.
+  std::uint64_t remaining = 0;
+  /// Increases with each arm and disarm; invalidates older timed cuts.
+  std::uint64_t arming = 1;
 };
 
 Machine::Machine(MachineObserver& observer) : state_(std::make_unique<State>(*this, observer)) {}

@@ -3,7 +3,7 @@
 //
 // All host requests go through the machine. It numbers requests, passes them to devices, fires an
 // armed cut, and cuts the power of all devices at once. A device's index is its position among the
-// named devices. It differs from the DeviceId, which also counts members. Like the devices, a
+// named devices; its DeviceId differs, because members also have DeviceIds. Like the devices, a
 // machine has no threads and reads no wall clock.
 
 #include <cstdint>
@@ -41,17 +41,17 @@ struct CutTrigger {
     after_mark
   };
   Kind kind = Kind::after_time;
-  std::uint64_t count = 0;  ///< after_requests, after_writes, at_flush: at least 1
+  std::uint64_t count = 0;  ///< for after_requests, after_writes and at_flush: at least 1
   TimeNs delay_ns = 0;      ///< after_time, after_mark
   std::string mark;         ///< after_mark
-  std::string device;       ///< at_lba; empty: the first device
+  std::string device;       ///< for at_lba; empty for the first device
   std::uint64_t lba = 0;    ///< at_lba
 };
 Result<CutTrigger> parse_cut_trigger(std::string_view text);
 
 enum class PowerState : std::uint8_t { on, off };
 
-/// An observer that also receives the machine's events. The rules of Observer apply.
+/// An observer that also receives the machine's events. The rules for Observer apply.
 class MachineObserver : public Observer {
  public:
   virtual void marked(TimeNs at, std::string_view text) = 0;
@@ -72,15 +72,15 @@ class Machine : public EventTarget {
   /// Adds a device. REQUIRES: no request has been submitted. The first device is the default
   /// export.
   void add_device(std::string name, std::unique_ptr<Device> device);
-  /// Names a device below an added device ("hd0.3"), so that a cut trigger can refer to it. The
-  /// device above owns `part`.
+  /// Names a device that is part of an added device ("hd0.3"), so that a cut trigger can refer to
+  /// it. The added device owns `part`.
   void name_part(std::string name, Device& part);
   std::size_t device_count() const;
   const std::string& device_name(std::size_t index) const;
   Device& device(std::size_t index);
 
-  /// Submits a request to a device and returns the request's new id. `initiator` is called once. If
-  /// the power is off, the request completes with power_lost in the next event.
+  /// Submits a request to a device and returns the request's new id. `initiator` is called exactly
+  /// once. If the power is off, the next event completes the request with power_lost.
   RequestId submit(std::size_t device_index, Request request, Initiator& initiator);
 
   void mark(std::string_view text);
@@ -88,8 +88,8 @@ class Machine : public EventTarget {
   PowerState power() const;
   std::uint64_t power_cuts() const;  ///< number of cuts so far
   std::optional<TimeNs> last_cut_at() const;
-  /// Arms a trigger, which replaces an armed one. Fails and leaves no trigger armed if at_lba names
-  /// an unknown device, a sector beyond the device's end, or a device without a head.
+  /// Arms a trigger, replacing any armed one. Fails, leaving no trigger armed, if at_lba names an
+  /// unknown device, a sector beyond the device's end, or a device without a head.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;

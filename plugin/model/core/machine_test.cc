@@ -223,7 +223,7 @@ TEST(Machine, RejectsAnInvalidWatch) {
   EXPECT_FALSE(b.machine.armed()) << "a rejected trigger must disarm the old one";
 }
 
-/// A machine of two disks with nonconsecutive ids, like those of array members.
+/// A machine with two disks whose ids are not consecutive, like those of array members.
 struct TwoDisks {
   explicit TwoDisks(bool write_cache) {
     for (const auto& [name, id] : {std::pair<const char*, DeviceId>{"data", 0}, {"log", 4}}) {

@@ -9,7 +9,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kNsDigits = 6;  ///< digits of nanoseconds in a millisecond
+constexpr std::size_t kNsDigits = 6;  ///< decimal places of a millisecond, down to 1 ns
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.size() <= 18 &&

@@ -51,7 +51,7 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Reports that the sectors of `extent` now hold bytes other than the extent's.
+/// Reports that the sectors of `extent` now hold bytes other than those of the extent.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
@@ -202,8 +202,8 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
   store_changed(at, extent, outcome, changed_);
 }
 
-/// Makes the other sectors of an unreadable physical sector unreadable, too, although they were not
-/// being written.
+/// Makes the other sectors of an unreadable physical sector unreadable as well, although they were
+/// not being written.
 void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
                                std::uint64_t end) {
   if (begin >= end) return;

@@ -17,7 +17,7 @@
 
 namespace headcrash::model {
 
-/// A request that a device is processing. The devices' command types derive from it.
+/// A request that a device is processing. Each device derives its command type from it.
 struct HostCommand {
   Request request{};
   Initiator* initiator = nullptr;
@@ -48,7 +48,7 @@ class RequestIntake final : private EventTarget {
   const DeviceCounters& counters() const { return counters_; }
 
   bool powered() const { return powered_; }
-  /// Increases with each power cut. Events and answers of an earlier generation are void.
+  /// Increases with each power cut. Events and answers from an earlier generation are ignored.
   std::uint64_t generation() const { return generation_; }
   void power_cut();  ///< the device must then lose() its requests
   void power_on() { powered_ = true; }

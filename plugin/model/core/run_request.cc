@@ -5,8 +5,8 @@
 namespace headcrash::model {
 namespace {
 
-/// An initiator that outlives the caller if the device does not answer in time. The answer then
-/// frees it.
+/// An initiator that outlives the caller if the device does not answer in time. A late answer frees
+/// it.
 class Answer final : public Initiator {
  public:
   void completed(const Completion& completion) override {

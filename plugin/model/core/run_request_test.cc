@@ -1,4 +1,4 @@
-// Tests that a request through a machine ends with its answer, or when no event is left.
+// Tests that a request through a machine ends when it is answered, or when no event is left.
 #include "plugin/model/core/run_request.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Digests of the sectors of a store, for code that examines many similar contents of the store and
-// skips the sectors that it knows.
+// Digests of a store's sectors, for code that examines many similar versions of the store and skips
+// the sectors that it has already seen.
 
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@
 namespace headcrash::model {
 
 /// The sectors of a store that a computation has ever read, and the sum of the digests of their
-/// current contents. An equal sum means that the computation would read the same again.
+/// current contents. If the sum is unchanged, the computation would read the same contents again.
 class ReadSectors {
  public:
   explicit ReadSectors(std::uint64_t sectors) : contains_(sectors) {}
@@ -19,7 +19,7 @@ class ReadSectors {
     sum_ += digest;
     has_grown_ = true;
   }
-  /// Call this for each sector whose content changes.
+  /// Must be called for each sector whose contents change.
   void change(std::uint64_t sector, std::uint64_t digest_before, std::uint64_t digest) {
     if (contains_[sector] != 0) sum_ += digest - digest_before;
   }
@@ -33,7 +33,7 @@ class ReadSectors {
   bool has_grown_ = false;
 };
 
-/// One digest for each sector of a store. Equal digests of a sector mean equal bytes; 0 means
+/// One digest for each sector of a store. Sectors with equal digests have equal bytes; 0 means
 /// zeroes. The digests must outlive this object, and so must the ReadSectors if there is one.
 class SectorDigests {
  public:

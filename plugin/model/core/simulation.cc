@@ -1,4 +1,4 @@
-// The event queue (simulation.h): a binary heap ordered by time, then by order of scheduling.
+// The event queue (simulation.h): a binary heap ordered by time, then by scheduling order.
 #include "plugin/model/core/simulation.h"
 
 #include <algorithm>

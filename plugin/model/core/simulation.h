@@ -2,12 +2,12 @@
 // Model time and its event queue.
 //
 // Time is a 64-bit count of nanoseconds since the machine was first switched on. Time never goes
-// back and continues across power cuts. The model's platters keep turning in the meantime, so the
-// angle after a power-on is still a function of absolute time. Events of equal time run in the
-// order of scheduling, so equal inputs give equal runs.
+// back and continues across power cuts. The model's platters keep turning while the power is off,
+// so the angle after a power-on is still a function of absolute time. Events scheduled for the same
+// time run in the order in which they were scheduled, so equal inputs give equal runs.
 //
 // The queue is independent of the clock that drives it. `simulate` runs it as fast as it can. The
-// NBD server lets it follow the wall clock (clock=real) or runs it until a request is complete
+// NBD server makes it follow the wall clock (clock=real) or runs it until a request is complete
 // (clock=off).
 
 #include <cstdint>
@@ -25,8 +25,9 @@ inline constexpr TimeNs kMillisecondNs = 1'000'000;
 inline constexpr TimeNs kSecondNs = 1'000'000'000;
 inline constexpr double kNsPerMs = 1e6;  ///< for text and tables
 
-/// A receiver of scheduled events. The tag belongs to the target: a request, an operation, or a
-/// generation number. Events cannot be cancelled; a target ignores events with an outdated tag.
+/// A receiver of scheduled events. The tag's meaning is up to the target: a request, an operation,
+/// or a generation number. Events cannot be cancelled; a target ignores events with an outdated
+/// tag.
 class EventTarget {
  public:
   virtual ~EventTarget() = default;

@@ -1,8 +1,8 @@
 #pragma once
-// The storage for the bytes of a medium. The model decides when bytes reach the medium; the store
-// holds them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an
-// overlay; a run that needs only times has no store. The contents of a volatile cache belong to its
-// device and are never in the store.
+// Storage for a medium's bytes. The model decides when bytes reach the medium; the store holds
+// them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an overlay;
+// a run that needs only times has no store. The contents of a volatile cache belong to its device
+// and are never in the store.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace headcrash::model {
 
-/// All LBAs and sector counts are in units of 512 bytes, as in Linux and dm-log-writes, whatever
-/// the physical sector size of a drive. The physical sector is the unit of tearing
+/// All LBAs and sector counts are in units of 512 bytes, as in Linux and dm-log-writes, regardless
+/// of a drive's physical sector size. The physical sector is the unit of tearing
 /// (Characteristics::physical_sector_sectors).
 inline constexpr std::uint32_t kSectorBytes = 512;
 
@@ -40,7 +40,7 @@ class SectorStore {
   /// Fills `into` from sector `lba` on. Sectors never written read as zeroes.
   virtual Result<void> read(std::uint64_t lba, std::span<std::byte> into) const = 0;
   virtual Result<void> write(std::uint64_t lba, std::span<const std::byte> data) = 0;
-  /// Has the effect of write() with `count` sectors of zeroes; may release the host's space.
+  /// Has the effect of write() with `count` sectors of zeroes; may release space on the host.
   virtual Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) = 0;
 };
 

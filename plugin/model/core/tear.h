@@ -1,5 +1,5 @@
 #pragma once
-// The state of a physical sector whose write a power cut interrupts (under the head, or being
+// The state in which a power cut leaves the physical sector being written (under the head, or being
 // programmed in flash), and its names in profiles, machine files and plugin parameters.
 
 #include <array>

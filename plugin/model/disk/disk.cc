@@ -325,8 +325,9 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// Returns when the arm may move for the current command, `command_ns` after it became current. If
-/// a head switch of the read-ahead is in progress, it finishes first (as in DiskSim's results).
+/// Returns the earliest time at which the arm may move for the current command, `command_ns` after
+/// the command became current. A head switch already in progress for the read-ahead finishes first
+/// (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
@@ -341,8 +342,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills in the breakdown of a command that ends at `done`. The time waiting for the mechanism
-/// belongs to no part.
+/// Fills in the breakdown of a command that ends at `done`. Time spent waiting for the mechanism is
+/// not part of it.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;

@@ -31,10 +31,10 @@ struct DiskOptions {
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  std::uint64_t sectors = 0;            ///< exposes only the first N sectors; 0: all
+  std::uint64_t sectors = 0;            ///< exposes only the first N sectors; 0 exposes all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
-  DeviceFaults* faults = nullptr;       ///< null: no faults
-  std::optional<Tear> tear = {};        ///< nullopt: the profile's value
+  DeviceFaults* faults = nullptr;       ///< null if there are no faults
+  std::optional<Tear> tear = {};        ///< nullopt to use the profile's value
 };
 
 class Disk final : public Device, private EventTarget {
@@ -49,7 +49,7 @@ class Disk final : public Device, private EventTarget {
   bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
-  /// Returns when the disk became idle, including write-back; nullopt while busy.
+  /// Returns the time at which the disk became idle, including write-back; nullopt while busy.
   std::optional<TimeNs> quiet_since() const override {
     return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
   }
@@ -57,7 +57,7 @@ class Disk final : public Device, private EventTarget {
  private:
   struct Command : HostCommand {
     TimeNs begun_at = 0;  ///< when this command became the current one
-    /// When the scheduler accepted the command; decoding happens while it waits.
+    /// Time at which the scheduler accepted the command, which is decoded while it waits.
     TimeNs accepted_at = kNever;
     bool after_write = false;  ///< the preceding command was a write
     Status status = Status::ok;
@@ -121,8 +121,8 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The first command is the current one. After it come the commands that the scheduler may
-  /// choose, in the order of candidates_, and then the commands not yet accepted.
+  /// The first command is the current one. It is followed by the commands from which the scheduler
+  /// may choose, in the order of candidates_, and then by the commands not yet accepted.
   std::list<Command> queue_;
   std::list<Command> free_commands_;  ///< pool of reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;
@@ -133,7 +133,7 @@ class Disk final : public Device, private EventTarget {
   MediaAccess planned_;  ///< the media operation in flight
   Extent through_;       ///< the write that bypasses the cache
   TimeNs arm_free_at_ = 0;
-  std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
+  std::uint64_t last_lbn_ = 0;  ///< from which C-LOOK continues upwards
   bool last_was_write_ = false;
 
   std::uint64_t write_end_ = ~std::uint64_t{0};  ///< sector after the host's last write
@@ -141,7 +141,7 @@ class Disk final : public Device, private EventTarget {
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
   /// The destage continues until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
-  std::uint64_t idle_epoch_ = 0;  ///< increases with each command; voids older idle timers
+  std::uint64_t idle_epoch_ = 0;  ///< increases with each command; invalidates older idle timers
   BusyTime busy_;
 
   struct Watch {

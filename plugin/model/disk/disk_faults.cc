@@ -14,13 +14,13 @@
 namespace headcrash::model {
 namespace {
 
-/// Time from command to answer of a drive of which only the interface works. Origin: estimate. SCSI
-/// allows a target 250 ms to answer a selection; dead electronics return an error at once.
+/// Time that a drive of which only the interface works takes to answer a command. Origin: estimate.
+/// SCSI allows a target 250 ms to answer a selection; dead electronics return an error at once.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
 
-/// Returns true if the command's work must not begin now.
+/// Returns true if the command must not begin its work now.
 bool Disk::meets_fault(Command& command) {
   const TimeNs now = simulation_.now();
   Request& request = command.request;
@@ -56,8 +56,8 @@ bool Disk::is_dead() {
 
 /// Completes a read that ends now. For a sector in the write cache, the cache's bytes are used even
 /// if the medium is bad. Any other bad sector fails the whole command, like a check condition. The
-/// read buffer holds positions without bytes (read_segments.h), so a sector that became bad after
-/// buffering is reported, too.
+/// read buffer holds positions without bytes (read_segments.h), so a sector that went bad after it
+/// was buffered is also reported.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {

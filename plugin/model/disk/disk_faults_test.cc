@@ -13,7 +13,7 @@ using bench::kCacheOn;
 constexpr int kOld = 1;
 constexpr int kNew = 2;
 
-/// A drive whose first 64 sectors hold kOld, then a fault.
+/// A drive whose first 64 sectors hold kOld, followed by a fault.
 struct FaultyDisk : DiskFixture {
   explicit FaultyDisk(const char* fault, bool write_cache = kCacheOff, Tear tear = Tear::silent,
                       DiskProfile p = bench::small_profile(), std::uint64_t seed = 1)
@@ -221,7 +221,7 @@ TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
   }
 }
 
-/// Results of cutting the power in the middle of each sector of a write, for several seeds.
+/// The outcomes of power cuts in the middle of each sector of a write, for several seeds.
 struct CutCounts {
   int old_bytes = 0, new_bytes = 0, mixed = 0, unreadable = 0;
 };

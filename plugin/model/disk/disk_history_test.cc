@@ -1,6 +1,6 @@
-// Random histories of a drive (history_check.h): with and without cache, small and large physical
-// sectors, few and many requests in flight, every kind of tearing. Each fault that a host cannot
-// detect at once is then added to such histories, and the check must detect it.
+// Runs random histories of a drive (history_check.h): with and without cache, small and large
+// physical sectors, few and many requests in flight, every kind of tearing. Each fault that a host
+// cannot detect at once is then added to such histories, and the check must detect it.
 //
 // A failure prints its seed, which determines the history.
 #include <gtest/gtest.h>
@@ -43,12 +43,12 @@ HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
   HistoryOptions options;
   options.seed = seed;
   options.in_flight_max = shape.in_flight;
-  options.large_request_sectors = 70;  // more than the cache holds
+  options.large_request_sectors = 70;  // more than the cache can hold
   options.unreadable_after_cut = shape.tear != Tear::silent;
   return options;
 }
 
-/// Totals over many seeds, to detect histories that do not exercise the device.
+/// Totals over many seeds, to detect that the histories do not exercise the device.
 struct Sum {
   void add(const HistoryReport& r) {
     violations += r.violation_count;
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
                     Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// Runs histories of a cached drive; a fault with this text is added repeatedly in the middle.
+/// Runs histories of a cached drive; a fault with this text is repeatedly added partway through.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
                    std::uint64_t seeds = 8) {
   Sum sum;

@@ -1,5 +1,5 @@
-// Tests the times of single commands, the durability of each kind of write, and the medium after a
-// power cut.
+// Tests the times of single commands, the durability of each kind of write, and the medium's state
+// after a power cut.
 #include "plugin/model/disk/disk.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
 }
 
 /// The first track has LBN 0 in slot 4, and the head arrives at slot 8. Reads two sectors at
-/// `first`. Returns true if a read of `lba` is a hit when `later` has passed.
+/// `first`. Returns true if a read of `lba` is a hit after `later` has passed.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -270,7 +270,7 @@ TimeNs stream_ns(std::uint32_t request_sectors) {
 }
 
 TEST(Disk, AStreamOfWritesLosesNoRevolution) {
-  // A track takes 10 ms, and the skew to the next one 1.9 or 3.1 ms.
+  // A track takes 10 ms, and the skew to the next track takes 1.9 or 3.1 ms.
   constexpr TimeNs kMedium = 12 * 10 * kMillisecondNs + 11 * 2'300'000;
   for (const std::uint32_t sectors : {4U, 8U, 16U, 24U})
     EXPECT_LT(stream_ns(sectors), kMedium + 25 * kMillisecondNs) << sectors;

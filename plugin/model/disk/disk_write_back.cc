@@ -14,7 +14,8 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kDestageChoices = 128;  ///< dirty extents considered for a scheduled destage
+/// number of dirty extents considered for a scheduled destage
+constexpr std::size_t kDestageChoices = 128;
 
 }  // namespace
 
@@ -28,8 +29,9 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Returns the LBN at which the next media write begins. The drive's policy chooses among the next
-/// dirty extents upwards; if the policy does not reorder, the next extent is used (C-LOOK).
+/// Returns the LBN at which the next media write begins. The drive's policy chooses among the dirty
+/// extents that follow in ascending order; if the policy does not reorder, the next extent is used
+/// (C-LOOK).
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
@@ -51,7 +53,7 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The stream continues where the head is, without rounding to nanoseconds.
+    // The stream continues exactly where the head is, without rounding to nanoseconds.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

@@ -1,5 +1,5 @@
 #pragma once
-// Scheduling of the commands in a drive.
+// Command scheduling in a drive.
 
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,5 @@
-// Tests the order of each policy, the rules common to all policies, and bounded waiting with
-// ageing.
+// Tests the order that each policy produces, the rules common to all policies, and bounded waiting
+// with ageing.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
   return profile;
 }
 
-/// Submits one-sector reads at time 0 and returns the order of their completions.
+/// Submits one-sector reads at time 0 and returns the order in which they complete.
 std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
                                     const std::vector<std::uint64_t>& lbas) {
   DiskFixture b(kCacheOff, 1, queued_profile(policy, depth));
@@ -137,8 +137,8 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
 
 TEST(DriveQueue, AgeingBoundsStarvation) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
-  // No positioning takes 20 ms. A command that has waited 20 ms / 0.1 longer than another command
-  // therefore precedes it.
+  // No positioning takes as long as 20 ms. A command that has waited 20 ms / 0.1 longer than
+  // another one therefore precedes it.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 

@@ -12,8 +12,9 @@ namespace headcrash::model {
 struct TrackRun {
   std::uint32_t cylinder = 0;
   std::uint32_t head = 0;
-  std::uint32_t slot = 0;  ///< angular position: slot/track_sectors revolutions from the index mark
-  /// Consecutive LBNs in consecutive slots, at least 1; more of the track may follow.
+  /// angular position: slot/track_sectors of a revolution from the index mark
+  std::uint32_t slot = 0;
+  /// Number of consecutive LBNs in consecutive slots, at least 1; the track may continue with more.
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
 };
@@ -25,10 +26,10 @@ class Geometry {
   TrackRun locate(std::uint64_t lbn) const;  ///< REQUIRES: lbn < sectors()
 
  private:
-  /// A bad sector or track. Later data in the same spare area moves on.
+  /// A bad sector or track, which displaces later data in the same spare area.
   struct Slip {
-    std::uint32_t from = 0;  ///< first logical sector of the zone after the bad one
-    /// Total displacement, including earlier slips of the same spare area.
+    std::uint32_t from = 0;  ///< first logical sector of the zone that follows the bad one
+    /// Total displacement, including that of earlier slips in the same spare area.
     std::uint32_t moved = 0;
     std::uint32_t stretch = 0;  ///< index of the spare area
   };

@@ -96,8 +96,8 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The first slot of this track last passed the head one revolution before `track.start_ps`.
-  // Counts the slots that have passed since then; the others are transferred first.
+  // The first slot of this track last passed the head one revolution before `track.start_ps`. Count
+  // the slots that have passed since then; the others are transferred first.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
   // A physical sector is written as a whole, so begin with the next one.

@@ -1,8 +1,8 @@
 #pragma once
 // Arm, heads and platters: computes when each sector of a transfer passes under its head.
 //
-// Times within an operation are picoseconds from its start (`base`). A sector's duration is not a
-// whole number of nanoseconds; with picoseconds, rounding errors do not add up to a drift.
+// Times within an operation are in picoseconds from its start (`base`). A sector's duration is not
+// a whole number of nanoseconds; with picoseconds, rounding errors do not accumulate.
 
 #include <cstdint>
 #include <optional>
@@ -37,8 +37,8 @@ class Rotation {
   }
 
   /// Emulates DiskSim, whose platters fall behind by about two thirds of a nanosecond with each
-  /// sector that passes under a head. Only profiles that reproduce DiskSim set this lag; it is
-  /// otherwise 0.
+  /// sector that passes under a head. Only profiles that reproduce DiskSim set this lag; otherwise
+  /// it is 0.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
@@ -69,7 +69,7 @@ struct TrackTransfer {
   std::uint32_t track_sectors = 0;
   std::uint32_t first = 0;  ///< index of the first sector within the transfer
 
-  /// Returns when the first `count` sectors of this transfer have passed.
+  /// Returns the time at which the first `count` sectors of this transfer have passed.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
     return start_ps + revolution_ps * count / track_sectors;
   }
@@ -111,9 +111,9 @@ struct Transfer {
   std::uint32_t sectors = 0;
   Access access = Access::read;
   TimeNs base = 0;
-  OffsetPs ready_ps = 0;            ///< when the arm starts moving, after base
+  OffsetPs ready_ps = 0;            ///< when the arm starts moving, relative to base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector
-  BufferedData buffered_data;       ///< write: all zero if the data is already available
+  BufferedData buffered_data;       ///< for writes: all zero if the data is already available
 };
 
 class Mechanism {
@@ -125,7 +125,7 @@ class Mechanism {
   const Rotation& rotation() const { return rotation_; }
   Rotation& rotation() { return rotation_; }
 
-  /// Returns the position of the arm; during an operation, the position at its end.
+  /// Returns the arm's position; during an operation, its position at the end.
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
@@ -139,13 +139,13 @@ class Mechanism {
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the transfers for one track. There is more than one if the bus data is late and a
+  /// Appends the transfers for one track. There are several if data arrives late over the bus and a
   /// revolution is lost.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
-  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, between the
-  /// first and the last slot of `track`; the first slot begins at `track.start_ps` and has `lbn`.
-  /// Returns nullopt if that saves no time.
+  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, while the
+  /// slots of `track` are passing; the first slot begins at `track.start_ps` and has `lbn`. Returns
+  /// nullopt if that saves no time.
   std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
                                            OffsetPs on_track_ps, const BufferedData& buffered_data,
                                            MediaAccess& planned) const;

@@ -41,7 +41,7 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   running_ = true;
 }
 
-/// Returns how many sectors of the track, at most `most`, directly precede `lbn`.
+/// Returns how many of the track's sectors, at most `most`, directly precede `lbn`.
 std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
   const TrackRun first = mechanism_.geometry().locate(lbn);
   const auto in_line = [&](std::uint64_t count) {
@@ -75,7 +75,7 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
-  // A request that fills a segment leaves its own data in the segment.
+  // If a request fills a segment, its own data stays in the segment.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
                                  keeps + profile_.segment_sectors, geometry.sectors()});
@@ -119,7 +119,7 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All sectors were read long ago. A new base keeps picoseconds within 64 bits.
+    // All sectors were read long ago. A new base keeps the picoseconds within 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -149,7 +149,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // True for the next read of a stream if the bus is faster than the medium.
+  // True for the next read of a sequential stream if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -174,8 +174,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus may have to wait for the first sector of this read. If the bus is faster than the
-    // medium, it waits for the last sector instead. All other sectors then follow without a wait.
+    // The bus may have to wait for the first sector of this read, or, if the bus is faster than the
+    // medium, for the last sector. All other sectors then follow without a wait.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;

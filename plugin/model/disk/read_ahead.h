@@ -1,6 +1,6 @@
 #pragma once
-// The read buffer: one segment with the most recently read data. While the mechanism is idle, the
-// drive continues to read after it.
+// The read buffer: one segment that holds the most recently read data. While the mechanism is idle,
+// the drive keeps reading past the end of that data.
 
 #include <cstdint>
 #include <optional>
@@ -21,15 +21,15 @@ class ReadAhead {
   /// been read from the medium yet.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
   /// Serves a read for which holds_start() is true: reading continues to the end of the request,
-  /// plus the usual read-ahead. Returns when the bus has sent all sectors, as an offset from `now`.
-  /// The bus can start at `bus_start_ps` and needs `bus_sector_ps` per sector.
+  /// plus the usual read-ahead. Returns the time, as an offset from `now`, at which the bus has
+  /// sent all sectors. The bus can start at `bus_start_ps` and needs `bus_sector_ps` per sector.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
   struct Halt {
     ArmPosition arm;
     TimeNs arm_free_at = 0;            ///< time at which a seek or head switch in progress ends
-    std::uint64_t sectors_passed = 0;  ///< read ahead since the start or the last halt
+    std::uint64_t sectors_passed = 0;  ///< sectors read ahead since the start or the last halt
   };
   /// Stops read-ahead at `now`, because the next command takes the mechanism. Buffered data stays.
   std::optional<Halt> halt(TimeNs now);
@@ -66,9 +66,9 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< value of begin_ from whole_track_ps_ on
+  std::uint64_t track_begin_ = 0;  ///< the value of begin_ from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
-  std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
+  std::uint64_t read_ = 0;      ///< everything before this LBN had been read at the last settle()
   std::uint64_t planned_ = 0;   ///< end of the planned reads
   std::uint64_t goal_ = 0;      ///< reading stops here
   std::uint64_t asked_to_ = 0;  ///< end of the last read
@@ -76,7 +76,7 @@ class ReadAhead {
   std::uint64_t reported_ = 0;
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
   ArmPosition arm_;       ///< arm position at the end of the planned reads
-  bool running_ = false;  ///< read-ahead still has the mechanism
+  bool running_ = false;  ///< read-ahead still controls the mechanism
   std::vector<Stretch> stretches_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The segments of the drive's buffer, except the segment used for read-ahead.
+// The segments of the drive's buffer, except the one used for read-ahead.
 
 #include <cstdint>
 #include <vector>
@@ -10,12 +10,12 @@ namespace headcrash::model {
 /// medium or the cache; they are the same, because every write drops the ranges that it overlaps.
 class ReadSegments {
  public:
-  /// `segments` is the number of ranges (0: none), `segment_sectors` the maximum length of each.
+  /// `segments` is the number of ranges (may be 0), `segment_sectors` the maximum length of each.
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or the end of that range if it is longer than a segment. If the new range
-  /// begins at the end of a kept range, that range is extended.
+  /// Keeps [lbn, end), or only its end if it is longer than a segment. If the new range begins at
+  /// the end of a kept range, that range is extended.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);

@@ -1,5 +1,5 @@
 #pragma once
-// Seek times: a table of all distances, computed once from the profile's curve.
+// Seek times: a table for all distances, computed once from the profile's curve.
 
 #include <cstdint>
 #include <vector>

@@ -12,13 +12,13 @@
 
 namespace headcrash::model {
 
-/// Consecutive sectors of one write.
+/// Consecutive sectors from one write.
 struct Extent {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   RequestId source = 0;
   bool zeroes = false;
-  TimeNs since = 0;                  ///< when it was acknowledged
+  TimeNs since = 0;                  ///< time at which it was acknowledged
   std::span<const std::byte> bytes;  ///< empty for zeroes, or if only times matter
   /// Owner of `bytes`, if the cache owns them.
   std::shared_ptr<const std::vector<std::byte>> keeps;
@@ -40,13 +40,13 @@ class WriteCache {
   /// extents.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
-  /// Returns up to `count` dirty extents upwards from `lba`, wrapping around. Valid until the next
-  /// change.
+  /// Returns up to `count` dirty extents in ascending order from `lba`, wrapping around. Valid
+  /// until the next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba` (or from the lowest extent if absent above,
-  /// as in C-LOOK), together with extents that adjoin. The total is at most `sectors_max`, unless
-  /// the first extent alone is longer. The extents are in flight until write_completed().
+  /// Takes the next extents upwards from `lba` (or from the lowest extent if no extent is above,
+  /// as in C-LOOK), together with adjoining extents. The total is at most `sectors_max`, unless the
+  /// first extent alone is longer. The extents are in flight until write_completed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 

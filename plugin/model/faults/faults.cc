@@ -25,8 +25,8 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Returns true if a fault of this kind can fire at every command, so that only some firings are
-/// reported.
+/// Returns true if a fault of this kind can fire at every command, so that only some of its firings
+/// are reported.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;
@@ -40,19 +40,19 @@ struct DeviceFaults::State {
     TimeNs begins_at = 0;
     std::uint64_t passed = 0;  ///< matching operations skipped so far
     std::uint64_t fired = 0;
-    std::uint64_t times = 0;  ///< 0: no limit
+    std::uint64_t times = 0;  ///< 0 for no limit
     SectorRanges bad;         ///< latent_error: sectors not yet healed
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-    /// Returns true if the payload matches `data`. After the range of a fault has been fixed
+    /// Returns true if the payload matches `data`. Once the fault's range has been fixed
     /// (stay_at()), any payload matches.
     bool wants(const Request& request) const {
       return spec.data.empty() ||
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// Fixes the range of the fault after its first matching write.
+    /// Fixes the fault's range after its first matching write.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;
@@ -74,7 +74,7 @@ struct DeviceFaults::State {
   State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
-  /// Separates these numbers from the platter's.
+  /// Makes these numbers independent of the platter's.
   static constexpr std::uint64_t kStream = 0x6661756c74730000;
 
   /// Counts a matching operation; returns true if the fault fires.

@@ -71,15 +71,16 @@ struct FaultSpec {
   FaultKind kind = FaultKind::latent_error;
   std::string device;
   std::uint64_t lba = 0;
-  std::uint64_t sectors = 0;  ///< 0: no restriction
+  std::uint64_t sectors = 0;  ///< 0 for no restriction
   TimeNs after_ns = 0;        ///< delay in model time from when the fault is added
   std::uint64_t skip = 0;     ///< matching operations to skip
-  std::uint64_t times = 0;    ///< 0: the kind's default
+  std::uint64_t times = 0;    ///< 0 for the kind's default
   TimeNs delay_ns = 0;        ///< slow
   std::uint64_t to_lba = 0;   ///< misdirected_write
-  /// write_error: bytes that the payload must contain; empty: any payload
+  /// for write_error: bytes that the payload must contain; empty for any payload
   std::vector<std::byte> data = {};
-  std::optional<Op> op = {};  ///< slow: restricts it to this kind; nullopt: all kinds
+  /// for slow: restricts it to this kind of request; nullopt for all kinds
+  std::optional<Op> op = {};
   bool operator==(const FaultSpec&) const = default;
 };
 
@@ -88,14 +89,14 @@ std::string_view fault_kind_name(FaultKind kind);
 
 /// Parses the text form. Errors name the wrong part.
 Result<FaultSpec> parse_fault(std::string_view text);
-/// Returns a text that parse_fault() parses to an equal FaultSpec.
+/// Returns text that parse_fault() parses to an equal FaultSpec.
 std::string to_text(const FaultSpec& fault);
 
 /// A write fault that applies to a write to the medium.
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< first sector of the write inside the fault's range
+  std::uint64_t lba = 0;  ///< first sector of the write that is in the fault's range
   std::uint32_t sectors = 0;
   std::uint64_t random = 0;  ///< determines where the write tears or which bytes change
 };
@@ -104,7 +105,7 @@ struct WriteFault {
 /// could occur. Each firing is reported to the observer as an incident.
 class DeviceFaults {
  public:
-  static constexpr std::size_t kFaultsMax = 1000;  ///< maximum number at a time
+  static constexpr std::size_t kFaultsMax = 1000;  ///< maximum number of faults at a time
 
   DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device, std::uint64_t seed);
   ~DeviceFaults();
@@ -116,16 +117,17 @@ class DeviceFaults {
   /// Removes all faults, or those of one kind. Sectors made unreadable by a power cut stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
-  bool any() const { return any_; }  ///< false: no other query is needed
+  bool any() const { return any_; }  ///< if false, no other query is needed
 
-  bool dead(const Request& request);  ///< call once per command, because the call counts
-  /// Returns true if the next command of any kind would find the device dead. Background work then
-  /// stops, too.
+  /// must be called exactly once per command, because the call counts
+  bool dead(const Request& request);
+  /// Returns true if the next command, whatever its kind, would find the device dead. Background
+  /// work then also stops.
   bool is_dead() const;
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);
-  /// Returns true if a write or flush must fail with medium_error and write nothing. Call once per
-  /// command, because the call counts.
+  /// Returns true if a write or flush must fail with medium_error and write nothing. Must be called
+  /// exactly once per command, because the call counts.
   bool fails(const Request& request);
   /// Returns the first unreadable sector of the range. Sectors for which `cached` is true are
   /// ignored, because they are not read from the medium.
@@ -133,7 +135,9 @@ class DeviceFaults {
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);
   void make_unreadable(std::uint64_t lba,
-                       std::uint32_t sectors);  ///< by a power cut, without a specification
+                       /// marks sectors that a power cut made unreadable; needs no fault
+                       /// specification
+                       std::uint32_t sectors);
   void written(std::uint64_t lba, std::uint32_t sectors);  ///< heals latent errors
   bool battery(FaultKind state);  ///< true if battery_low or battery_dead has begun
 

@@ -1,4 +1,4 @@
-// Tests the text form of faults, when they fire, and how they are reported.
+// Tests the text form of faults, when faults fire, and how they are reported.
 #include "plugin/model/faults/faults.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Fuzzes the text forms used by command lines, machine files and the control socket.
+// Fuzzes the text forms used on command lines, in machine files and on the control socket.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -81,7 +81,7 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// Returns when the host link will have transferred `sectors` more sectors.
+/// Returns the time at which the host link will have transferred `sectors` more sectors.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);
@@ -150,7 +150,7 @@ void Flash::State::begin(std::uint32_t index) {
   schedule(over_host_link(request.op == Op::write ? request.sectors : 0), Event::arrived, index);
 }
 
-/// Completes a command. The host may submit or cut the power from its callback.
+/// Completes a command. The host's callback may submit requests or cut the power.
 void Flash::State::finish(std::uint32_t index) {
   Command command = commands[index];
   const Request& request = command.request;

@@ -25,11 +25,11 @@ struct FlashOptions {
   SectorStore* store = nullptr;  ///< null if only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines the state of interrupted pages after a power cut
-  /// If false, a write completes when it is programmed or protected against power loss.
+  /// If false, a write completes once it has been programmed or is protected against power loss.
   bool write_cache = true;
-  std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0: all
+  std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0 exposes all
   DeviceFaults* faults = nullptr;
-  std::optional<Tear> tear = {};  ///< nullopt: the profile's value
+  std::optional<Tear> tear = {};  ///< nullopt to use the profile's value
 };
 
 class Flash final : public Device {
@@ -39,7 +39,7 @@ class Flash final : public Device {
 
   const Characteristics& characteristics() const override;
   DeviceCounters counters() const override;
-  /// Returns when the device became idle, including programming; nullopt while busy.
+  /// Returns the time at which the device became idle, including programming; nullopt while busy.
   std::optional<TimeNs> quiet_since() const override;
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;

@@ -1,9 +1,9 @@
 // Keeps the dirty units in order (flash_buffer.h).
 //
-// A unit has at most one dirty version and at most one that is being programmed. A rewrite of a
-// dirty unit changes it in place and keeps its position in the order. A rewrite of a unit being
-// programmed is a new dirty version. take() skips it until the older version is programmed, so the
-// newer version is written last.
+// A unit has at most one dirty version and at most one that is being programmed. Rewriting a dirty
+// unit changes it in place and keeps its position in the order. Rewriting a unit that is being
+// programmed creates a new dirty version. take() skips it until the older version has been
+// programmed, so the newer version is written last.
 #include "plugin/model/flash/flash_buffer.h"
 
 #include <algorithm>

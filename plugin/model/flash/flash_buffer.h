@@ -1,5 +1,5 @@
 #pragma once
-// The write buffer of a flash device: physical sectors ("units") in the order in which they became
+// The write buffer of a flash device: physical sectors ("units"), in the order in which they became
 // dirty.
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace headcrash::model {
 
-/// The contents of one program operation, in the order of its units.
+/// The contents of one program operation, in unit order.
 struct FlashProgram {
   std::vector<Extent> extents;
   std::uint32_t sectors = 0;
   std::uint64_t oldest = 0;  ///< lowest sequence number of its units
-  bool partial = false;      ///< some unit is incomplete: its other sectors must be read first
+  bool partial = false;      ///< some unit is incomplete, so its other sectors must be read first
 };
 
 class FlashBuffer {
@@ -25,8 +25,8 @@ class FlashBuffer {
   explicit FlashBuffer(std::uint32_t unit_sectors) : unit_sectors_(unit_sectors) {}
 
   /// Copies the bytes of `extent` into the buffer; they replace older dirty data. Returns the
-  /// insertion's sequence number. The insertion is completely programmed once oldest() is higher
-  /// than this number.
+  /// insertion's sequence number. Once oldest() exceeds it, all of the insertion has been
+  /// programmed.
   std::uint64_t insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint64_t sectors);  ///< drops dirty data only
 
@@ -41,7 +41,7 @@ class FlashBuffer {
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
-  /// Lowest sequence number; the highest number if nothing is dirty.
+  /// Lowest sequence number; the maximum value if nothing is dirty.
   std::uint64_t oldest_dirty() const;
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
   std::uint64_t held_sectors() const { return dirty_sectors_ + in_flight_sectors_; }
@@ -51,7 +51,7 @@ class FlashBuffer {
 
  private:
   struct Unit {
-    std::uint64_t sequence = 0;  ///< 0: nothing dirty
+    std::uint64_t sequence = 0;  ///< 0 if nothing is dirty
     std::vector<Extent> dirty;   ///< by LBA; disjoint
     std::vector<Extent> going;
   };

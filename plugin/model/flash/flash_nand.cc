@@ -18,7 +18,7 @@
 
 namespace headcrash::model {
 
-/// Returns when the LUN's channel will have transferred `sectors` more sectors.
+/// Returns the time at which the LUN's channel will have transferred `sectors` more sectors.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -34,7 +34,8 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // A program that has only part of a physical sector reads the other part from its old location.
+  // If only part of a physical sector is being programmed, the other part is read from its old
+  // location.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }
@@ -142,7 +143,7 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Resumes commands that wait for buffer space. None of these commands completes inside the call.
+/// Resumes commands that wait for buffer space. None of them completes inside the call.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();
   const std::deque<std::uint32_t> waiting = std::move(program_waiting);

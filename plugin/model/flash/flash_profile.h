@@ -1,6 +1,6 @@
 #pragma once
-// The parameters of a flash device, as plain data. The model is simple: no garbage collection
-// beyond an average cost, and no wear. Sectors have 512 bytes.
+// The parameters of a flash device, as plain data. The model is simple: it has no wear, and garbage
+// collection is only an average cost. Sectors are 512 bytes.
 
 #include <cstdint>
 #include <string>
@@ -21,26 +21,27 @@ struct FlashProfile {
   std::uint32_t queue_depth = 32;
   std::uint32_t channels = 1;
   std::uint32_t luns_per_channel = 1;
-  /// Unit of programming, across all planes of a LUN; whole physical sectors.
+  /// Unit of programming, across all planes of a LUN; consists of whole physical sectors.
   std::uint32_t page_sectors = 8;
-  std::uint32_t pages_per_block = 0;  ///< unit of erasing, in such pages; 0: erasing costs nothing
-  TimeNs read_ns = 0;                 ///< NAND to register, up to one page
-  TimeNs program_ns = 0;              ///< for one page
-  TimeNs erase_ns = 0;                ///< for one block; every programmed page pays its share
-  TimeNs channel_sector_ns = 0;       ///< between register and controller
-  TimeNs command_ns = 0;              ///< firmware time of reads, flushes and trims
-  TimeNs host_sector_ns = 0;          ///< host interface
-  std::uint32_t buffer_sectors = 0;   ///< write buffer, at least one page
-  TimeNs buffer_write_ns = 0;         ///< firmware time of a write
-  TimeNs buffer_sector_ns = 0;        ///< additional firmware time for each sector of a write
-  /// A partial page is programmed after this time without another write; 0: at once.
+  /// unit of erasing, in such pages; 0 if erasing costs nothing
+  std::uint32_t pages_per_block = 0;
+  TimeNs read_ns = 0;                ///< NAND to register, up to one page
+  TimeNs program_ns = 0;             ///< for one page
+  TimeNs erase_ns = 0;               ///< for one block; every programmed page bears part of it
+  TimeNs channel_sector_ns = 0;      ///< between register and controller
+  TimeNs command_ns = 0;             ///< firmware time of reads, flushes and trims
+  TimeNs host_sector_ns = 0;         ///< host interface
+  std::uint32_t buffer_sectors = 0;  ///< write buffer, at least one page
+  TimeNs buffer_write_ns = 0;        ///< firmware time of a write
+  TimeNs buffer_sector_ns = 0;       ///< additional firmware time for each sector of a write
+  /// A partial page is programmed after this long without another write; 0 for at once.
   TimeNs buffer_idle_ns = 0;
-  TimeNs flush_ns = 0;  ///< time of a flush, in addition to programming buffered data
+  TimeNs flush_ns = 0;  ///< time for a flush, in addition to programming buffered data
   TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
   /// The buffer survives a power cut, so no flush is needed for durability.
   bool power_loss_protection = false;
   bool trim = false;
-  Tear tear = Tear::silent;  ///< unless FlashOptions override it
+  Tear tear = Tear::silent;  ///< FlashOptions may override it
 };
 
 /// Returns an error for the first invalid value, named as in a profile file: "[buffer] sectors".

@@ -30,12 +30,13 @@ struct Flash::State final : EventTarget {
     bool active = false;
     Status status = Status::ok;
     bool lies = false;  ///< acknowledges a flush or FUA without doing it
-    /// read: number of pages (and of buffered parts) not yet delivered
+    /// read: number of pages (and buffered parts) not yet delivered
     std::uint32_t parts_left = 0;
     std::uint32_t admitted = 0;  ///< write: sectors in the buffer
-    std::uint64_t sequence = 0;  ///< write, flush: waits until the buffer's oldest number is higher
+    /// write, flush: waits until the buffer's oldest number exceeds this
+    std::uint64_t sequence = 0;
   };
-  /// A page read for one command.
+  /// A page read on behalf of one command.
   struct PageRead {
     std::uint32_t command = 0;
     std::uint32_t lun = 0;
@@ -46,7 +47,7 @@ struct Flash::State final : EventTarget {
     bool busy = false;
     std::deque<std::uint32_t> queue;  ///< indices of page reads, or kProgram
     std::optional<FlashProgram> program;
-    TimeNs program_begins = kNever;  ///< when the data is in the register
+    TimeNs program_begins = kNever;  ///< time at which the data is in the register
   };
 
   explicit State(const FlashOptions& options);
@@ -96,7 +97,7 @@ struct Flash::State final : EventTarget {
   RequestIntake intake;
   const bool cache_on;
   DeviceFaults* const faults;
-  const TimeNs program_ns;  ///< including its share of an erase
+  const TimeNs program_ns;  ///< includes its share of an erase
   Characteristics characteristics;
   FlashBuffer buffer;
   Platter platter;
@@ -113,7 +114,7 @@ struct Flash::State final : EventTarget {
   std::uint32_t next_lun = 0;  ///< programs are distributed round robin
   std::uint32_t programs = 0;  ///< running or queued on LUNs
 
-  bool quiet = false;            ///< no recent write: also program partial pages
+  bool quiet = false;            ///< no recent write, so partial pages are programmed as well
   std::uint64_t idle_epoch = 0;  ///< increases with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
   BusyTime busy;

@@ -1,4 +1,5 @@
-// Tests that the figures of three modelled devices are within broad bounds, and tests single rules.
+// Tests that the performance figures of three modelled devices are within broad bounds, and tests
+// single rules.
 #include "plugin/model/flash/flash.h"
 
 #include <gtest/gtest.h>

@@ -149,7 +149,7 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // A command that has waited comes from the head of the queue.
+      // If the command has waited, it is at the head of the queue.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);
@@ -196,7 +196,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Resumes writes at the head of the queue whose conflicts have ended.
+/// Resumes writes at the head of the queue that no longer have conflicts.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -212,7 +212,7 @@ void Nvram::State::retry_waiting() {
   }
 }
 
-/// Completes a request. The host may submit or cut the power from its callback.
+/// Completes a request. The host's callback may submit requests or cut the power.
 void Nvram::State::finish(const Command& command, Status status) {
   if (command.breakdown.cache_hit) ++intake.counters().cache_hits;
   intake.answer(command, store_failed ? Status::store_error : status);
@@ -279,7 +279,8 @@ void Nvram::State::read(Command command) {
   blocks.renew(part);
   std::optional<SectorRange> hull = blocks.absent_hull(part);
   if (part.sectors != request.sectors) {
-    hull = range_of(request);  // crosses the end of the range, so the device below is needed anyway
+    /// the request crosses the end of the range, so the device below is needed anyway
+    hull = range_of(request);
   } else if (!hull) {
     blocks.overlay(part, request.into);
     ++nvram_counters.read_hits;
@@ -304,9 +305,9 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// Handles a read error of the device below. A sector whose newest version is cached must stay
+/// Handles a read error from the device below. A sector whose newest version is cached must stay
 /// readable, so the uncached parts are read piece by piece. If a piece is unreadable, the whole
-/// request fails, as in a drive. Returns true if another piece has been requested.
+/// request fails, as on a drive. Returns true if another piece has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;

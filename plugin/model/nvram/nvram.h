@@ -58,8 +58,10 @@ struct NvramOptions {
   std::unique_ptr<Device> below;
   bool bytes = true;  ///< false if only times matter
   DeviceId device = 0;
-  std::uint64_t seed = 0;  ///< determines whether the sector being copied at a power cut is kept
-  DeviceFaults* battery = nullptr;  ///< battery_low and battery_dead; null: always ok
+  /// determines whether the sector being copied during a power cut is kept
+  std::uint64_t seed = 0;
+  /// battery_low and battery_dead; null if the battery is always ok
+  DeviceFaults* battery = nullptr;
 };
 
 enum class BatteryState : std::uint8_t { ok, low, dead };
@@ -69,23 +71,25 @@ enum class NvramState : std::uint8_t { up, down, error };
 /// touches.
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< blocks written in the cache
-  std::uint64_t write_hits = 0;     ///< writes to blocks that were present
-  /// Writes to blocks in which a written sector was dirty: each saves one write below.
+  std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
+  /// Writes to blocks in which a written sector was dirty: each saves a write to the device below.
   std::uint64_t dirty_hits = 0;
   std::uint64_t read_hits = 0;  ///< requests served without the device below
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
-  /// Battery not ok, longer than the cache, or not inside the range.
+  /// Writes that bypassed the cache: battery not ok, longer than the cache, or not inside the
+  /// range.
   std::uint64_t write_throughs = 0;
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
   std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
-  std::uint64_t dirty_sectors = 0;     ///< current number, including sectors in flight below
+  /// current number, including sectors in flight to the device below
+  std::uint64_t dirty_sectors = 0;
 };
 
-/// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (for
-/// a file system: inodes, data, its log). The cache does not interpret the number.
+/// Returns the kind of data in a sector: a number below kNvramKindsMax whose meaning the caller
+/// defines (for a file system: inodes, data, its log). The cache does not interpret the number.
 using NvramKindOf = std::function<std::uint8_t(std::uint64_t lba)>;
 inline constexpr std::size_t kNvramKindsMax = 16;
 
@@ -111,11 +115,11 @@ class Nvram final : public Device {
   NvramCounters nvram_counters() const;
   /// Starts counting written blocks by kind. At the end of each copy, the cache calls `kind_of` for
   /// the first written sector of each block. `kind_of` must outlive the cache's last event. An
-  /// empty function stops the counting.
+  /// empty function stops counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
-  /// Returns when the cache became idle; nullopt while busy. If the profile has no idle delay,
-  /// dirty data below the water mark does not make the cache busy.
+  /// Returns the time at which the cache became idle; nullopt while busy. If the profile has no
+  /// idle delay, dirty data below the high-water mark does not make the cache busy.
   std::optional<TimeNs> quiet_since() const override;
   void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change

@@ -71,7 +71,8 @@ std::optional<std::uint32_t> NvramBlocks::find(std::uint64_t index) const {
   return it->second;
 }
 
-/// Calls visit(slot, mask of the block's sectors in the range) for each cached block.
+/// Calls visit(slot, mask) for each cached block; the mask selects the block's sectors in the
+/// range.
 template <typename Visit>
 void NvramBlocks::for_each(const SectorRange& range, Visit visit) const {
   if (range.sectors == 0) return;
@@ -165,8 +166,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean goes to the newest end of the list. It was written later than all
-    // other clean blocks, even if those have been read since.
+    // A block that becomes clean goes to the newest end of the list, because it was written later
+    // than all other clean blocks, even if they have been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -189,7 +190,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // protects its blocks from being reused below
+  renew(range);  // prevents its blocks from being reused below
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a battery-backed cache: blocks of sectors, each sector absent, clean or dirty, and
-// the order in which the blocks were last written.
+// The memory of a battery-backed cache: blocks whose sectors are absent, clean or dirty, and the
+// order in which the blocks were last written.
 
 #include <tsl/robin_map.h>
 
@@ -49,25 +49,26 @@ class NvramBlocks {
     bool sector_dirty = false;  ///< any written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
-  /// Marks the range as dirty with `data` (empty: zeroes, or only times matter). Calls `seen`,
-  /// unless it is empty, for each block. REQUIRES: has_room_for(range).
+  /// Marks the range as dirty with `data` (empty for zeroes, or if only times matter). Calls
+  /// `seen`, unless it is empty, for each block. REQUIRES: has_room_for(range).
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
-  /// Copies the part of the range that is present to `into`, which begins at range.lba.
+  /// Copies the cached part of the range to `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
   void drop_clean(const SectorRange& range);  ///< drops clean copies
   void drop(const SectorRange& range);   ///< drops all sectors of the range, including dirty data
-  void renew(const SectorRange& range);  ///< marks its clean blocks as recently read
+  void renew(const SectorRange& range);  ///< marks the range's clean blocks as recently read
 
   // ---- write-back
   /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
-  /// Returns true if the block may be written back: no part of it is in flight, and its last
-  /// write-back has not failed.
+  /// Returns true if the block may be written back: no part of it is in flight, and its previous
+  /// write-back did not fail.
   bool may_leave(std::uint32_t slot) const {
     return blocks_[slot].leaving == 0 && !blocks_[slot].failed;
   }
-  /// Returns the range from the first dirty sector of the block to the last dirty sector reachable
-  /// without absent sectors. Clean sectors in between are included: one write instead of two.
+  /// Returns the range from the block's first dirty sector to the last dirty sector that can be
+  /// reached without crossing absent sectors. Clean sectors in between are included, to save a
+  /// second write.
   SectorRange first_run(std::uint32_t slot) const;
   /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, a block boundary;
   /// nullopt if absent.
@@ -75,7 +76,7 @@ class NvramBlocks {
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent
   /// Completes a write-back. Sectors not rewritten since it was sent become clean. Returns how many
-  /// of the sectors had been dirty at power-on.
+  /// of the written sectors were dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
   /// Marks the sectors of a failed or lost write-back as dirty again.
   void came_back(const SectorRange& range, bool failed);

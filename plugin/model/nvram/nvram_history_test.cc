@@ -1,5 +1,6 @@
-// Runs random histories of a cache over a small drive. The variants have a volatile cache below or
-// none, cover all or part of the drive, and have more or less memory than the requests need.
+// Runs random histories of a cache over a small drive. In the variants, the drive may have a
+// volatile cache, the range covers all or part of the drive, and the memory is larger or smaller
+// than the requests need.
 #include <gtest/gtest.h>
 
 #include "plugin/model/nvram/nvram.h"
@@ -22,7 +23,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  bool any_order = false;  ///< the device below uses random times instead of a drive's
+  bool any_order = false;  ///< the device below uses random times instead of a drive's times
 };
 
 NvramProfile small_cache(const CacheShape& shape) {
@@ -82,7 +83,7 @@ HistoryOptions cache_options(const CacheShape& shape, std::uint64_t seed) {
   o.sectors = kHistorySectors;
   o.large_request_sectors = 70;
   o.hot_sectors = kHistorySectors / 8;
-  o.off_ns_max = 900 * kMillisecondNs;  // the battery holds for a second
+  o.off_ns_max = 900 * kMillisecondNs;  // the battery lasts one second
   o.power_returns_soon = true;
   o.durable_at_ack = [shape](std::uint64_t lba) {
     return !shape.volatile_below || shape.whole || (lba >= 21 && lba < 151);

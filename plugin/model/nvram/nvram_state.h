@@ -36,8 +36,8 @@ struct Nvram::State final : EventTarget {
     bool flushing = false;  ///< the flush after a trim
     std::uint64_t generation = 0;
     Command command;                ///< unset for a destage
-    SectorRange range;              ///< affected range of the cache
-    SectorRange hull;               ///< read: range requested from below
+    SectorRange range;              ///< affected range within the cache
+    SectorRange hull;               ///< read: range requested from the device below
     std::vector<SectorRange> kept;  ///< read: cached parts of the hull; `bytes` holds them
     bool in_pieces = false;         ///< read: the hull could not be read as a whole
     std::deque<SectorRange> gaps;   ///< read: uncached parts still to be read, if in_pieces
@@ -102,18 +102,18 @@ struct Nvram::State final : EventTarget {
   bool below_volatile = false;
   Characteristics characteristics;
   NvramCounters nvram_counters;
-  NvramKindOf kind_of;  ///< empty: kinds are not counted
+  NvramKindOf kind_of;  ///< if empty, kinds are not counted
   NvramKinds kinds = {};
   NvramBlocks blocks;
 
   std::deque<Command> queue;
   std::optional<Command> current;  ///< in the copy engine
-  TimeNs copy_from = 0;            ///< when the copy of `current` begins
+  TimeNs copy_from = 0;            ///< time at which the copying of `current` begins
   std::deque<Command> waiting;     ///< writes, in order
-  std::deque<Command> flushes;     ///< waiting for an empty cache (battery dead)
+  std::deque<Command> flushes;     ///< waiting until the cache is empty (battery dead)
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
-  std::vector<BackendRequest*> through;  ///< bypassing requests, which lock their range
+  std::vector<BackendRequest*> through;  ///< requests that bypass the cache and lock their range
   std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;

@@ -1,4 +1,4 @@
-// Tests single rules of the cache, over a small drive.
+// Tests individual rules of the cache, over a small drive.
 #include "plugin/model/nvram/nvram.h"
 
 #include <gtest/gtest.h>

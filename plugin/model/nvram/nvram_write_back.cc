@@ -143,7 +143,7 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// Stops the copy at `now`. Sectors copied completely are kept. Whether the sector being copied is
+/// Stops the copy at `now`. Sectors already copied are kept; whether the sector being copied is
 /// kept is random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)

@@ -1,5 +1,5 @@
 #pragma once
-// Fixtures for tests of arrays: a member with seeded delays, an array of such members on persistent
+// Fixtures for array tests: a member with seeded delays, an array of such members on persistent
 // stores, and an independent check of the members' stores.
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace headcrash::model::bench {
 
-/// Returns bytes that depend on sector position and seed.
+/// Returns bytes that depend on the sector's position and the seed.
 inline std::vector<std::byte> counted(std::uint32_t sectors, int seed) {
   std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -238,7 +238,7 @@ struct ArrayFixture {
   Result<void> open(Prepare prepare, bool bytes = true) {
     array.reset();
     simulation = std::make_unique<Simulation>();
-    host.done.clear();  // request ids start again
+    host.done.clear();  // request ids start from 1 again
     auto o = options(bytes);
     prepare(*this);
     TRY(auto made, Array::create(std::move(o)));

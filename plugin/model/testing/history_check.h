@@ -105,7 +105,7 @@ class HistoryCheck final : public Initiator {
     Instant submitted = 0;
     Instant acknowledged = 0;
     RequestId write = 0;
-    std::uint64_t stamp = 0;       ///< stamp of the version; 0: zeroes
+    std::uint64_t stamp = 0;       ///< stamp of the version; 0 for zeroes
     std::vector<std::byte> bytes;  ///< contents after a cut; otherwise derived from the stamp
     bool unreadable = false;
     bool durable = true;
@@ -125,7 +125,7 @@ class HistoryCheck final : public Initiator {
 
   bool may_continue() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
-  /// Runs the next event. Returns false if there is no event or the limit is reached.
+  /// Runs the next event. Returns false if there is no event or the limit has been reached.
   bool step() {
     if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
     ++events_;
@@ -329,8 +329,8 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Fixes the order of writes that were in flight together, once a read has seen the result while
-  /// no write was in flight. (Does nothing if two versions have equal contents.)
+  /// Fixes the order of writes that were in flight together, once a read with no write in flight
+  /// has seen the result. (Does nothing if two versions have equal contents.)
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Pending& pending) {
     Version* last = nullptr;

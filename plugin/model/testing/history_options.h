@@ -1,5 +1,5 @@
 #pragma once
-// Options and report of a random history (history_check.h).
+// Options for, and report of, a random history (history_check.h).
 
 #include <cstdint>
 #include <functional>
@@ -22,22 +22,24 @@ struct HistoryOptions {
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
-  std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0: none
-  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first N sectors; 0: none
+  std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0 for none
+  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first N sectors; 0 for none
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
-  TimeNs off_ns_max = 0;            ///< from a cut to power-on
-  bool power_returns_soon = false;  ///< in half of the cuts, before the losses are reported
-  bool may_tear = true;             ///< false: a cut leaves whole versions only
-  /// Returns true if an acknowledged write of the sector is durable without a flush. Empty: only if
-  /// the device has no volatile cache.
+  TimeNs off_ns_max = 0;  ///< from a cut to power-on
+  /// in half of the cuts, the power returns before the losses are reported
+  bool power_returns_soon = false;
+  bool may_tear = true;  ///< false if a cut leaves whole versions only
+  /// Returns true if an acknowledged write of the sector is durable without a flush. If empty, this
+  /// is so only if the device has no volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< for Tear::any or Tear::unreadable
-  bool may_fail = false;              ///< requests may complete with device_failed, executed or not
+  /// requests may complete with device_failed, whether executed or not
+  bool may_fail = false;
   /// Called every few steps to add faults, fail members, ...
   std::function<void(HistoryCheck&, Random&)> mischief;
-  /// Called before the history reads all sectors back, after each power_on() and at the end. The
-  /// read must succeed.
+  /// Called before the history reads all sectors back, that is, after each power_on() and at the
+  /// end. The read must succeed.
   std::function<void()> before_read_back;
 };
 
@@ -47,7 +49,8 @@ struct HistoryReport {
   std::uint64_t violation_count = 0;
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
   std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
-  std::uint64_t lost_versions = 0;  ///< sectors without their newest version after a cut
+  /// number of sectors that lack their newest version after a cut
+  std::uint64_t lost_versions = 0;
   std::uint64_t medium_errors = 0, failures = 0;
 
   bool clean() const { return violation_count == 0; }

@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures of this folder's tests: a small drive, a memory store, an observer that logs everything,
-// and a host that collects completions.
+// Fixtures for this folder's tests: a small drive, a memory store, an observer that logs
+// everything, and a host that collects completions.
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // For tests: a simple drive with a write cache. Writes are acknowledged at once and destaged later,
-// in any order, in pieces, with occasional faults. Stores and observer receive the same calls as
-// from the model's drives. The seed determines the whole run.
+// in any order, in pieces, with occasional faults. The stores and the observer receive the same
+// calls as from the model's drives. The seed determines the whole run.
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +57,7 @@ class TestDrive {
     acknowledge(request);
   }
 
-  /// Destages a run of the cache, possibly with a fault.
+  /// Destages a run from the cache, possibly with a fault.
   void destage(bool may_go_wrong) {
     if (cache_.empty()) return;
     auto first = cache_.lower_bound(random(store_.sectors()));

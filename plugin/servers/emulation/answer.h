@@ -16,15 +16,15 @@ namespace headcrash::emulation {
 /// The result of a request.
 struct Answer {
   int error = 0;           ///< 0 or an errno
-  const char* cause = "";  ///< a constant text; empty without an error
+  const char* cause = "";  ///< a constant text; empty if there is no error
 };
 
 /// Limits log lines, because a guest that continues on a failed disk sends thousands of requests.
-/// Per cause and disk, only the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
+/// For each cause and disk, only the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
 class FailureLog {
  public:
-  /// Counts a failure. Returns its log line, or nullopt if the failure is not logged: "hd0: read of
-  /// 8 sectors at 64 failed: cause (number 4)".
+  /// Counts a failure. Returns its log line, such as "hd0: read of 8 sectors at 64 failed: cause
+  /// (number 4)", or nullopt if the failure is not logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
   /// Passes the log line, if any, to `log`, and returns the answer's error.

@@ -5,7 +5,7 @@
 namespace headcrash::emulation {
 namespace {
 
-/// Limit of instants: practically never, and sums do not overflow.
+/// Upper limit on instants: in practice never, and sums do not overflow.
 constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Parses requests on the control socket (control.h).
+// Parses control-socket requests (control.h).
 #include "plugin/servers/emulation/control.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Executes requests on the control socket and formats the answers (control.h).
+// Executes control-socket requests and formats the answers (control.h).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

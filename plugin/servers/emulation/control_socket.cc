@@ -57,7 +57,7 @@ void ControlSocket::accept_clients() {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
       std::this_thread::sleep_for(
-          std::chrono::milliseconds(100));  // the client stays in the backlog in the meantime
+          std::chrono::milliseconds(100));  // the client stays in the backlog until then
     }
   }
 }
@@ -96,10 +96,10 @@ void ControlSocket::serve(Client& client) {
     while (open && wait_for(client.fd, POLLIN)) {
       open = receive(client.fd, pending);
       if (!open && !pending.empty() && pending.back() != '\n')
-        pending += '\n';  // the last line may lack its newline
+        pending += '\n';  // the last line may have no newline
       if (!answer_lines(client, pending)) break;
     }
-  } catch (const std::exception&) {  // out of memory: only this client loses its connection
+  } catch (const std::exception&) {  // out of memory: only this client is disconnected
   }
   close(client.fd);
   client.finished = true;

@@ -1,7 +1,6 @@
 #pragma once
-// The Unix socket of the control requests. Each client has a thread, which reads a line, passes it
-// to a function and sends the function's line as the answer. An orderly stop removes the socket's
-// file.
+// The Unix socket for control requests. Each client has a thread, which reads a line, passes it to
+// a function, and sends the returned line as the answer. An orderly stop removes the socket's file.
 
 #include <atomic>
 #include <filesystem>
@@ -23,7 +22,7 @@ inline constexpr std::size_t kControlClientsMax = 16;
 
 class ControlSocket {
  public:
-  /// Called concurrently. `given_up()` returns true if the client is gone or the socket is
+  /// Called concurrently. `given_up()` returns true if the client has disconnected or the socket is
   /// stopping.
   using Answer =
       std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
@@ -58,7 +57,7 @@ class ControlSocket {
   std::atomic<bool> stopping_ = false;
   Answer answer_;
   std::thread acceptor_;
-  std::list<Client> clients_;  ///< used by the acceptor only
+  std::list<Client> clients_;  ///< used only by the acceptor
 };
 
 }  // namespace headcrash::emulation

@@ -1,4 +1,4 @@
-// Tests which control requests are accepted and rejected, and the robustness of the socket.
+// Tests which control requests are accepted or rejected, and that the socket is robust.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>
@@ -165,7 +165,7 @@ TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   }
 }
 
-/// A server with a full backlog is alive. Detecting it must not wait until the server accepts a
+/// A server whose backlog is full is alive. Detecting this must not wait until the server accepts a
 /// connection.
 TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;

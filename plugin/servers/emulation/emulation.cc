@@ -273,7 +273,7 @@ namespace {
 
 constexpr const char* kDeviceName = "hd0";
 
-/// Returns the error with the parameter as its subject.
+/// Returns the error, with the parameter as its subject.
 tl::unexpected<Error> about(const std::string& parameter, Error error) {
   error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
   return tl::unexpected<Error>(std::move(error));

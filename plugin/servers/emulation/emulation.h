@@ -20,12 +20,12 @@
 
 namespace headcrash::emulation {
 
-// The hardware selected by a server's parameters: one device hd0 of any profile, or the devices of
+// The hardware that a server's parameters select: one device hd0 of any profile, or the devices in
 // a machine file.
 
 struct Hardware {
   profiles::Plan plan;
-  /// Faults of the machine file, then those of the parameters.
+  /// The machine file's faults, followed by those from the parameters.
   std::vector<model::FaultSpec> faults;
 };
 
@@ -36,10 +36,11 @@ struct PowerStatus {
   model::PowerState power = model::PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<model::TimeNs> last_cut_at;
-  std::optional<std::string> armed;  ///< text of the trigger
+  std::optional<std::string> armed;  ///< the trigger's text
 };
 
-/// A fault that was added and has not been cleared. It may be exhausted, i.e. unable to fire again.
+/// A fault that was added and has not been cleared. It may be exhausted, that is, unable to fire
+/// again.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;
@@ -49,14 +50,14 @@ struct AddedFault {
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
-  std::optional<std::string> device;   ///< nullopt: the machine's only array
+  std::optional<std::string> device;   ///< nullopt for the machine's only array
   std::size_t member = 0;              ///< for fail and rebuild
   std::uint64_t bytes_per_second = 0;  ///< for rate
 };
 
 class Emulation {
  public:
-  /// Opens storage and recording. Errors name the parameter.
+  /// Opens the storage and the recording. Errors name the parameter.
   static Result<std::unique_ptr<Emulation>> create(const Settings& settings, Hardware hardware);
   ~Emulation();
   Emulation(const Emulation&) = delete;
@@ -64,8 +65,8 @@ class Emulation {
 
   /// Starts model time. `transport` selects the default transport latency.
   void start(Transport transport);
-  /// Sets the number of requests per connection that the server handles concurrently, for the
-  /// statistics; 0: unknown.
+  /// Sets how many requests per connection the server handles concurrently, for the statistics; 0
+  /// if unknown.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
   /// Aborts all waits. If the power is on, shuts the machine down cleanly (volatile caches reach
@@ -86,9 +87,9 @@ class Emulation {
   /// Regions that may be nonzero; null if unknown.
   const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
-  /// Serves one request in the clock's time.
+  /// Serves one request, paced by the clock.
   Answer serve(std::size_t device_index, const model::Request& request);
-  /// Returns true if serve() does not wait (clock=off). The result may be outdated when serve() is
+  /// Returns true if serve() does not wait (clock=off). May be outdated by the time serve() is
   /// called, because the clock can change in between.
   bool answers_at_once() const { return pacer_->answers_at_once(); }
   // ---- for virtual time (Clock::Kind::virtual_time): one thread advances the time (pacer.h)
@@ -107,7 +108,7 @@ class Emulation {
   model::TimeNs mark(std::string_view text);
   model::TimeNs cut_power();
   model::TimeNs power_on();
-  /// Arms a power cut. Fails if the trigger names an object that the machine does not have.
+  /// Arms a power cut. Fails if the trigger names something that the machine does not have.
   Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
@@ -122,8 +123,8 @@ class Emulation {
 
   // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Clears the faults of one device or of all devices, and of one kind or of all kinds. Returns
-  /// the number of cleared faults.
+  /// Clears the faults of one device or all devices, and of one kind or all kinds. Returns the
+  /// number of faults cleared.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();
@@ -151,11 +152,11 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// Indexed by id: the device's index among the machine's devices, or kMember.
+  /// Indexed by id; the value is the device's index among the machine's devices, or kMember.
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
-  std::optional<WallNs> lead_ns_;  ///< nullopt: to be calibrated
+  std::optional<WallNs> lead_ns_;  ///< nullopt if still to be calibrated
   std::jthread calibration_;
   unsigned threads_ = 0;
   bool stopped_ = false;

@@ -1,6 +1,6 @@
 #pragma once
-// A 4 KiB disk that accepts marks. Reads return a text padded with NULs; a write of a
-// NUL-terminated text records a mark.
+// A 4 KiB disk that accepts marks. Reads return text padded with NULs; writing a NUL-terminated
+// text records a mark.
 
 #include <functional>
 #include <string>

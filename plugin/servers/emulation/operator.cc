@@ -1,4 +1,4 @@
-// Operator commands: inject faults, manage arrays (emulation.h). Each added or cleared fault is
+// Operator commands: inject faults, manage arrays (emulation.h). Adding or clearing a fault is
 // recorded. Devices record the effects of faults and the events of arrays.
 #include <fmt/core.h>
 
@@ -21,7 +21,8 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // A range recorded as never written may be nonzero after a misdirected write or corrupted zeroes.
+  // A range recorded as never written may become nonzero through a misdirected write or corrupted
+  // zeroes.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);

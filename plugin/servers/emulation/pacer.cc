@@ -12,7 +12,7 @@ namespace {
 constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
 constexpr WallNs kSpinMaxNs = 500 * model::kMicrosecondNs;
 constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
-/// Minimum interval of background runs.
+/// Minimum interval between background runs.
 constexpr WallNs kBackgroundStepNs = model::kMillisecondNs;
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
 constexpr int kTicksToPark = 100;
@@ -118,8 +118,8 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Runs events up to the last one that the leader may prepare, and stops model time there. A new
-/// request is therefore never submitted in the model's past.
+/// Runs events up to the last one that the leader may prepare, and stops model time there, so that
+/// no new request is submitted in the model's past.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
   for (auto next = simulation_.next_event(); next && *next <= limit;
@@ -149,8 +149,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
-  // In virtual time, no gap may exist between a cut and the end of the requests in flight, so that
-  // observers see both together.
+  // In virtual time, there must be no gap between a cut and the end of the requests in flight, so
+  // that observers see both together.
   if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
@@ -251,7 +251,7 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
-/// Holds a prepared answer until it may leave, at most kPrepareNs.
+/// Holds a prepared answer until it may be sent, at most kPrepareNs.
 void Pacer::hold(Lock& lock, const Waiter& waiter) {
   if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
   const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;

@@ -64,21 +64,21 @@ struct DeviceLatency {
 
 class Pacer {
  public:
-  /// The machine must outlive the pacer. From now on, it must be used only through the pacer.
+  /// The machine must outlive the pacer and, from now on, be used only through it.
   Pacer(model::Machine& machine, const Clock& clock);
   ~Pacer();
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// Sets a function that returns true if requests must fail; it is called for every request with
-  /// the mutex held. REQUIRES: before start().
+  /// Sets a function that returns true if requests must fail. It is called for every request with
+  /// the mutex held. REQUIRES: called before start().
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< ends all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
-  /// Submits a request and returns no earlier than the instant of its completion. Sets
+  /// Submits a request and returns no earlier than the instant at which it completes. Sets
   /// `request.id`. An exception in the model (out of memory) ends the server. It cannot be handled,
   /// because other requests wait on their threads' stacks, and the model still refers to their
   /// buffers.
@@ -113,22 +113,23 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets how long before their modelled instant answers leave.
+  /// Sets how long before their modelled instant answers are sent.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
   enum class PowerWait : std::uint8_t { off, time_over, stopping };
-  /// Waits until the power is off. After shut_down() it returns `stopping` immediately; do not call
-  /// it again.
+  /// Waits until the power is off. After shut_down(), returns `stopping` immediately and must not
+  /// be called again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
   /// Waits until some request has waited for kLongWaitNs. Returns false at stop(). Called by the
-  /// thread that watches for the server's end.
+  /// thread that detects the end of the server.
   bool wait_for_long_request();
 
   /// Statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Maximum number of requests waiting together since it was set to 0; use within with_machine().
+  /// Maximum number of requests that were waiting at once since this was last set to 0; use within
+  /// with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
@@ -184,9 +185,9 @@ class Pacer {
   std::list<Waiter*> waiters_;  ///< requests in flight, oldest first
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
-  model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
+  model::TimeNs leader_target_ = 0;          ///< the event for which the leader sleeps
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
-  WallNs oversleep_ns_ = 0;                  ///< moving upper bound of the leaders' wake-up delay
+  WallNs oversleep_ns_ = 0;                  ///< moving upper bound on the leaders' wake-up delay
   WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 

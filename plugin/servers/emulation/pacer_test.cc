@@ -1,5 +1,5 @@
-// Tests threads, wall time and model time. The tests have no upper time limits that a busy host
-// could exceed, except generous ones that distinguish "at once" from "after the whole wait".
+// Tests threads, wall time and model time. The only upper time limits are generous ones that
+// distinguish "at once" from "after the whole wait", so that a busy host does not exceed them.
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using model::kMillisecondNs;
 using model::kSecondNs;
 
-constexpr WallNs kAtOnceNs = 10 * kSecondNs;  ///< waits that a test aborts would last for minutes
+constexpr WallNs kAtOnceNs = 10 * kSecondNs;  ///< waits that a test aborts would last minutes
 
 class PacerTest : public testing::Test {
  protected:
@@ -26,7 +26,7 @@ class PacerTest : public testing::Test {
     pacer_ = std::make_unique<Pacer>(machine_, *parse_clock(clock));
     pacer_->start();
   }
-  /// Serves a request that takes `micros` of model time.
+  /// Serves a request that takes `micros` microseconds of model time.
   Served serve(std::uint64_t micros, model::Op op = model::Op::read) {
     model::Request request;
     request.op = op;

@@ -24,7 +24,7 @@ struct Settings {
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
-  std::optional<WallNs> lead_ns;  ///< nullopt: calibrated at the start
+  std::optional<WallNs> lead_ns;  ///< nullopt if it is calibrated at the start
   std::optional<bool> write_cache;
   std::optional<model::Tear> tear;
   std::uint64_t seed = 1;
@@ -43,12 +43,12 @@ struct Settings {
   Result<void> set(std::string_view key, std::string_view value);
   /// Returns all keys, each followed by a space.
   static std::string_view keys();
-  /// Checks the combination of parameters. Call this after all set() calls.
+  /// Checks the combination of parameters. Must be called after all set() calls.
   Result<void> check() const;
 
  private:
   Result<void> check_states() const;
-  std::string seen_;  ///< keys so far, each followed by a space
+  std::string seen_;  ///< the keys set so far, each followed by a space
 };
 
 }  // namespace headcrash::emulation

@@ -31,12 +31,12 @@ struct NvramStatistics {
 struct DeviceStatistics {
   std::string name;
   std::string profile;
-  std::optional<std::string> parent;  ///< the device above; nullopt: a device of the machine
+  std::optional<std::string> parent;  ///< the device above; nullopt for a device of the machine
   std::uint64_t sectors = 0;
-  std::uint32_t physical_sector_bytes = 512;    ///< atomic unit of the medium
+  std::uint32_t physical_sector_bytes = 512;    ///< the medium's atomic unit
   std::uint32_t queue_depth = 1;                ///< maximum number of commands scheduled together
   model::DeviceCounters counters;               ///< counts during the interval
-  std::optional<ResponseTimes> response_times;  ///< nullopt for a member, which has no clients
+  std::optional<ResponseTimes> response_times;  ///< nullopt for a member, because it has no clients
   std::optional<LoadSeries> load;               ///< likewise
   std::optional<ArrayStatistics> array;
   std::optional<NvramStatistics> nvram;
@@ -50,15 +50,15 @@ struct Statistics {
   model::TimeNs model_now = 0;
   model::TimeNs interval_model_ns = 0;
   WallNs interval_wall_ns = 0;
-  unsigned threads = 0;           ///< nbdkit threads per connection; 0: unknown
-  std::size_t in_flight_max = 0;  ///< maximum number of requests waiting together in the interval
-  /// Latest idle time of all devices; nullopt if one is busy.
+  unsigned threads = 0;           ///< nbdkit threads per connection; 0 if unknown
+  std::size_t in_flight_max = 0;  ///< maximum number of requests waiting at once in the interval
+  /// Latest time at which any device became idle; nullopt if one is busy.
   std::optional<model::TimeNs> quiet_since;
   std::optional<std::string> recording_error;
-  std::vector<DeviceStatistics> devices;  ///< by id: a device before its members
+  std::vector<DeviceStatistics> devices;  ///< by id, so a device precedes its members
 };
 
-/// Totals of one device at one instant. The values of an interval are the differences of two such
+/// Totals of one device at one instant. An interval's values are the differences between two such
 /// totals.
 struct DeviceTotals {
   model::DeviceCounters device;

@@ -211,7 +211,7 @@ class EventPeer final : public Peer {
   std::vector<std::thread> threads_;
 };
 
-/// Returns the median of a batch of rounds.
+/// Returns the median of one batch of rounds.
 std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) {
   std::array<WallNs, kRoundsOfBatch> trips = {};
   for (WallNs& trip : trips) {

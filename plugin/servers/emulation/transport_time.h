@@ -31,10 +31,10 @@
 
 namespace headcrash::emulation {
 
-/// Additional delay of answers by nbdkit 1.32, as seen by libnbd: 15 to 35 us in ten runs of 200
-/// reads of 20 ms on 2 virtual processors. Origin: calibration, once.
+/// Additional delay of answers caused by nbdkit 1.32, as seen by libnbd: 15 to 35 us in ten runs of
+/// 200 reads of 20 ms on 2 virtual processors. Origin: calibration, once.
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
-inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< limit of `auto`
+inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< upper limit for `auto`
 
 enum class Transport : std::uint8_t { nbd, vhost_user };
 

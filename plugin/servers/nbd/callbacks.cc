@@ -1,5 +1,5 @@
-// Implements nbdkit's callbacks for connections and requests with an Export. Each callback checks
-// its arguments, calls one function, and converts the answer to an errno.
+// Implements nbdkit's callbacks for connections and requests on top of an Export. Each callback
+// checks its arguments, calls one function, and converts the answer to an errno.
 #include <algorithm>
 #include <cstring>
 
@@ -88,7 +88,7 @@ int on_can_multi_conn(void* handle) noexcept {
 
 // ---- requests
 
-/// Returns true for whole sectors. A drive transfers whole sectors only, so other requests give
+/// Returns true for whole sectors. A drive transfers only whole sectors, so other requests give
 /// EINVAL.
 bool is_aligned(std::uint32_t count, std::uint64_t offset) {
   if ((count | offset) % kSectorBytes == 0) return true;
@@ -147,7 +147,7 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// Zeroes by trimming if the device supports trims, the client allows one, and trimmed sectors read
+/// Zeroes by trimming if the device supports trims, the client allows it, and trimmed sectors read
 /// as zeroes. If the client requires a fast operation and the device has none, fails at once.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
@@ -189,7 +189,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Reports extents. This takes no model time, because the server answers and not the drive.
+/// Reports extents. This takes no model time, because the server answers rather than the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {
@@ -223,7 +223,7 @@ void add_export_callbacks(struct nbdkit_plugin& p) {
   p.is_rotational = on_is_rotational;
   p.can_trim = on_can_trim;
   p.can_zero = on_can_zero;
-  p.can_fast_zero = on_can_zero;  // promises to be fast or to fail at once
+  p.can_fast_zero = on_can_zero;  // a promise to be fast or fail at once
   p.can_fua = on_can_fua;
   p.can_cache = on_can_cache;
   p.can_extents = on_can_extents;

@@ -28,7 +28,7 @@ namespace headcrash::nbd {
 inline constexpr std::uint32_t kMaximumRequestBytes = 32U << 20;
 inline constexpr std::uint32_t kPreferredBytesMin = 4096;
 
-/// The properties that NBD negotiates. Constant during a connection.
+/// The properties that NBD negotiates. They are constant during a connection.
 struct ExportTraits {
   std::uint64_t bytes = 0;
   std::uint32_t preferred_bytes = kPreferredBytesMin, maximum_bytes = kMaximumRequestBytes;
@@ -38,8 +38,8 @@ struct ExportTraits {
   bool zero = true;         ///< write_zeroes is supported
   bool fast_zero = false;   ///< write_zeroes is cheaper than writing
   bool cache = true;
-  bool extents = false;  ///< written() returns information
-  bool shared = true;    ///< all connections to the export see one disk
+  bool extents = false;  ///< written() gives information
+  bool shared = true;    ///< all connections to the export see the same disk
 };
 
 class Export {
@@ -47,12 +47,12 @@ class Export {
   virtual ~Export() = default;
   virtual const ExportTraits& traits() const = 0;
   virtual std::string description() const = 0;
-  /// Returns the name for the log, which counts failures per name.
+  /// Returns the name under which the log counts failures.
   virtual std::string name() const { return description(); }
   /// Serves a request of whole sectors that nbdkit has checked against traits().
   virtual emulation::Answer serve(const model::Request& request) = 0;
-  /// Returns the run that begins at `lba`, at most `limit` sectors long. Called only with
-  /// traits().extents.
+  /// Returns the run that begins at `lba` and is at most `limit` sectors long. Called only if
+  /// traits().extents is set.
   virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) {
     return {limit, true};
   }

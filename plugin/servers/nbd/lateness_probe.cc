@@ -47,7 +47,7 @@ constexpr std::size_t kRequestBytes = 28;         ///< size of NBD's read reques
 constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< size of NBD's simple reply
 enum class Waiting : std::uint8_t { sleep, poll };
 
-/// A persistent control connection: it sends one command and receives one answer at a time.
+/// A persistent control connection, which sends one command and receives one answer at a time.
 class Control {
  public:
   explicit Control(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -1,4 +1,4 @@
-// Tests rejection messages, the man page, and the consistency of stores and recordings.
+// Tests rejection messages, the man page, and whether stores and recordings fit the parameters.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -64,7 +64,7 @@ TEST(Parameters, RejectAnotherMachinesStore) {
   for (const auto& [arguments, word] : table) {
     const ExitResult ended = run_nbdkit(folder, arguments);
     if (std::string(word) == "devices" && arguments[0] == "raid4-5") {
-      // The drives are equal, but the metadata on them says that they belong to another array.
+      // The drives are the same, but their metadata says that they belong to another array.
       EXPECT_EQ(ended.exit_code, 1) << ended.stderr_text;
       continue;
     }

@@ -22,7 +22,8 @@ Server* server = nullptr;
 
 namespace {
 
-constexpr std::uint32_t kQueueDepthToServe = 64;  ///< NBD clients keep at most this many in flight
+/// NBD clients keep at most this many requests in flight
+constexpr std::uint32_t kQueueDepthToServe = 64;
 
 // ---- configuration
 
@@ -44,7 +45,7 @@ int on_config(const char* key, const char* value) noexcept {
   });
 }
 
-/// Makes a path absolute, since nbdkit changes its directory when it goes to the background.
+/// Makes a path absolute, because nbdkit changes its directory when it goes to the background.
 bool make_absolute(std::filesystem::path& path) {
   char* absolute = nbdkit_absolute_path(path.c_str());
   if (absolute == nullptr) return false;
@@ -126,7 +127,7 @@ int on_get_ready() noexcept {
 
 /// Detects a signal that ends the server. nbdkit waits for running requests before it ends, and
 /// reports a signal only through nbdkit_nanosleep. This function is called only when a request has
-/// waited for long, because nbdkit_nanosleep logs a message when it is interrupted.
+/// waited for a long time, because nbdkit_nanosleep logs a message when it is interrupted.
 void watch_for_the_end() {
   while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
@@ -135,8 +136,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in our threads and in all threads that they start, so that nbdkit's threads
-/// receive the signals.
+/// Blocks signals in our threads and any threads that they start, so that nbdkit's threads receive
+/// the signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -1,5 +1,5 @@
-// Tests from end to end: nbdkit with the built plugin, libnbd as the client, the control socket,
-// and the recording.
+// End-to-end tests: nbdkit with the built plugin, libnbd as the client, the control socket, and the
+// recording.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kAtOnceSeconds = 20;  ///< far below the minutes that an aborted wait would last
+/// far less than the minutes that an aborted wait would last
+constexpr double kAtOnceSeconds = 20;
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
   text.copy(bytes.data(), text.size());
@@ -130,7 +131,7 @@ TEST(Plugin, ATornSectorIsAMixOfOldAndNew) {
 }
 
 /// Cuts the power in the middle of writes and returns how many sectors were unreadable afterwards.
-/// A write must make each such sector readable again.
+/// Writing such a sector must make it readable again.
 int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   TemporaryFolder folder;
   ServedDisk disk(folder, arguments);
@@ -465,7 +466,7 @@ TEST(Plugin, TheClockCanChangeWhileServing) {
 TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A limit on file sizes simulates the full disk: nbdkit ignores SIGXFSZ only if its parent did.
+  // A file size limit simulates the full disk: nbdkit ignores SIGXFSZ only if its parent did.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -1,4 +1,4 @@
-// Tests NBD's negotiated properties and the behaviour of requests, one property per test.
+// Tests the properties that NBD negotiates and the behaviour of requests, one property per test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -286,7 +286,7 @@ TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
 
 TEST(Filter, ExitwhenEndsTheServerCleanly) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
-  // nbdkit 1.32 unloads this filter while a thread of the filter still returns through its code.
+  // nbdkit 1.32 unloads this filter while one of its threads is still returning through its code.
   // With ThreadSanitizer, whose threads are slower, `nbdkit memory` crashes as well. The test runs
   // with AddressSanitizer.
   if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();

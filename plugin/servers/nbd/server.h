@@ -20,7 +20,7 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;  ///< until the machine takes it
+  std::optional<emulation::Hardware> hardware;  ///< moved into the machine
   /// Emulated hardware; null if the server has stages.
   std::unique_ptr<emulation::ServedMachine> machine;
   std::unique_ptr<stages::StageServer> stages;  ///< crash states; null if the server has a machine
@@ -36,7 +36,7 @@ struct Server {
 /// must not flush the recording or remove the socket that its child uses.
 extern Server* server;
 
-/// Sets the callbacks of connections and requests (callbacks.cc).
+/// Sets the callbacks for connections and requests (callbacks.cc).
 void add_export_callbacks(struct nbdkit_plugin& plugin);
 
 /// Runs a callback's body and catches all exceptions.

@@ -1,4 +1,4 @@
-// Tests arrays, caches, flash and machines of several devices, as seen by clients and operators.
+// Tests arrays, caches, flash and multi-device machines, as seen by clients and operators.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -232,8 +232,8 @@ TEST(Stacks, ToleratesOneDeadMemberButNotTwo) {
   EXPECT_EQ(client.read(0, bytes), EIO);
 }
 
-/// On a drive too fast for this host's timers, slowing everything down by the same factor must keep
-/// the ratios of times.
+/// On a drive too fast for this host's timers, slowing everything down by the same factor must
+/// preserve the ratios of times.
 TEST(Stacks, SlowedFlashKeepsItsTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
@@ -259,9 +259,9 @@ TEST(Stacks, SlowedFlashKeepsItsTimes) {
     EXPECT_GE(slowed.second[i], slowed.first[i]);
 }
 
-/// Slowed down by K, many concurrent requests take K times the modelled time: never less, and on a
-/// busy machine not much more. The limits are wide because the machine's load varies. They still
-/// detect a factor that is applied twice or not at all.
+/// With a slowdown of K, many concurrent requests take K times the modelled time: never less, and
+/// not much more even on a busy machine. The limits are wide because the machine's load varies.
+/// They still detect a factor that is applied twice or not at all.
 TEST(Stacks, SlowedByKTakesKTimesAsLong) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;

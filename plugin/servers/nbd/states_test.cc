@@ -35,7 +35,7 @@ class StateServer : public ServedDisk {
   }
 };
 
-/// Writes 'a' at 0 and flushes, then writes 'b' at 0: 6 events, plus a mark in between: 7.
+/// Writes 'a' at 0 and flushes, then writes 'b' at 0: 6 events, or 7 with the mark in between.
 std::string record_a_run(const TemporaryFolder& folder) {
   const std::string path = folder / "run.hcrec";
   StateServer server(folder);

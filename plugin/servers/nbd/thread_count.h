@@ -1,6 +1,7 @@
 #pragma once
-// nbdkit's number of concurrent requests per connection. nbdkit does not report it to plugins, so
-// it is read from the command line: -t N, -tN, --threads N or --threads=N; the default is 16.
+// The number of concurrent requests per connection that nbdkit allows. nbdkit does not report it to
+// plugins, so it is read from the command line: -t N, -tN, --threads N or --threads=N; the default
+// is 16.
 
 #include <string>
 #include <vector>

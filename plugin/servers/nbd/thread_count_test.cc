@@ -1,4 +1,4 @@
-// Tests the parsing of nbdkit's number of threads.
+// Tests how nbdkit's number of threads is parsed.
 #include "plugin/servers/nbd/thread_count.h"
 
 #include <gtest/gtest.h>

@@ -30,8 +30,8 @@ class AgentDisk {
   static constexpr std::uint64_t kSectors = kStreamSector + kTransferBytes / model::kSectorBytes;
   static constexpr std::size_t kTextBytesMax = kTransferBytes - virtual_guest::kLengthBytes;
 
-  /// Serves a request. Returns 0 or an errno. Returns nullopt if a read must wait; answer_read()
-  /// then completes `initiator` later.
+  /// Serves a request. Returns 0 or an errno, or nullopt if a read must wait; answer_read() then
+  /// completes `initiator` later.
   std::optional<int> serve(const model::Request& request, model::Initiator& initiator);
 
   /// Appends text from the host. The text may end in the middle of a line.
@@ -43,9 +43,9 @@ class AgentDisk {
   std::string take_for_host() { return std::exchange(for_host_, {}); }
 
   bool waits() const { return waiting_.has_value(); }
-  /// Returns true if the agent waits for the host and there is no complete line.
+  /// Returns true if the agent is waiting for the host and there is no complete line.
   bool is_idle() const { return waiting_.has_value() && complete_ == 0; }
-  /// Returns true if the agent waits and there is a complete line.
+  /// Returns true if the agent is waiting and there is a complete line.
   bool has_answer() const { return waiting_.has_value() && complete_ != 0; }
   /// Completes the waiting read. REQUIRES: has_answer().
   void answer_read();

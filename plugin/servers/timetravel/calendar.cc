@@ -22,15 +22,15 @@ namespace {
 
 using model::TimeNs;
 
-constexpr int kClients = 4;                     ///< backlog of connections
-constexpr std::size_t kHostTextMax = 16 << 20;  ///< limit of text for a host that does not read
+constexpr int kClients = 4;                     ///< backlog of pending connections
+constexpr std::size_t kHostTextMax = 16 << 20;  ///< limit for text that the host has not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep counts as infinite
-/// Longest time that a guest runs without contact. For a timer further in the future, the guest
+/// Longest time that a guest runs without contact. If its timer is further in the future, the guest
 /// asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// The horizon of a guest whose processor time is charged. It is short because the guest must
-/// report when it sleeps. The guest may still read its clock a thousand times.
+/// report when it sleeps, but the guest can still read its clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -182,8 +182,8 @@ TimeNs Calendar::horizon() const {
 }
 
 /// Called before the kick is acknowledged, because the guest then continues. Commands that have
-/// ended are handed back at once, so the guest need not wait and needs no run message. If the guest
-/// is behind the machine, it must wait; this brings it to the machine's time.
+/// ended are handed back at once, so the guest need not wait and needs no run message. If the
+/// guest's time is behind the machine's, it must wait, which brings it to the machine's time.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
@@ -338,7 +338,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // the process has not started any other process yet
+  processor_.move(peer.pid);  // the process has not yet started any other process
 }
 
 void Calendar::on_time() {
@@ -373,7 +373,7 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    // a running guest is not advanced past its timers, which are unknown to the calendar
+    // A running guest is not advanced past its timers, which the calendar does not know
     case Op::get:
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;

@@ -54,23 +54,23 @@
 namespace headcrash::timetravel {
 
 struct CalendarOptions {
-  /// Host time that a guest may compute at one instant of model time. A guest that exceeds this
+  /// How much host time a guest may compute at one instant of model time. A guest that exceeds this
   /// limit is assumed to loop and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
-  /// Maximum number of nested kicks, each sent before the previous one is acknowledged; each takes
-  /// a stack frame. A guest that exceeds the limit is disconnected.
+  /// Maximum depth of nested kicks, each sent before the previous one is acknowledged; each takes a
+  /// stack frame. A guest that exceeds the limit is disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
-  /// Nanoseconds charged per nanosecond computed; 0: computing takes no model time.
+  /// Nanoseconds charged per nanosecond computed; 0 if computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. Replaces the
-  /// measurement of the guest's processes.
+  /// Returns the nanoseconds that the guest has computed since the last call. Used instead of
+  /// measuring the guest's processes.
   std::function<std::int64_t()> processor_ns;
 };
 
 class Calendar {
  public:
-  /// Receives lines about disconnected guests, on the calendar's thread.
+  /// Receives log lines about disconnected guests, on the calendar's thread.
   using Log = std::function<void(const std::string&)>;
 
   /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
@@ -106,7 +106,7 @@ class Calendar {
   /// Charges the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// Returns true if the guest's time is before the machine's because the guest has computed.
+  /// Returns true if the guest's time is behind the machine's because the guest has computed.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
   /// Returns the time until which the guest may run without asking.
   model::TimeNs horizon() const;
@@ -130,7 +130,7 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  /// Sockets of disks, marks and port; used until start().
+  /// Sockets for disks, marks and port; used until start().
   std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
@@ -143,17 +143,17 @@ class Calendar {
   std::vector<std::unique_ptr<GuestDisk>> disks_;
   AgentDisk agent_;
   base::Descriptor time_, host_;
-  base::ProcessorClaim processor_;  ///< shared by guest and thread, which take turns
+  base::ProcessorClaim processor_;  ///< shared by the guest and this thread, which take turns
   std::array<std::byte, kMessageBytes> pending_ = {};
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;     ///< last value sent to the guest
-  std::uint64_t reported_time_ = 0;  ///< last time reported by the guest
+  model::TimeNs free_until_ = 0;     ///< the last value sent to the guest
+  std::uint64_t reported_time_ = 0;  ///< the last time that the guest reported
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
-  /// Number of the calendar's messages that are unanswered; these are the latest ones.
+  /// Number of unanswered messages from the calendar; these are the latest ones.
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()

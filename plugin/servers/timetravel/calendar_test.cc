@@ -1,5 +1,4 @@
-// Tests a calendar with a small simulated guest: the normal behaviour of user-mode Linux, and
-// harmful behaviour.
+// Tests a calendar with a small simulated guest, which behaves like user-mode Linux or harmfully.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +93,7 @@ class Clock {
 };
 
 /// Kicks a ring and counts the notifications before the acknowledgement, when all requests are
-/// complete. Without `channel`, the guest examines its ring itself. With `channel`, the guest is
+/// complete. If `channel` is not given, the guest examines its ring itself. Otherwise, the guest is
 /// called and acknowledges the calls.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
@@ -238,7 +237,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
   const TimeNs free_before = guest.clock.free_until;
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
-  guest.kick(begin + 2000);  // the guest has run by itself in the meantime
+  guest.kick(begin + 2000);  // the guest has run by itself since then
   EXPECT_EQ(machine.emulation().now(), begin + 2000);
   EXPECT_LT(guest.clock.free_until, free_before);
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
@@ -397,7 +396,7 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// Adds this processor time to the next charged message.
+/// Adds this much processor time to the next charged message.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
@@ -450,8 +449,8 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// A waiting kernel accepts only its timer's time. Timers that became due therefore fire at their
-/// instants, before the interrupt.
+/// A waiting kernel accepts only its timer's time. Timers that have become due therefore fire at
+/// their own instants, before the interrupt.
 TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
   Guest guest(all.machine);
@@ -479,7 +478,7 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// After computing, a read of the marks brings the guest's clock to the machine's.
+/// After computing, reading the marks brings the guest's clock to the machine's.
 TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());

@@ -28,9 +28,9 @@ class GuestDisk {
  public:
   /// A disk as seen by one client during its connection.
   struct Served {
-    vhost::Disk shape;  ///< without its functions
-    /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` is completed later, once.
-    /// `request` and `initiator` must stay valid until then.
+    vhost::Disk shape;  ///< without the functions
+    /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` will be completed later,
+    /// exactly once. `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
         serve;
     /// Accounts a request that completed later. Returns 0 or an errno for the guest. Empty if
@@ -40,12 +40,12 @@ class GuestDisk {
   /// Returns the disk for a new client. Fails if no disk is free; the client is then rejected.
   using Connect = std::function<Result<Served>()>;
 
-  /// Callbacks of the clock's owner for a kick. With our kernels (scripts/build-uml,
-  /// kick-with-time), the number written by a kick is 1 plus twice the nanoseconds since the guest
-  /// last reported its time. Such a guest examines its ring after the kick has been acknowledged.
+  /// Callbacks by which the clock's owner handles a kick. With our kernels (scripts/build-uml,
+  /// kick-with-time), a kick writes the number 1 plus twice the nanoseconds since the guest last
+  /// reported its time. Such a guest examines its ring after the kick has been acknowledged.
   struct Kick {
     std::function<void(std::uint32_t untold_ns)> reported;  ///< before the ring is examined
-    /// The commands are submitted; the kick is not yet acknowledged.
+    /// The commands have been submitted; the kick has not yet been acknowledged.
     std::function<void(GuestDisk&)> submitted;
   };
   /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
@@ -62,12 +62,12 @@ class GuestDisk {
   // One client at a time: other clients wait until it has disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
-  void disconnect();  ///< requests in flight stay until they complete; they get no answer
+  void disconnect();  ///< requests in flight remain until they complete, but are not answered
   int socket() const { return client_.get(); }
   int channel() const { return backend_ ? backend_->channel() : -1; }
 
-  /// Handles a waiting message. Returns false if the client has disconnected. Errors describe the
-  /// client's protocol violation.
+  /// Handles a waiting message. Returns false if the client has disconnected. Errors describe how
+  /// the client violated the protocol.
   Result<bool> on_message();
   /// Handles input on the channel.
   Result<void> on_channel() { return backend_->take_ack(); }
@@ -80,7 +80,7 @@ class GuestDisk {
   }
   /// Hands back the commands that have ended, and notifies the guest. During a kick (`submitted`),
   /// no notification is needed if the guest examines its ring when the kick is acknowledged. Errors
-  /// describe the client's protocol violation.
+  /// describe how the client violated the protocol.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
   /// Drops the requests in flight. REQUIRES: no request will be completed afterwards.

@@ -1,5 +1,5 @@
 #pragma once
-// The hardware of a guest in virtual time: its disks, and the events of its machine.
+// The hardware of a guest in virtual time: its disks, and its machine's events.
 
 #include <cstddef>
 #include <cstdint>

@@ -37,7 +37,7 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  std::uint64_t time = 0;  ///< in nanoseconds; of start: an arbitrary number given to the guest
+  std::uint64_t time = 0;  ///< in nanoseconds; for start, an arbitrary number given to the guest
 };
 
 /// Fails for an unknown operation, or for an operation that a guest never sends.

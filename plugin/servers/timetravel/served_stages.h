@@ -20,8 +20,8 @@ class ServedStages {
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// Serves the stages of `server`. It must have this number of stages, none of them loaded, and
-  /// must outlive this object. Fails if no thread can be started.
+  /// Serves the stages of `server`, which must have as many stages as there are sockets, none of
+  /// them loaded, and must outlive this object. Fails if no thread can be started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
   /// Disconnects the guests and removes the socket files.
   void stop();

@@ -19,7 +19,7 @@ bool StageHardware::step(model::TimeNs until) {
   const auto next = simulation_.next_event();
   const bool due = next && *next <= until;
   if (due) {
-    now_ = *next;  // events are recorded with that time
+    now_ = *next;  // events are recorded at that time
     simulation_.run_next();
   } else {
     simulation_.run_until(std::max(until, simulation_.now()));

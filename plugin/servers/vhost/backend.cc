@@ -1,4 +1,4 @@
-// Handles vhost-user messages and keeps the protocol's state (backend.h).
+// Handles vhost-user messages and maintains the protocol state (backend.h).
 #include "plugin/servers/vhost/backend.h"
 
 #include <fcntl.h>
@@ -127,7 +127,7 @@ Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   return found;
 }
 
-/// Enables or disables a ring. A client that notifies by messages may send no SET_VRING_KICK
+/// Enables or disables a ring. A client that notifies by messages need not send SET_VRING_KICK
 /// (user-mode Linux sends none), so its ring starts and stops with this message. QEMU also enables
 /// rings that it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
@@ -171,8 +171,8 @@ Result<void> Backend::set_descriptor(Received& received) {
                             received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
-  // The client may send a descriptor that is not an eventfd; reading or writing it must not block a
-  // thread.
+  // The client may send a descriptor that is not an eventfd, and reading or writing it must not
+  // block a thread.
   if (file.is_open()) {
     const int flags = ::fcntl(file.get(), F_GETFL);
     if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags | O_NONBLOCK) != 0)

@@ -17,7 +17,7 @@ struct Ring {
   SplitRing split;
   RingPlace place;
   bool started = false, enabled = false;
-  bool look = false;   ///< chains may be waiting without a kick
+  bool look = false;   ///< chains may be waiting, even without a kick
   bool quiet = false;  ///< the driver was asked to send no kicks
   base::Descriptor kick;
   std::shared_ptr<const base::Descriptor> call;
@@ -30,14 +30,14 @@ class Backend {
   /// `connection` and `disk` must outlive this object.
   Backend(const Connection& connection, const Disk& disk, std::uint16_t rings);
 
-  /// Handles a message and answers it. Errors describe the client's protocol violation.
+  /// Handles a message and answers it. Errors describe how the client violated the protocol.
   Result<void> handle(Received& received);
   /// The first half of handle(), for a message that needs no reply.
   Result<void> obey(Received& received);
-  /// The second half of handle(): acknowledges the message if the client requested that.
+  /// The second half of handle(): acknowledges the message if the client requested it.
   Result<void> acknowledge(const Received& received) const;
 
-  /// Stops a ring (GET_VRING_BASE): it returns no chains from now on. REQUIRES of the following
+  /// Stops a ring (GET_VRING_BASE): from now on, it returns no chains. REQUIRES of the following
   /// handle(): the ring has no chain in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
@@ -54,7 +54,7 @@ class Backend {
   /// Notifies the driver of completed chains. If the eventfd's counter is at its limit, an
   /// unhandled interrupt is already pending. Fails if the client does not read.
   Result<void> interrupt(const Ring& ring);
-  /// The channel for interrupts sent as messages; -1 without a channel.
+  /// The channel for interrupts sent as messages; -1 if absent.
   int channel() const { return channel_.get(); }
   /// Reads an acknowledgement, or a part of one, from the channel.
   Result<void> take_ack();
@@ -82,7 +82,7 @@ class Backend {
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;
   std::vector<Ring> rings_;
-  base::Descriptor channel_;  ///< channel for requests of the back-end
+  base::Descriptor channel_;  ///< channel for the back-end's requests
   std::array<std::byte, kAckBytes> ack_ = {};
   std::size_t ack_bytes_ = 0;
   std::uint64_t acks_due_ = 0;

@@ -34,7 +34,7 @@ std::uint64_t total(const std::vector<Segment>& segments) {
   return bytes;
 }
 
-/// Transfers between `bytes` and the segments, starting at `offset` in the segments, by calling
+/// Transfers between `bytes` and the segments, starting at `offset` within the segments, by calling
 /// `copy(segment's bytes, our bytes, size)`.
 template <typename Bytes, typename Copy>
 Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,

@@ -20,14 +20,15 @@ namespace headcrash::vhost {
 /// The served disk. `serve` must be thread-safe; it waits until the request is complete and returns
 /// 0 or an errno.
 struct Disk {
-  std::string name;  ///< serial number for the guest, which sees 20 bytes of it
+  std::string name;  ///< serial number for the guest, which sees only 20 bytes of it
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  bool trim_zeroes = true;  ///< trimmed sectors read as zeroes; required to write zeroes by a trim
+  /// trimmed sectors read as zeroes; required for writing zeroes by a trim
+  bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
-  /// Returns true if serve() would not wait now. The result may be outdated when serve() is called.
-  /// If the function is empty, serve() may always wait.
+  /// Returns true if serve() would not wait now. May be outdated by the time serve() is called. If
+  /// the function is empty, serve() may always wait.
   std::function<bool()> answers_at_once;
 };
 
@@ -45,8 +46,8 @@ std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_
 class Command {
  public:
   /// Starts a command. Copies the data to be written now. A rejected command gets an error status.
-  /// Fails if the chain is not a command: it has no header, or no byte for the status. `disk` must
-  /// outlive the command.
+  /// Fails if the chain is not a command, that is, if it has no header or no byte for the status.
+  /// `disk` must outlive the command.
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 

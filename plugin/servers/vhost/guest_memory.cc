@@ -44,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0)
     return previous_action.sa_sigaction(signal, info, context);
-  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and then ends the process
+  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and then kills the process
 }
 
 void install_handler() {

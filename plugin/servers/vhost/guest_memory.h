@@ -1,8 +1,8 @@
 #pragma once
-// Memory shared by a vhost-user client: files that it has sent, mapped here. Addresses come from
+// Memory that a vhost-user client shares: files that it has sent, mapped here. Addresses come from
 // the client and are valid only within a region.
 //
-// A client can truncate a mapped file, and an access to the page then raises SIGBUS. The first
+// A client can truncate a mapped file, after which accessing the page raises SIGBUS. The first
 // mapping installs a handler that replaces the region with zero pages and marks the region as lost.
 // The access continues with zeroes, and intact() reports that data read since is invalid. Other bus
 // errors go to the previous handler.
@@ -20,12 +20,12 @@ namespace headcrash::vhost {
 
 inline constexpr std::size_t kRegionsMax = 8;
 
-/// A region as in VHOST_USER_SET_MEM_TABLE; lengths in bytes.
+/// A region, as in VHOST_USER_SET_MEM_TABLE; lengths in bytes.
 struct MemoryRegion {
   std::uint64_t guest_address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t user_address = 0;  ///< address in the client
-  std::uint64_t file_offset = 0;   ///< offset of its first byte in the file
+  std::uint64_t file_offset = 0;   ///< offset in the file of the region's first byte
 };
 
 class GuestMemory {
@@ -41,7 +41,7 @@ class GuestMemory {
   /// Returns the mapped address, or null unless one region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Fails if the client truncated a file below an address that has been accessed.
+  /// Fails if the client has truncated a file under an address that has been accessed.
   Result<void> intact() const;
 
  private:

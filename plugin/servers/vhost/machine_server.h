@@ -35,10 +35,10 @@ class MachineServer {
   MachineServer(const MachineServer&) = delete;
   MachineServer& operator=(const MachineServer&) = delete;
 
-  /// Serves `emulation`. It must have the disks passed to listen() and must outlive this object.
+  /// Serves `emulation`, which must have the disks passed to listen() and outlive this object.
   /// Fails if no thread can be started.
   Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
-  /// Disconnects the clients when their requests have ended; call Emulation::shut_down() first to
+  /// Disconnects the clients once their requests have ended; call Emulation::shut_down() first to
   /// abort the requests. Removes the socket files.
   void stop();
 
@@ -50,7 +50,7 @@ class MachineServer {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
-  /// Sockets of the disks, then of the marks; used until start().
+  /// Sockets for the disks, then for the marks; used until start().
   std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
   std::vector<std::unique_ptr<Server>> servers_;

@@ -1,5 +1,5 @@
 #pragma once
-// Encoding of vhost-user messages: those of a front-end (a virtual machine) to a block device. A
+// Encoding of vhost-user messages between a front-end (a virtual machine) and a block device. A
 // message is a header of three words (request, flags, payload bytes) and a payload.
 
 #include <array>
@@ -76,15 +76,15 @@ using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, R
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
 /// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
-/// ring have completed. It is sent on the back-end's request channel. With `wants_ack`, the
+/// ring have completed. It is sent on the back-end's request channel. If `wants_ack` is true, the
 /// front-end acknowledges it.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
-/// Size of the acknowledgement of ring_call(), header and payload.
+/// Size of the acknowledgement of ring_call(): header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;
 /// Fails if the message is not an acknowledgement, or if the front-end reports an error.
 Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes);
 
-/// Returns a reply to `verb`, header and payload.
+/// Returns a reply to `verb`: header and payload.
 std::vector<std::byte> reply(Verb verb, std::span<const std::byte> payload);
 const char* verb_name(Verb verb);
 

@@ -57,7 +57,7 @@ void Server::run() {
   while (wait_for_client()) {
     const base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.is_open()) {
-      // The client stays in the backlog, and poll() would report it again immediately.
+      // The client stays in the backlog, so poll() would report it again immediately.
       pollfd stop = {stop_.get(), POLLIN, 0};
       ::poll(&stop, 1, kNoDescriptorsPauseMs);
       continue;
@@ -65,7 +65,7 @@ void Server::run() {
     try {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
-    } catch (const std::exception& error) {  // out of memory: this client loses its connection
+    } catch (const std::exception& error) {  // out of memory: this client is disconnected
       report_({"vhost-user", error.what(), ""});
     }
   }

@@ -20,12 +20,12 @@ class Server {
 
   static Result<std::unique_ptr<Server>> start(base::ListeningSocket socket, Disk disk,
                                                const SessionOptions& options, Report report);
-  /// Removes the socket's file, accepts no more requests, and waits for the requests in flight.
+  /// Removes the socket's file, stops accepting requests, and waits for the requests in flight.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  void begin_to_stop() const;  ///< accepts no more requests
+  void begin_to_stop() const;  ///< stops accepting requests
 
  private:
   Server() = default;

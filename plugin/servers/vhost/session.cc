@@ -125,13 +125,14 @@ class Session {
     }
   }
 
-  /// Starts a worker unless enough are idle or the limit is reached. REQUIRES: the mutex is held.
+  /// Starts a worker unless enough workers are idle or the limit is reached. REQUIRES: the mutex is
+  /// held.
   Result<void> see_to_workers() {
     if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // If workers exist, continue with fewer of them.
+      // If there are workers, continue with those.
       if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};
@@ -218,7 +219,7 @@ class Session {
   const Descriptor failed_event_;
   const std::size_t workers_max_;
 
-  std::mutex mutex_;  ///< guards the workers' use of the rings, and the following members
+  std::mutex mutex_;  ///< guards the rings while workers use them, and the following members
   Backend backend_;
   std::deque<Work> work_;
   std::optional<Error> error_;

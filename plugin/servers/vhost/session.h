@@ -26,14 +26,14 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
-  /// Maximum number of a client's requests at the disk. Each needs a thread, created on demand.
+  /// Maximum number of a client's requests in the disk. Each needs a thread, created on demand.
   unsigned workers = 512;
 };
 
 /// Serves the client of `socket` until it disconnects (which is not an error), or until the eventfd
 /// `stop` is readable. Closes neither descriptor. Blocks SIGPIPE in the calling thread. On return,
 /// no thread, mapping or descriptor of the client is left. At a stop, the caller must ensure that
-/// requests in flight end. Errors describe the client's protocol violation.
+/// requests in flight end. Errors describe how the client violated the protocol.
 Result<void> serve_client(int socket, int stop, const Disk& disk, const SessionOptions& options);
 
 }  // namespace headcrash::vhost

@@ -1,4 +1,4 @@
-// Tests a session with a small client: the normal behaviour of a driver, and harmful behaviour.
+// Tests a session with a small client, which behaves like a driver or harmfully.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,14 +107,13 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(0, kOut, 0, 512, false), 0);
   EXPECT_EQ(client.command(1, kOut, 8, 512, false), 0);
   EXPECT_EQ(stop_ring(client, 0), 1U);
-  // Chains offered on a stopped ring wait; the other ring continues.
+  // Chains offered on a stopped ring wait; the other ring keeps working.
   fill(client.data(), 'r');
   client.begin(0, 1, kOut, 16, 512, false);
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring continues at the position where it stopped: that chain is the second chain, and so is
-  // its entry in `used`.
+  // The ring resumes where it stopped: that chain is the second one, and so is its entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -317,7 +316,7 @@ TEST_P(VhostHarm, GivesOneErrorAndLeavesNothing) {
     EXPECT_NE(error.find(GetParam().error), std::string::npos) << error;
   }
   EXPECT_EQ(files(), files_before);
-  // A joined thread may stay listed for a moment.
+  // A joined thread may remain listed for a moment.
   for (int i = 0; i < 200 && threads() > threads_before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(threads(), threads_before);

@@ -28,7 +28,7 @@ struct Chain {
   std::vector<Segment> writable;
 };
 
-/// The location of a ring in the client's address space.
+/// The locations of a ring's parts in the client's address space.
 struct RingPlace {
   std::uint32_t size = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
@@ -42,7 +42,7 @@ class SplitRing {
   /// Fails if a part is misaligned.
   Result<void> place(const RingPlace& place);
   void set_indirect(bool negotiated) { indirect_ = negotiated; }
-  /// Sets the index in `available` of the next chain. The index in `used` is set to the same value.
+  /// Sets the index in `available` of the next chain; the index in `used` is set to the same value.
   void set_base(std::uint16_t index) { next_available_ = next_used_ = index; }
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }

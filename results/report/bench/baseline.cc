@@ -1,4 +1,4 @@
-// Determines a verdict for each cell (baseline.h).
+// Determines each cell's verdict (baseline.h).
 #include "results/report/bench/baseline.h"
 
 #include <fmt/format.h>
@@ -31,11 +31,11 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-/// A cell of both runs or of one run. A pointer is null if that run lacks the cell.
+/// A cell that both runs or only one of them has. A pointer is null if that run lacks the cell.
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;
-  bool compared = false;  ///< by its times
+  bool compared = false;  ///< its times have been compared
 };
 
 bool is_ranked_in_both(const ComparedCell& cell) {
@@ -62,7 +62,7 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Determines the change of the times, after the correction for the number of comparisons.
+/// Determines how the times have changed, after the correction for the number of comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -181,7 +181,7 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
       before[contest.identity() + "\n" + entrant.name()] = &entrant;
   std::vector<ComparedCell> cells;
   std::deque<Entrant> gone;      // measured in the baseline but not in this run
-  std::set<std::string> failed;  // workloads without any measured trial in this run
+  std::set<std::string> failed;  // workloads that have no measured trial in this run
   for (const Contest& contest : now.contests) {
     for (const Entrant& entrant : contest.entrants) {
       if (contest.phase.empty() && entrant.failed > 0)

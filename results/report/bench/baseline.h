@@ -1,5 +1,5 @@
 #pragma once
-// Comparison with another run: a verdict for each cell of both runs.
+// Compares a benchmark with another run: a verdict for each cell of both runs.
 //
 // The runs were not interleaved, so the comparison uses means instead of pairs. Other differences
 // between the runs (host, versions) are listed, since they may be the cause.
@@ -7,7 +7,7 @@
 // A cell is a regression if it became slower by more than the tolerance, if the whole interval of
 // the ratio is on that side of 1, and if the change is still significant after the correction for
 // the number of cells (statistics::correct_for_number). Times are measured to quiescence or until
-// the last call returned. A workload that fails only in the new run is a regression, too.
+// the last call returned. A workload that fails only in the new run is also a regression.
 
 #include <string>
 #include <vector>
@@ -22,11 +22,11 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// Why the result is inconclusive, or the failed part; empty: nothing to report.
+  /// Why the result is inconclusive, or which part failed; empty if there is nothing to report.
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the compared times
   bool to_quiescence = true;
-  statistics::Comparison whole;    ///< to quiescence if both runs waited for it, else elapsed
+  statistics::Comparison whole;    ///< to quiescence if both runs waited for it, otherwise elapsed
   statistics::Comparison elapsed;  ///< until the last call returned
 };
 
@@ -34,7 +34,7 @@ struct BaselineComparison {
   std::string database;
   Run run;
   double tolerance = kBaselineTolerance;
-  std::vector<CellChange> changes;  ///< one entry for each cell, in the order of the contests
+  std::vector<CellChange> changes;  ///< one entry for each cell, in contest order
   /// Other differences between the runs: "qemu: 7.2 then, 8.0 now".
   std::vector<std::string> differences;
 

@@ -1,5 +1,5 @@
-// Creates the answer of a benchmark (bench_answer.h). Counts follow labels, so that no sentence
-// needs a plural form.
+// Creates a benchmark's answer (bench_answer.h). Counts follow labels, so that no sentence needs a
+// plural form.
 #include "results/report/bench/bench_answer.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kWinnersMost = 6;
 constexpr std::size_t kNamesMost = 3;
-/// A larger relative difference between the bytes counted by guest and device is noted.
+/// A relative difference between the bytes counted by guest and device is noted if it is larger
+/// than this.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
 constexpr const char* kVirtualTime =
@@ -73,8 +74,7 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the versions that differ between merged shards; such versions are recorded as lists of
-/// values.
+/// Returns the versions that differ between merged shards; they are recorded as lists of values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -266,7 +266,7 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time, other work takes no time: the calls returned immediately.
+  // In virtual time, other work takes no time, so the calls returned immediately.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -1,5 +1,5 @@
 #pragma once
-// The answer of a benchmark: a status line and notes, identical on the page, in the terminal and in
+// A benchmark's answer: a status line and notes, identical on the page, in the terminal and in
 // JSON. The rankings themselves are tables (ranking_section.cc, bench_text.cc).
 
 #include <string>
@@ -20,14 +20,14 @@ struct BenchAnswer {
 
 BenchAnswer answer_of(const Benchmark& bench);
 
-/// Returns the name of the ranked time: "time to quiescence", "elapsed virtual time".
+/// Returns the name of the time used for ranking: "time to quiescence", "elapsed virtual time".
 std::string time_name(const Contest& contest);
 /// Returns the title, such as "copy files=535 users=4, phase copy, on hp-c2447 (scaled)".
 std::string title_of(const Contest& contest);
-/// Returns the difference to the best entrant. Examples: "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4 to
-/// 2.9: not significant"; "+0.1 %, 0.1 to 0.1: a tie" (less than kTie).
+/// Returns the difference from the best entrant. Examples: "+13.9 %, 11.2 to 16.8"; "+0.7 %, -0.4
+/// to 2.9: not significant"; "+0.1 %, 0.1 to 0.1: a tie" (less than kTie).
 std::string difference(const Standing& standing);
-/// Returns the reason for a missing rank, such as "CPU-bound: the device was busy 31.0 % of the
+/// Returns the reason why there is no rank, such as "CPU-bound: the device was busy 31.0 % of the
 /// time, the processor 62.0 %".
 std::string unranked_because(const Entrant& entrant);
 /// Returns the limitations of an entrant's measurements, such as "2 of 5 late" or "outliers: 1";

@@ -1,5 +1,5 @@
 #pragma once
-// Exports a benchmark as JSON, CSV and cases for continuous integration.
+// Exports a benchmark as JSON, as CSV, and as cases for continuous integration.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -16,12 +16,12 @@ namespace headcrash::report {
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
 /// Returns a case for each entrant, grouped by contest. A case is failed if the entrant regressed,
-/// an error if trials of the entrant failed, and skipped if the result is inconclusive. `baseline`
-/// may be null.
+/// an error if any of its trials failed, and skipped if the result is inconclusive. `baseline` may
+/// be null.
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Writes measures.csv, cells.csv, trials.csv and metrics.csv (from the queries of these names),
-/// rankings.csv and, with a baseline, baseline.csv.
+/// Writes measures.csv, cells.csv, trials.csv and metrics.csv (from the queries with these names),
+/// rankings.csv and, if there is a baseline, baseline.csv.
 Result<void> write_csv(db::Database& database, const Benchmark& bench,
                        const BaselineComparison* baseline, const std::filesystem::path& folder);
 

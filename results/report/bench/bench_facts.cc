@@ -185,7 +185,7 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial for every phase of its workload, since it has no phases itself. The
+  /// Counts a failed trial for every phase of its workload, because it has no phases itself. The
   /// phases are taken from the successful trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
@@ -276,7 +276,7 @@ class BenchmarkReader {
                    .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Different scales of one workload may be adjacent; time restarts between them.
+      // Different scales of one workload may be adjacent; time starts again between them.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&

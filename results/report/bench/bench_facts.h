@@ -20,13 +20,13 @@
 namespace headcrash::report {
 
 /// Prefix of a trial's clock, followed by a factor. Such a trial ran in virtual time that includes
-/// the processor time.
+/// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// A workload with a smaller busy share than this did not wait for the device.
+/// A workload that kept the device busy for less than this fraction did not wait for the device.
 inline constexpr double kDeviceBusy = 0.5;
-/// A host is noted as busy if other processes used more than this share of its CPU.
+/// A host is noted as busy if other processes used more than this fraction of its CPU.
 inline constexpr double kBusyHost = 0.1;
-/// A ratio of standard deviation to mean above this limit is noted.
+/// If the ratio of standard deviation to mean is above this limit, it is noted.
 inline constexpr double kWideSpread = 0.05;
 
 /// A measured quantity; a column of the query bench_measures.
@@ -42,28 +42,29 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  /// Per operation in a contest of jobs with a fixed time (Contest::by_operation).
+  /// The same quantities per operation, in a contest of jobs with a fixed time
+  /// (Contest::by_operation).
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
-  bool fixed_time = false;     ///< its job determines the duration
-  /// Busy shares of the busiest device. busy_share covers the time until quiescence (or until the
-  /// last call if the trial did not wait for quiescence), elapsed_busy_share the time until the
-  /// last call.
+  bool fixed_time = false;     ///< the job determines the duration
+  /// Fraction of time that the busiest device was busy. busy_share covers the time until quiescence
+  /// (or until the last call if the trial did not wait for quiescence), elapsed_busy_share the time
+  /// until the last call.
   std::optional<double> busy_share, elapsed_busy_share;
-  /// Processor time of the guest divided by the time until quiescence; 1 means that one processor
+  /// The guest's processor time divided by the time until quiescence; 1 means that one processor
   /// was always busy. Empty in virtual time.
   std::optional<double> processor_share;
   bool late = false;
-  std::vector<std::optional<double>> values;  ///< in the order of measures()
+  std::vector<std::optional<double>> values;  ///< in the same order as measures()
   bool host_was_busy() const { return host_busy.value_or(0) > kBusyHost; }
 };
 
 /// The result of an entrant's repeated measurements (ranking.h).
 struct Standing {
   /// Kinds of results. `cpu_bound` and `idle` results have numbers but no rank. For `cpu_bound`, a
-  /// processor was busy for most of the device's idle time. For `idle`, the processor was also
-  /// idle: the time then measures a timer, or the delay of a cache's write-back.
+  /// processor was busy for most of the time that the device was idle. For `idle`, the processor
+  /// was also idle: the time then measures a timer, or the delay of a cache's write-back.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) {
     return kind == Kind::cpu_bound || kind == Kind::idle;
@@ -95,25 +96,25 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
-  std::string profile;            ///< profile of the device
-  std::int64_t device_bytes = 0;  ///< used part of the device; 0: unknown
-  /// Kind of clock: real, virtual (processor time is not counted) or charged:K.
+  std::string profile;            ///< the device's profile
+  std::int64_t device_bytes = 0;  ///< size of the used part of the device; 0 if unknown
+  /// The kind of clock: real, virtual (processor time is not counted) or charged:K.
   std::string clock = "real";
   bool in_virtual_time() const { return clock != "real"; }
   /// True if the ranked time is to quiescence; false if some measurement did not wait for
   /// quiescence.
   bool to_quiescence = true;
-  bool by_operation = false;  ///< ranked by the time per operation, as the job's time is fixed
+  bool by_operation = false;  ///< ranked by the time per operation, because the job's time is fixed
   const char* ranked_by() const {
     return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
   }
-  std::vector<Entrant> entrants;  ///< ranked entrants in order, then the others
+  std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are the checksum of a job file, which must not be displayed.
+  /// Returns true if the parameters are a job file's checksum, which must not be displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns the mark of the contest's size: "scaled" or "custom"; empty for the size defined by
+  /// Returns the mark for the contest's size: "scaled" or "custom"; empty for the size defined by
   /// the workload's source.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
@@ -144,12 +145,12 @@ struct MetricRow {
 struct BenchCurve {
   std::string device, workload, parameters, filesystem, variant;
   std::int64_t requests = 0;
-  /// Points of (microseconds, share of requests within that time).
+  /// Points (microseconds, fraction of requests within that time).
   std::vector<std::pair<double, double>> points;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
-/// Activity of a device in a phase of one repetition.
+/// A device's activity in a phase of one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
   struct TimeSpan {
@@ -170,7 +171,7 @@ struct Benchmark {
   Facts facts;  ///< the run, its file systems and its lateness; no verdicts
   std::vector<Contest> contests;
   std::vector<BenchTrial> trials;
-  std::map<std::string, std::vector<MetricRow>> metrics;  ///< by the contest's identity
+  std::map<std::string, std::vector<MetricRow>> metrics;  ///< keyed by the contest's identity
   std::vector<BenchCurve> latency, flushes;
   std::vector<BenchLoad> load;
   std::vector<BenchPanel> io;
@@ -182,12 +183,12 @@ struct Benchmark {
   std::string clock() const;  ///< as Contest::clock
 };
 
-/// Reads a benchmark in the caller's transaction, so that all queries read one state even while the
-/// benchmark continues. `run` is by default the newest benchmark. Fails if there is no benchmark or
+/// Reads a benchmark in the caller's transaction, so that all queries see one state even while the
+/// benchmark continues. `run` defaults to the newest benchmark. Fails if there is no benchmark or
 /// no such run, or if the run is of another kind.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the kind of a run (default: the newest); empty if there is no run.
+/// Returns a run's kind (default: the newest run); empty if there is no run.
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// Arranges the sections of the page (bench_page.h).
+// Arranges the page's sections (bench_page.h).
 #include "results/report/bench/bench_page.h"
 
 #include <fmt/format.h>
@@ -84,14 +84,14 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
                  html);
 }
 
-/// Returns the smallest bound of the histogram that a `share` of the values does not exceed.
+/// Returns the smallest histogram bound that is not exceeded by the fraction `share` of the values.
 std::string quantile(const BenchCurve& curve, double share) {
   const auto at = std::ranges::find_if(
       curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
   return microseconds(at == curve.points.end() ? curve.points.back().first : at->first);
 }
 
-/// Returns the flushes as a table, because curves of few flushes coincide.
+/// Returns the flushes as a table, because curves of a few flushes would coincide.
 std::string flush_table(const std::vector<BenchCurve>& curves) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(curves.size());
@@ -181,7 +181,8 @@ std::string entrant_name(const std::string& filesystem, const std::string& varia
 std::string short_name(const Benchmark& bench, const Contest& contest) {
   std::string name = contest.workload;
   if (!contest.is_of_a_tool()) {
-    // Parameters that all other contests of the same workload, phase and device share are omitted.
+    // Parameters that all other contests with the same workload, phase and device share are
+    // omitted.
     std::istringstream words(contest.parameters);
     for (std::string word; words >> word;) {
       const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {

@@ -1,5 +1,5 @@
 #pragma once
-// The page of a benchmark: the answer, the rankings, the numbers, the plots and the environment.
+// A benchmark's page: the answer, the rankings, the numbers, the plots and the environment.
 
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// Returns the page. `baseline` may be null. Fails with the errors of gnuplot.
+/// Returns the page. `baseline` may be null. Fails with gnuplot's errors.
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline);
 
 // ---- sections of the page, each in its own file
@@ -22,7 +22,7 @@ Section ranking_section(const Benchmark& bench);
 Section measures_section(const Benchmark& bench);
 Section bench_trials_section(const Benchmark& bench);
 
-/// Returns the HTML for the colour and name of an entrant.
+/// Returns HTML with an entrant's colour and name.
 std::string entrant_name(const std::string& filesystem, const std::string& variant);
 /// Returns a contest's name, reduced to the parts that distinguish it from the other contests on
 /// its device: "copy users=4, copy".

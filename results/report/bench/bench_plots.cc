@@ -90,7 +90,7 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant from the `value` of each contest.
+/// Draws a line for each entrant from each contest's `value`.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
@@ -124,7 +124,7 @@ std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Da
                   escape(contest.device), escape(contest.workload)));
 }
 
-/// Draws the times of the recovery's steps. Steps that did not wait for the device are dashed.
+/// Draws the times of the recovery steps. Steps that did not wait for the device are dashed.
 std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                                                            std::string_view parameter) {
   struct Line {
@@ -165,8 +165,9 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                   escape(parameter), escape(place), escape(series.rest)));
 }
 
-/// Draws response time against throughput of a closed system. Each user waits for an operation
-/// before the next one, so the response time is users divided by throughput.
+/// Draws response time against throughput for a closed system. Each user waits for an operation
+/// before starting the next one, so the response time is the number of users divided by the
+/// throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data

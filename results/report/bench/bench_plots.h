@@ -1,5 +1,5 @@
 #pragma once
-// The plots of a benchmark. Their number is limited; the tables contain all data.
+// A benchmark's plots. Their number is limited; the tables contain all data.
 
 #include <optional>
 #include <string>
@@ -12,16 +12,17 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  std::vector<Plot> ageing;    ///< phases repeated at several ages: times, then the layout of files
-  std::vector<Plot> recovery;  ///< workloads that end in a cut, with several sizes
-  std::vector<Plot> throughput;  ///< workloads with several numbers of users
+  /// phases repeated at several ages: times, followed by the layout of files
+  std::vector<Plot> ageing;
+  std::vector<Plot> recovery;    ///< workloads that end in a cut, with several sizes
+  std::vector<Plot> throughput;  ///< workloads measured with several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
   std::vector<Plot> flushes;     ///< one per device and workload
   /// Two per device, workload and phase: bytes per second, and number of requests in the device.
   std::vector<Plot> load;
 };
 
-/// Returns all entrants' names. Their order determines the line styles in all plots.
+/// Returns the names of all entrants. Their order determines the line styles in all plots.
 std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
@@ -33,7 +34,7 @@ struct AgedPhase {
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// The value of one parameter, and the remaining parameters. For "files=1000 users=4" and the name
+/// One parameter's value, and the remaining parameters. For "files=1000 users=4" and the name
 /// "users", the result is 4 and "files=1000". Only numbers above 0 are supported.
 struct ParameterValue {
   std::int64_t value = 0;

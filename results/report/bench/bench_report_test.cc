@@ -1,6 +1,6 @@
-// Tests the report of benchmarks with known numbers and their expected texts.
+// Tests reports of benchmarks with known numbers and their expected texts.
 // HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
-// HEADCRASH_LARGE_REPORT=TRIALS prints the time of a large report.
+// HEADCRASH_LARGE_REPORT=TRIALS prints the time that a large report takes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both entrants drift by half over the run. Their means hardly differ relative to the spread, but
-  // the pairs do.
+  // Both entrants drift by half over the run. Their means differ little relative to the spread, but
+  // the pairs do differ.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -159,7 +159,7 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The three repetitions have ratios of 1.10 to 1.22, which are significant for one pair but not
+/// The three repetitions have ratios from 1.10 to 1.22, which are significant for one pair but not
 /// for one of 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
@@ -228,7 +228,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// A report of an older database without these data must be unchanged.
+/// A report on an older database without these data must be unchanged.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -271,7 +271,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// The difference is in one cell only. Among thirty cells, it can be due to chance.
+/// The difference is in only one cell. Among thirty cells, it can be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -511,7 +511,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the class and the content of the map's cell with this tooltip.
+/// Returns the class and the content of the map cell with this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -638,7 +638,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_TRUE(holds(refused.error().message(),
                     "the baseline is in real time, so their times cannot be compared"))
       << refused.error().message();
-  // Each run of a database has its own report.
+  // Each run in a database has its own report.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],

@@ -1,4 +1,5 @@
-// Formats the text for the terminal: status line, notes, one table per contest (bench_answer.h).
+// Formats the text for the terminal: status line, notes, and one table per contest
+// (bench_answer.h).
 #include <fmt/format.h>
 
 #include "results/report/bench/bench_answer.h"

@@ -50,7 +50,7 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// The baseline is from before the introduction of fixed times. Its unit is milliseconds instead of
+/// The baseline dates from before fixed times were introduced. Its unit is milliseconds rather than
 /// milliseconds per operation.
 TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;

@@ -17,7 +17,8 @@ using Kind = Column::Kind;
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// A larger relative difference between the requests counted by guest and device is emphasised.
+/// A relative difference between the requests counted by guest and device is emphasised if it is
+/// larger than this.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {

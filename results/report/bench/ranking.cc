@@ -1,4 +1,4 @@
-// Computes the statistics of contests (ranking.h).
+// Computes statistics for contests (ranking.h).
 #include "results/report/bench/ranking.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
   }
 }
 
-/// Compares each entrant with the first entrant, which is the best.
+/// Compares each entrant with the first one, which is the best.
 void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
   if (entrants.size() < 2) return;
   for (Entrant& entrant : entrants)

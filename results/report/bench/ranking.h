@@ -1,5 +1,5 @@
 #pragma once
-// Ranks the entrants of a contest and determines how certain each rank is.
+// Ranks the entrants in a contest and determines how certain each rank is.
 //
 // An entrant's rank is one plus the number of significantly faster entrants. An entrant is
 // significantly faster than another if three conditions hold. In the comparison over equal
@@ -8,8 +8,8 @@
 // pairs in the contest (statistics::correct_for_number).
 //
 // Entrants are ordered by rank, then by mean. An entrant whose device was busy for less than half
-// of the time has no rank. The time of such an entrant measures a delay or the processor, and the
-// processor's speed is not realistic under software emulation.
+// of the time has no rank, because its time measures a delay or the processor, and the processor's
+// speed is not realistic under software emulation.
 
 #include "results/report/bench/bench_facts.h"
 
@@ -21,12 +21,12 @@ inline constexpr double kTie = 0.02;
 /// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Returns the ratios of `entrant` to `base` over their common repetitions.
+/// Returns the ratios of `entrant` to `base` over the repetitions that both have.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);
 
-/// Returns the reason why an entrant with numbers has no rank: "CPU-bound" or "idle".
+/// Returns the reason why an entrant that has numbers has no rank: "CPU-bound" or "idle".
 std::string_view unranked_name(Standing::Kind kind);
 
 /// Returns the ranked times, without infinite and non-positive values.

@@ -58,7 +58,7 @@ std::string id_of(const Contest& contest) {
                                (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
-/// Returns a time as a multiple of the best one, marked if no time is significantly better.
+/// Returns a time as a multiple of the best one, marked if no other time is significantly better.
 HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
   const auto entrant = std::ranges::find_if(contest.entrants, [&](const Entrant& each) {
     return each.filesystem == column.filesystem && each.variant == column.variant;
@@ -108,7 +108,7 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
 }
 
 /// Draws two times as bars: until the last call returned, and until all writes reached the device.
-/// The scale extends from 0 to the largest end of an interval.
+/// The scale extends from 0 to the largest upper end of any interval.
 std::string time_meter(const Contest& contest, const Entrant& entrant) {
   double largest = 0;
   for (const Entrant& each : contest.entrants) {
@@ -247,7 +247,7 @@ Section bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.cells.push_back(overview_cell(contest, each));
     rows.push_back(std::move(row));
   }
-  // The contests of a device must be adjacent, whatever the order of the query.
+  // The contests on a device must be adjacent, whatever the order of the query.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
   if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
     rows.push_back(std::move(means));

@@ -54,8 +54,7 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// Returns the command that reproduces a failure, with the location of the page that replay
-/// creates.
+/// Returns the command that reproduces a failure, including where replay creates the page.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -71,8 +70,8 @@ std::string page_name(const std::string& key, const std::string& state) {
   return name + ".html";
 }
 
-/// Returns the name of the displayed state. A state of a recovery is minimised in the recording of
-/// that recovery. This recording has the name of the state that was recovered.
+/// Returns the name of the displayed state. A state during a recovery is minimised in the recording
+/// of that recovery, which has the name of the state that was recovered.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

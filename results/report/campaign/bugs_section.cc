@@ -1,5 +1,6 @@
-// One card per bug: its frequency, the shortest list of operations, the command that reproduces it,
-// and a collapsed account. Required results of negative controls are collapsed behind the bugs.
+// Shows one card per bug: its frequency, the shortest list of operations, the command that
+// reproduces it, and a collapsed account. Required results of negative controls are collapsed after
+// the bugs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// Returns the collapsed account and the command of one of many failures.
+/// Returns the collapsed account and the command for one of many failures.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())

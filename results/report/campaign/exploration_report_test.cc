@@ -1,5 +1,5 @@
-// The section of the report on explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
-// kept in FOLDER/explored for viewing.
+// Tests the report's section on explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER, the page
+// is kept in FOLDER/explored for viewing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
   EXPECT_EQ(json["systems"][3]["variant"], "write-through");
 }
 
-/// Tests the rule that decides whether a control is as required.
+/// Tests the rule that decides whether a control behaved as required.
 TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   struct Rule {
     const char *filesystem, *control, *verdict;
@@ -227,7 +227,7 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
   EXPECT_TRUE(pages[0].recorded);
   EXPECT_FALSE(pages[1].recorded);
   EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
-  // The report links to existing files with these names.
+  // The report links to files with these names if they exist.
   std::filesystem::create_directories(folder() / "out");
   for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
   const std::string html = page();
@@ -235,8 +235,8 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
     EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time of a report on an exploration with that
-/// many trials. All except controls fail occasionally.
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that a report takes on an exploration with
+/// that many trials. All except controls fail occasionally.
 TEST_F(ExplorationReport, MeasuresTheTimeOfALargeExploration) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";

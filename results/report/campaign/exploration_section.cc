@@ -1,6 +1,6 @@
-// Exploration: a strip of states by the position of their cut, candidates before controls. The
-// explored part of each strategy's space and the use of time follow. bugs_section.cc shows the
-// failures.
+// Shows the exploration: a strip of states by the position of their cut, candidates before
+// controls. The explored part of each strategy's space and the use of time follow. bugs_section.cc
+// shows the failures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Larger numbers of states are shown as powers of ten.
+/// Numbers of states above this are shown as powers of ten.
 constexpr double kCountable = 1e9;
 constexpr std::size_t kStripBins = 110;
 constexpr std::size_t kStepsNamed = 5;
@@ -132,7 +132,8 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
   return out + "</svg>";
 }
 
-/// Draws one strip per file system on a common axis: the position of the cut in the recording.
+/// Draws one strip per file system on a common axis, which is the position of the cut in the
+/// recording.
 std::string strips(const Facts& facts) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   for (const CutPlace& place : facts.cuts) {
@@ -173,8 +174,8 @@ std::string strips(const Facts& facts) {
          "at least half of the height)</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
-/// Draws one bar per file system. The longest steps have different shades; all other steps together
-/// are hatched.
+/// Draws one bar per file system. The longest steps have different shades; all other steps are
+/// combined and hatched.
 std::string time_bars(const Facts& facts) {
   std::map<std::string, double> totals;
   for (const StepTime& s : facts.steps) totals[s.step] += s.total_ms;

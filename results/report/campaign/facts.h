@@ -1,6 +1,6 @@
 #pragma once
 // All report data about one run, read from the database only through the named queries. Page,
-// answer and JSON use these facts and therefore agree.
+// answer and JSON all use these facts and therefore agree.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,20 +18,20 @@ struct Run {
   std::int64_t seed = 0, planned = 0, recorded = 0, late = 0;
   std::string started_at;
   std::optional<std::string> finished_at;
-  std::int64_t seconds = 0;                 ///< from start to end; 0 without an end
+  std::int64_t seconds = 0;                 ///< from start to end; 0 if the run has not ended
   std::string host, versions, accelerator;  ///< host and versions: recorded JSON text
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// A file system on a device under a workload (and an expectation, if two are used).
+/// A file system on a device under a workload (and with an expectation, if there are two).
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings
-  std::string must;     ///< result that a control must show; empty: not a control
+  std::string must;     ///< result that a control must show; empty if it is not a control
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
   std::optional<bool> met;      ///< empty if the file system promises nothing
-  std::int64_t unexpected = 0;  ///< trials with unexpected results
+  std::int64_t unexpected = 0;  ///< number of trials with unexpected results
   bool is_control() const { return !must.empty(); }
 };
 
@@ -65,7 +65,7 @@ struct Trial {
   std::vector<Artefact> artefacts;
 };
 
-/// A file system and variant under a workload whose crash states were explored.
+/// A file system and variant under a workload, whose crash states were explored.
 struct ExploredCell {
   std::string filesystem, variant, workload, control;
   std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
@@ -81,15 +81,15 @@ struct StrategyCoverage {
 
 /// A crash state that failed and was checked again.
 struct Failure {
-  std::int64_t trial = 0;  ///< ID of the failure's trial
+  std::int64_t trial = 0;  ///< ID of the trial that failed
   std::string key, filesystem, variant, workload, control, state, strategy, verdict, summary;
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
   std::int64_t findings = 0;
 };
 
-/// Crash states by the position of the cut (the number of events before it), over all workloads of
-/// a file system.
+/// Crash states by the position of the cut (the number of events before it), over all of a file
+/// system's workloads.
 struct CutPlace {
   std::string filesystem, variant, control;
   std::int64_t cut = 0, kept = 0, lost = 0, other = 0;
@@ -115,24 +115,24 @@ struct Recovery {
 struct LatencyCurve {
   std::string device, filesystem, kind;
   std::int64_t requests = 0;
-  /// Points of (microseconds, share of requests within that time).
+  /// Points (microseconds, fraction of requests within that time).
   std::vector<std::pair<double, double>> points;
 };
 
-/// Modelled response times of one kind of sampled requests.
+/// Modelled response times for one kind of sampled requests.
 struct Responses {
   std::string device, filesystem, op;  ///< read, write, flush
   std::int64_t requests = 0;
   double p50_us = 0, p90_us = 0, p99_us = 0, most_us = 0, mean_us = 0;
 };
 
-/// A sampled request; in `media`, a write to the medium.
+/// A sampled request; if it is in `media`, a write to the medium.
 struct IoPoint {
   double at_ms = 0;
   std::int64_t lba = 0;
   std::string op;
   std::int64_t sectors = 0;
-  /// Modelled response time; empty if the request was never completed or is not modelled.
+  /// Modelled response time; empty if the request never completed or is not modelled.
   std::optional<double> response_us = {};
 };
 struct IoPanel {
@@ -157,12 +157,12 @@ struct Unclocked {
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
-  std::string database;          ///< the file name as given by the user
-  std::filesystem::path folder;  ///< folder of the report, which also contains the crash pages
+  std::string database;          ///< the file name, as given by the user
+  std::filesystem::path folder;  ///< the report's folder, which also contains the crash pages
   Run run;
   std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;
-  std::vector<Trial> trials;  ///< in the order of the cells
+  std::vector<Trial> trials;  ///< in cell order
   std::vector<Recovery> recovery;
   std::vector<LatencyCurve> latency;
   std::vector<Responses> responses;
@@ -179,11 +179,11 @@ struct Facts {
   std::int64_t unexpected() const;
 };
 
-/// Reads the facts of a run. All queries read the same snapshot, even while a campaign writes.
-/// Fails for an empty database, or if there is no such run.
+/// Reads a run's facts. All queries read the same snapshot, even while a campaign is writing. Fails
+/// if the database is empty or there is no such run.
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
 
-/// Reads the run, its file systems and the lateness of its requests, without verdicts. Uses the
+/// Reads the run, its file systems and how late its requests were, without verdicts. Uses the
 /// caller's transaction.
 Result<Facts> gather_outline(db::Database& database, std::int64_t run);
 

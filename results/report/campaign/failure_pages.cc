@@ -1,4 +1,4 @@
-// Finds the files to which the cards of a report link (failure_pages.h).
+// Finds the files to which a report's cards link (failure_pages.h).
 #include "results/report/campaign/failure_pages.h"
 
 #include <algorithm>

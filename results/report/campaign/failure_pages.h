@@ -15,14 +15,14 @@ namespace headcrash::report {
 
 struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
-  /// The state with the fewest lost writes; empty: the cut of a single-cut trial.
+  /// The state with the fewest lost writes; empty for the cut of a single-cut trial.
   std::string state;
   std::string file;       ///< file name in the report's folder
   std::string command;    ///< reproduces the state
   bool recorded = false;  ///< the recording of the trial was kept
 };
 
-/// Returns the first failure of each card, then the second failure of each, and so on, up to the
+/// Returns the first failure on each card, then the second failure on each, and so on, up to the
 /// report's limit. The list is empty for a run that is not a campaign. `folder` is the report's
 /// folder. Fails if there is no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database,

@@ -22,7 +22,7 @@ struct IoErrorRow {
   std::string key, filesystem, failed, verdict, why, block, surprise, documented;
   std::int64_t requests_failed = 0;
   bool lasting = false;
-  std::string first, second, reopened, after_sync, syncfs;  // answers to the guest
+  std::string first, second, reopened, after_sync, syncfs;  // answers that the guest received
   std::string later, other, new_file, state;
   std::string cached, reread, recovered, check;
   std::vector<std::pair<std::string, std::string>> steps;

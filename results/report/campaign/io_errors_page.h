@@ -1,5 +1,5 @@
 #pragma once
-// The survey io-errors as a page, as text and as JSON: one table of all cells, and a list of
+// The io-errors survey as a page, as text and as JSON: one table with all cells, and a list of
 // operations for each cell with a surprising result.
 
 #include <cstdint>

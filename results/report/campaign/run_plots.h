@@ -1,6 +1,6 @@
 #pragma once
-// The plots of a campaign's report. Each combines a gnuplot template of this folder with data from
-// the facts.
+// The plots in a campaign's report. Each combines a gnuplot template from this folder with data
+// from the facts.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Outcomes: a map of workloads by file systems, if there are several of each. Trials: those of each
-// cell, collapsed, with their numbers.
+// Shows outcomes, as a map of workloads by file systems if there are several of each, and the
+// trials of each cell, collapsed, with their numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// Returns the short form of a trial's or map cell's result.
+/// Returns the short form of the result of a trial or map cell.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
@@ -151,7 +151,7 @@ std::string trials_of_cells(const Facts& facts) {
                                        {"verdict"},
                                        {"what happened"}};
   std::string out;
-  std::size_t next = 0;  // trials are in the order of the cells
+  std::size_t next = 0;  // trials are in cell order
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< the disk's time for data that is due
+constexpr double kDrainMs = 1500;  ///< how long the disk needs for data that is due
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;
@@ -35,7 +35,7 @@ struct Age {
   bool lost = false;
   std::string kind;
 };
-/// The cuts of a file system with one setting.
+/// One file system's cuts with one setting.
 struct Group {
   std::string filesystem, setting;
   double bound_ms = 0;
@@ -74,7 +74,7 @@ std::vector<Cut> cuts_of(const Table& table) {
 
 std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> group_of;  // by the trial's key
+  std::map<std::string, std::size_t> group_of;  // keyed by the trial's key
   for (const Cut& cut : cuts) {
     if (!cut.measured() || cut.control) continue;
     auto at = std::ranges::find_if(groups, [&](const Group& group) {
@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// Draws, for each age in seconds, the share of changes of that age that were lost.
+/// Draws, for each age in seconds, the fraction of changes of that age that were lost.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The survey unsynced-loss as a page, as text and as JSON. It reports the age of lost changes for
-// each file system and setting, and the share of changes lost at each age.
+// The unsynced-loss survey as a page, as text and as JSON. It reports the age of lost changes for
+// each file system and setting, and the fraction of changes lost at each age.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ struct UnsyncedReport {
 /// Returns true if the run (default: the newest) belongs to this survey.
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run);
 
-/// Creates the report. Fails with the errors of gnuplot and of the database.
+/// Creates the report. Fails with the errors of gnuplot or the database.
 Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

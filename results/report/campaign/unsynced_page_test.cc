@@ -1,4 +1,4 @@
-// Tests the page of unsynced-loss with hand-written rows.
+// Tests the unsynced-loss page with hand-written rows.
 #include "results/report/campaign/unsynced_page.h"
 
 #include <gtest/gtest.h>

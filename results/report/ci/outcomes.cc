@@ -1,5 +1,5 @@
 // The forms of an outcome (outcomes.h). JUnit: the schema of Jenkins' xunit plugin, which GitLab
-// reads, too. SARIF: OASIS' standard 2.1.0.
+// also reads. SARIF: the OASIS standard 2.1.0.
 #include "results/report/ci/outcomes.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The outcome of a command in the forms that continuous integration shows: JUnit XML, SARIF 2.1.0,
+// A command's outcome in the forms that continuous integration shows: JUnit XML, SARIF 2.1.0,
 // GitHub's workflow commands and a summary in Markdown. Each command creates one list of cases,
 // from which all forms are made.
 
@@ -23,7 +23,7 @@ struct CiCase {
   };
   std::string group, name;  ///< "check", "ext4"
   Verdict verdict = Verdict::passed;
-  std::string message;  ///< one line; empty if passed
+  std::string message;  ///< one line; empty if the case passed
   std::string details;  ///< further lines; may be empty
   double seconds = 0;
   std::vector<std::string> files;  ///< paths of artefacts: page, recording, account
@@ -31,8 +31,7 @@ struct CiCase {
   int line = 1;                    ///< in that file
 };
 
-/// Files to write, named by the command's options; an empty path means that the file is not
-/// written.
+/// Files to write, named by the command's options; if a path is empty, that file is not written.
 struct CiFiles {
   std::string junit, sarif, summary;
   bool annotations = false;  ///< print GitHub's ::error lines on standard output
@@ -45,8 +44,8 @@ std::string as_sarif(const std::vector<CiCase>& cases, const std::string& versio
 std::string as_annotations(const std::vector<CiCase>& cases);
 std::string as_markdown(const std::string& title, const std::vector<CiCase>& cases);
 
-/// Writes the named files, each completely or not at all, and prints the annotations. Fails if a
-/// file cannot be written; the error names the file.
+/// Writes the named files, each completely or not at all, and prints the annotations. If a file
+/// cannot be written, fails with an error that names it.
 Result<void> write_ci_files(const CiFiles& files, const std::string& title,
                             const std::vector<CiCase>& cases, const std::string& version);
 

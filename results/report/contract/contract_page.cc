@@ -1,4 +1,4 @@
-// Draws the table and the sections of broken cells (contract_page.h).
+// Draws the table and the sections for broken cells (contract_page.h).
 #include "results/report/contract/contract_page.h"
 
 #include <fmt/format.h>

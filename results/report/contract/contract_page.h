@@ -1,5 +1,5 @@
 #pragma once
-// The page of a contract table: one row per litmus test, one column per file system, and a section
+// The page for a contract table: one row per litmus test, one column per file system, and a section
 // with the smallest crash of each broken or unusable cell. Texts may contain any bytes.
 
 #include <string>
@@ -8,15 +8,15 @@
 namespace headcrash::report {
 
 struct ContractCell {
-  /// `none`: the cell has not run.
+  /// `none` means that the cell has not run.
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
-  bool promised = false;  ///< the promise is more than "not promised"
+  bool promised = false;  ///< the promise's source
   std::string source;     ///< of the promise
   // For a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
-  std::string problem;  ///< of an unsupported or failed cell
+  std::string problem;  ///< why a cell is unsupported or failed
 };
 
 struct ContractRow {
@@ -30,7 +30,7 @@ struct ContractPage {
   std::vector<std::string> systems;
   std::vector<ContractRow> rows;
   std::string commit;
-  std::string command;  ///< the command that made the table
+  std::string command;  ///< the command that created the table
 };
 
 /// Returns the page as one self-contained HTML file.

@@ -25,7 +25,7 @@ constexpr double kWide = 1180, kNarrow = 358;  // CSS pixels: the page's column,
 constexpr std::size_t kWritesListed = 40;
 constexpr std::size_t kStatesListed = 60;
 
-/// Stores each text once and refers to it by number.
+/// Stores each text once, so that other data refers to it by number.
 class StringTable {
  public:
   std::size_t number(const std::string& text) {
@@ -149,7 +149,7 @@ nlohmann::json series_of(const CrashPage& page) {
   return all;
 }
 
-/// Returns JSON for a <script> element; '<' occurs in strings only.
+/// Returns JSON for a <script> element; '<' occurs only in strings.
 std::string data_of(const CrashPage& page, const PicturePlan& plan) {
   StringTable texts;
   nlohmann::json devices = nlohmann::json::array(), flushes = nlohmann::json::array(),
@@ -390,7 +390,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// Lists the operations, with a line after the last operation known to have returned.
+/// Lists the operations, with a line after the last one that is known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

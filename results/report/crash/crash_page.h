@@ -22,8 +22,8 @@
 
 namespace headcrash::report {
 
-/// The role of a block in its file system. The picture has a row for each role, in this order from
-/// top to bottom.
+/// A block's role in its file system. The picture has a row for each role, in this order from top
+/// to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -43,7 +43,7 @@ struct Moment {
 
 struct TimelineDevice {
   std::string name, profile;
-  bool medium = true;  ///< false: an array or a cache, whose bytes are on the devices below it
+  bool medium = true;  ///< false for an array or a cache, whose bytes are on underlying devices
 };
 
 /// A request other than a flush.
@@ -59,14 +59,14 @@ struct TimelineRequest {
   /// The ACK after which no cut can remove the write: the write's own ACK (FUA), or that of the
   /// first flush submitted after the write's ACK.
   std::optional<Moment> durable;
-  /// The event after which the complete write is on the medium, if recorded.
+  /// The event after which the complete write is on the medium, if it was recorded.
   std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
   BlockClass block = BlockClass::other;
-  std::string what;   ///< meaning of the block: "journal commit block of transaction 7"
-  std::string file;   ///< names of the block's file if known; else empty
+  std::string what;   ///< what the block is: "journal commit block of transaction 7"
+  std::string file;   ///< names of the block's file if known; otherwise empty
   std::string bytes;  ///< the first kShownBytes of its contents
-  std::optional<std::size_t> finding;  ///< finding about the same file
+  std::optional<std::size_t> finding;  ///< a finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
 
@@ -82,7 +82,7 @@ struct TimelineMediaWrite {
   Moment at;
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
-  bool whole = true;  ///< false: torn, unreadable or damaged
+  bool whole = true;  ///< false if torn, unreadable or damaged
 };
 
 struct TimelineMark {
@@ -114,9 +114,9 @@ struct TimelineState {
   std::vector<Torn> torn;
   /// True for an array, in which only the members show the fate of the host's writes.
   bool by_members = false;
-  /// Indices into media: writes that stopped members omitted before the cut.
+  /// Indices into media: writes that are missing because their members stopped before the cut.
   std::vector<std::size_t> undone;
-  /// Members of an array that stopped before the others.
+  /// An array's members that stopped before the others.
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
@@ -138,7 +138,7 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// File system type as for mount(2), which determines the names of blocks; empty: unknown.
+  /// File system type as for mount(2), which determines the names of blocks; empty if unknown.
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
@@ -146,27 +146,29 @@ struct CrashPage {
   std::vector<TimelineMediaWrite> media;
   std::vector<TimelineMark> marks;
   std::vector<TimelineOperation> operations;
-  std::vector<std::pair<Moment, bool>> power;  ///< changes; true: on
+  std::vector<std::pair<Moment, bool>> power;  ///< changes; true means on
   std::vector<TimelineState> states;
   std::optional<std::size_t> shown;  ///< the requested state
   std::uint64_t cut = 0;     ///< position of the cut in the picture: the state's cut, or the end
   std::uint64_t events = 0;  ///< number of events in the recording
-  std::uint64_t first_event = 0, last_event = 0;  ///< the workload, without mkfs and unmount
+  std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount
   /// From this moment on, the recording shows the recovery of the requested state.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  std::vector<std::string> left_out;   ///< sentences about omissions due to the page's size limits
+  /// sentences that describe omissions due to the page's size limits
+  std::vector<std::string> left_out;
   std::vector<TimelineSeries> series;
-  /// Sentences about the source of the values and about missing values.
+  /// Sentences about where the values come from and which values are missing.
   std::vector<std::string> series_notes;
 };
 
 /// The fate of a write that is at risk.
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate of the page's request with index `request` in a state; null: no state.
+/// Returns the fate, in a state, of the page's request with index `request`; null stands for no
+/// state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
 /// Returns true if a cut before `event` could remove the write: the write was submitted, is not

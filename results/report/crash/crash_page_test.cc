@@ -13,7 +13,7 @@ Moment at(std::uint64_t event) {
   return {event, static_cast<std::int64_t>(event) * 1'000'000};
 }
 
-/// Returns a page with writes 1 to 4 of one disk and a flush after the first write. Write 2 is
+/// Returns a page with writes 1 to 4 on one disk and a flush after the first write. Write 2 is
 /// lost, 3 is torn, 4 is kept.
 CrashPage a_page() {
   CrashPage page{.title = "ext4: lost-synced-data",
@@ -77,7 +77,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
       std::string::npos);
 }
 
-/// Expects one mark of each shape, at the bar of its write.
+/// Expects one mark of each shape, at its write's bar.
 TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
@@ -154,7 +154,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
 
 TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // The namespace of SVG is a name, which browsers do not load.
+  // SVG's namespace is a name, which browsers do not load.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})

@@ -17,10 +17,10 @@ namespace {
 constexpr double kRightMargin = 10;
 constexpr double kShortestBar = 3;  // smallest visible size
 constexpr std::size_t kOperationCharacters = 26;
-constexpr double kCharacterWidth = 6.1;     // of the labels' 11 px
-constexpr double kSmallCharacterWidth = 5;  // in quiet labels, whose font has 9 px
+constexpr double kCharacterWidth = 6.1;     // for the labels' 11 px font
+constexpr double kSmallCharacterWidth = 5;  // for the 9 px font of quiet labels
 
-/// Returns a step of 1, 2 or 5 times a power of ten.
+/// Returns a step that is 1, 2 or 5 times a power of ten.
 double round_step(double least) {
   double step = 1;
   while (step * 10 <= least) step *= 10;
@@ -174,7 +174,7 @@ class Picture {
     return out;
   }
 
-  /// Returns the extent from a row of a device to its last row.
+  /// Returns the extent from one row of a device to the device's last row.
   std::pair<double, double> extent_of(std::size_t device) const {
     double top = tops_.back(), bottom = 0;
     for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
@@ -214,7 +214,7 @@ class Picture {
     return path("done", done) + path("open", open);
   }
 
-  /// Returns the time when the request's power cycle ended; nullopt if it did not end.
+  /// Returns the time at which the request's power cycle ended; nullopt if it did not end.
   std::optional<std::int64_t> power_went_at(const TimelineRequest& request) const {
     if (!request.cycle_ended) return std::nullopt;
     for (const auto& [moment, on] : page_.power)
@@ -267,7 +267,7 @@ class Picture {
     return path("whole", whole) + path("damaged", damaged);
   }
 
-  /// Draws the number of bytes of writes that are not durable, as steps.
+  /// Draws, as steps, the number of bytes in writes that are not durable.
   std::string unflushed() const {
     std::map<std::int64_t, double> changes;
     for (const TimelineRequest& request : page_.requests) {
@@ -447,7 +447,7 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// Shape of each fate: diamond, disk, triangle with a cross, cross.
+  /// The shape for each fate: diamond, disk, triangle with a cross, cross.
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

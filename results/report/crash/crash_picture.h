@@ -17,8 +17,8 @@
 
 namespace headcrash::report {
 
-/// Maps times to places. The scale is linear, except that a quiet interval has at most a fixed
-/// share of the axis.
+/// Maps times to places. The scale is linear, except that a quiet interval takes at most a fixed
+/// fraction of the axis.
 class TimeScale {
  public:
   struct Knot {
@@ -26,14 +26,14 @@ class TimeScale {
     double place = 0;
   };
   TimeScale() = default;
-  /// Computes the scale from the non-empty list of all event times.
+  /// Computes the scale from the list of all event times, which must not be empty.
   explicit TimeScale(std::vector<std::int64_t> times);
 
   double place(std::int64_t at_ns) const;
   const std::vector<Knot>& knots() const {
     return knots_;
   }  ///< ascending; linear between the knots
-  /// Returns indices into knots() of the starts of shortened intervals.
+  /// Returns indices into knots() at which shortened intervals start.
   const std::vector<std::size_t>& quiet() const { return quiet_; }
   double length() const { return knots_.back().place; }
 
@@ -54,7 +54,7 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< heading of the device if this is its first row
+  std::string heading;  ///< heading for the device, if this is its first row
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
@@ -62,10 +62,10 @@ struct PictureRow {
   double height = 0;
 };
 
-/// The layout of the picture, used by this drawing and by the script's.
+/// The layout of the picture, used both by this drawing and by the script's.
 struct PicturePlan {
   TimeScale scale;
-  double window_begin = 0, window_end = 1;  ///< places: the part shown initially
+  double window_begin = 0, window_end = 1;  ///< the part shown initially, as places
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;
@@ -73,7 +73,7 @@ struct PicturePlan {
   };
   std::vector<Place> requests, media;  ///< places of the page's requests and media events
   std::int64_t cut_ns = 0;
-  /// Returns the top of each row for a width on paper, followed by the total height.
+  /// Returns the top of each row for a given width on paper, followed by the total height.
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);

@@ -1,4 +1,4 @@
-// Computes the layout: the time scale, the rows and their heights, and the part shown first
+// Computes the layout: the time scale, the rows and their heights, and the part shown initially
 // (crash_picture.h).
 #include <algorithm>
 #include <map>
@@ -16,8 +16,8 @@ constexpr double kLine = 9;  // distance between the lines of a row
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
-constexpr double kQuietShare = 1.0 / 12;  // share of the axis for an interval without events
-constexpr int kScaleRounds = 60;          // of a bisection
+constexpr double kQuietShare = 1.0 / 12;  // fraction of the axis for an interval without events
+constexpr int kScaleRounds = 60;          // number of bisection steps
 
 std::vector<std::int64_t> all_times(const CrashPage& page) {
   std::vector<std::int64_t> times;
@@ -35,7 +35,7 @@ std::int64_t time_of_cut(const CrashPage& page) {
   return at;
 }
 
-/// Assigns the lines of a row by position on the disk; a block always has the same line.
+/// Assigns lines within a row by position on the disk; a block always has the same line.
 class Lines {
  public:
   void add(std::uint64_t lba) { places_.insert(lba); }
@@ -57,8 +57,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Orders the rows of a device: its requests by the role of their blocks, then its flushes, then
-/// the writes to its medium.
+/// Orders a device's rows: its requests by the role of their blocks, then its flushes, then the
+/// writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -160,8 +160,8 @@ class Rows {
   PicturePlan& plan_;
 };
 
-/// Selects the part shown first: the whole workload, or the time around the cut if there are many
-/// requests.
+/// Selects the part shown initially: the whole workload, or the time around the cut if there are
+/// many requests.
 void choose_window(const CrashPage& page, PicturePlan& plan) {
   std::vector<double> places;
   std::size_t before = 0;
@@ -203,8 +203,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the largest interval g without events that stays within its share of the axis, if longer
-/// intervals are shortened to g.
+/// Returns the largest interval g without events that stays within its fraction of the axis, if
+/// longer intervals are shortened to g.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -24,8 +24,9 @@
 namespace headcrash::report {
 namespace {
 
-constexpr std::size_t kAxisCharacters = 40;     // capacity of a plot's height
-constexpr std::size_t kPointsOfALineLeast = 3;  // fewer points are bars
+/// number of characters that fit into a plot's height
+constexpr std::size_t kAxisCharacters = 40;
+constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are drawn as bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
 constexpr std::string_view kSummary = "summary";   // the claim at the beginning of the page
@@ -67,8 +68,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim of a row; creates the claim at its first row. The claim's numbers determine
-/// its title.
+/// Returns a row's claim; creates the claim at its first row. The claim's numbers determine its
+/// title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -197,7 +198,7 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// Returns a line's complete name for the key, which is below the plot.
+/// Returns a line's full name for the key, which is below the plot.
 std::string key_label(const std::string& text) {
   constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
@@ -250,7 +251,7 @@ std::string named(const Number& n) {
   return n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")";
 }
 
-/// Splits a cell such as "No Order, 8" into name and number; empty for another form.
+/// Splits a cell such as "No Order, 8" into name and number; empty if it has another form.
 std::optional<std::pair<std::string, int>> name_and_number(const std::string& cell) {
   const std::size_t comma = cell.rfind(", ");
   int number = 0;
@@ -261,7 +262,7 @@ std::optional<std::pair<std::string, int>> name_and_number(const std::string& ce
   return std::pair(cell.substr(0, comma), number);
 }
 
-/// The numbers of one quantity, in the order of the paper.
+/// The numbers for one quantity, in the paper's order.
 struct Quantity {
   std::string title;
   std::vector<const Number*> numbers;
@@ -278,8 +279,7 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns the numbers of the form "NAME, NUMBER", if a name has several of them, as points of
-/// lines.
+/// Returns the numbers of the form "NAME, NUMBER", as points of lines, for names that have several.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -298,7 +298,7 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   return lines;
 }
 
-/// Returns "users" if the claim mentions them, else an empty text.
+/// Returns "users" if the claim mentions them, otherwise an empty text.
 std::string axis_of(const Claim& claim) {
   const auto speaks = [](const std::string& text) {
     return text.find(" user") != std::string::npos;
@@ -309,7 +309,7 @@ std::string axis_of(const Claim& claim) {
   return users ? "users" : "";
 }
 
-/// Returns the legend of the marks that occur in the plot.
+/// Returns a legend for the marks that occur in the plot.
 std::string legend_of(const OwnPlot& plot) {
   const bool paper = std::ranges::any_of(plot.series, &OwnSeries::from_paper);
   const bool here = !std::ranges::all_of(plot.series, &OwnSeries::from_paper);
@@ -332,8 +332,8 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
   return plots;
 }
 
-/// Returns the CSS class for a cell's bar. The bar has the colour of the named file system or
-/// scheme. If a semicolon and a variation follow the name, the bar is hollow.
+/// Returns the CSS class for a cell's bar, which has the colour of the named file system or scheme.
+/// If the name is followed by a semicolon and a variation, the bar is hollow.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -530,7 +530,7 @@ std::vector<std::size_t> failures_first(const Claim& claim) {
   return order;
 }
 
-/// Returns the text of a rule, after its class if that is not the paper's.
+/// Returns the text of a rule, preceded by its class unless that is the paper's.
 std::string marked_text(const Rule& rule) {
   const std::string mark = rule.kind == kOfThePaper ? "" : fmt::format("({}) ", rule.kind);
   return escape(mark + rule.text);

@@ -1,5 +1,5 @@
-// The page of an experiment: the order of its parts, and the completeness of numbers, rules and
-// lines in each form.
+// Tests an experiment's page: the order of its parts, and whether numbers, rules and lines are
+// complete in each form.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// Returns the page of one claim per unit: two cells, the paper's number next to ours.
+  /// Returns a page with one claim per unit: two cells, the paper's number next to ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);
@@ -99,7 +99,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // An unclosed path element would hide all elements after it.
+  // An unclosed path element would hide all elements that follow it.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))

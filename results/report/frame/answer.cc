@@ -18,7 +18,7 @@ constexpr std::size_t kNamesInStatus = 6;
 
 using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-/// Returns the key of a cell or trial; cells and trials with equal keys share a row.
+/// Returns the key of a cell or trial; those with equal keys share a row.
 template <typename Of>
 Key key_of(const Of& of) {
   return {of.filesystem, of.variant, of.expected, of.must};

@@ -1,6 +1,6 @@
 #pragma once
-// The answer of a campaign: a status line, a table of the file systems and notes of fixed text,
-// all derived from the facts alone. Page, terminal and JSON show the same answer.
+// A campaign's answer: a status line, a table of the file systems, and notes with fixed texts, all
+// derived from the facts alone. Page, terminal and JSON show the same answer.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct SystemRow {
 };
 
 struct Answer {
-  bool valid = true;     ///< false: a control did not show its required result
+  bool valid = true;     ///< false if a control did not show its required result
   std::string status;    ///< "4 of 5 file systems kept their promises; btrfs lost synced data"
   std::string controls;  ///< "controls as expected: 2 of 2"
   /// "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ...".
@@ -36,7 +36,7 @@ struct Answer {
 
 Answer answer(const Facts& facts);
 
-/// Returns the required result of a cell: "clean", "clean after fsck", "damage", "loss" or "any".
+/// Returns the result required of a cell: "clean", "clean after fsck", "damage", "loss" or "any".
 std::string expectation(const Cell& cell);
 
 /// Returns "finished trials: 7 of 15 ..." for an incomplete run, otherwise an empty text.

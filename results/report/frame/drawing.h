@@ -1,5 +1,5 @@
 #pragma once
-// Draws SVG plots for the page, each from a template of this folder and its data.
+// Draws SVG plots for the page, each from its data and a template in this folder.
 
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ struct Drawing {
 /// Draws one plot.
 Result<std::string> draw(const Drawing& drawing);
 /// Draws all plots, in order, with a single gnuplot process, because starting gnuplot takes longer
-/// than a plot.
+/// than drawing a plot.
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
 std::string_view plot_colour(const std::string& filesystem);
@@ -40,18 +40,18 @@ class Dashes {
 /// Converts "#0072b2" to a number for gnuplot's
 /// `rgb variable`.
 unsigned rgb_number(std::string_view hex);
-/// Capacity of the margin next to narrow plots.
+/// Number of characters that fit into the margin next to narrow plots.
 inline constexpr std::size_t kLabelCharacters = 28;
 /// Converts text to a data field without separators, quotes, escapes or line ends. Text longer than
-/// `most` ends in an ellipsis.
+/// `most` is cut and ends in an ellipsis.
 std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);
-/// Escapes a unit for the number format of an axis, because gnuplot treats a percent sign as a
+/// Escapes a unit for an axis's number format, because gnuplot treats a percent sign as a
 /// conversion.
 std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);
-/// Returns a gnuplot data block. `lines` must not be empty: gnuplot has no empty blocks.
+/// Returns a gnuplot data block. `lines` must not be empty, because gnuplot has no empty blocks.
 std::string data_block(const std::string& name, const std::string& lines);
-/// Returns the step of 1, 2 or 5 times a power of ten that gives at most five ticks from 0 to
+/// Returns the step that is 1, 2 or 5 times a power of ten and gives at most five ticks from 0 to
 /// `largest`.
 double tick_step(double largest);
 

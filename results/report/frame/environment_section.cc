@@ -1,4 +1,4 @@
-// Shows the environment of the run, with all information needed to repeat it.
+// Shows the run's environment, with all information needed to repeat it.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// A pipe carries the script in; two others carry output and errors out. One poll loop serves all
+// One pipe carries the script in; two others carry output and errors out. One poll loop serves all
 // three until they are closed, so that neither process can block the other forever. `-d` disables
 // the user's own gnuplot settings.
 #include "results/report/frame/gnuplot.h"

@@ -9,14 +9,14 @@
 namespace headcrash::report {
 
 struct HeatCell {
-  std::string html;  ///< empty: not measured
+  std::string html;  ///< empty if not measured
   /// Class names separated by blanks, such as "h0" to "h5" by shade(), "best" or "hbad".
   std::string css_class;
   std::string hint = {};  ///< text of the tooltip
 };
 struct HeatRow {
   std::string name;        ///< HTML
-  std::string group = {};  ///< text; the rows of a group follow below the text
+  std::string group = {};  ///< text; the group's rows follow below it
   std::string hint = {};   ///< text of the name's tooltip
   std::vector<HeatCell> cells;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kReplacement = "\xef\xbf\xbd";
 
 /// Returns the length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of
-/// Unicode); 0 without one.
+/// Unicode); 0 if there is no such sequence.
 std::size_t sequence_length(std::string_view s) {
   const auto byte = [&](std::size_t i) {
     return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U;

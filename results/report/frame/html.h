@@ -27,7 +27,7 @@ std::string html_table(const std::vector<Column>& columns,
 /// Returns `<details>` with a plain-text summary.
 std::string details(const std::string& summary, const std::string& html,
                     const std::string& css_class = {}, bool open = false);
-/// A collapsible `<details>` element with an id and an HTML summary. In print, elements of the
+/// A collapsible `<details>` element with an id and an HTML summary. In print, elements with the
 /// class `on-paper` are open; all others stay as the reader left them.
 struct Fold {
   std::string summary, html, id = {}, css_class = {};
@@ -39,15 +39,15 @@ std::string query_note(const std::string& name, std::int64_t run);
 
 /// Returns a count for a table. Zero is muted; other numbers get `css_class`, if given.
 std::string number(std::int64_t n, const char* css_class = nullptr);
-/// Returns a bar with the counts of all outcomes side by side.
+/// Returns a bar that shows the counts of all outcomes side by side.
 std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost,
                         std::int64_t other);
 
-/// Returns the colour and name of a file system, identical in every report. For a mode of a file
-/// system or a `variant`, the colour mark is hollow.
+/// Returns a file system's colour and name, identical in every report. For a mode of a file system
+/// or a `variant`, the colour mark is hollow.
 std::string filesystem_name(const std::string& filesystem, bool variant = false);
 std::string filesystem_dot(const std::string& filesystem, bool variant = false);
-/// Returns the file system, with device and workload in small print.
+/// Returns the file system, with the device and the workload in small print.
 std::string cell_name(const std::string& filesystem, const std::string& device,
                       const std::string& workload);
 
@@ -61,7 +61,7 @@ std::string anchor(std::string_view kind, std::string_view name);
 std::string anchored(int level, const std::string& id, const std::string& title);
 
 /// A bar for a value, with the value's interval as a line and its reference as a stroke. All
-/// numbers are shares of the bar's total width.
+/// numbers are fractions of the bar's total width.
 struct Meter {
   double share = 0;
   std::optional<double> low = {}, high = {}, mark = {};

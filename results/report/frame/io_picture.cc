@@ -1,5 +1,5 @@
-// Strips of SVG (io_picture.h). Marks are placed on a grid of half pixels and coinciding marks are
-// written once, so that 20 000 requests stay small.
+// Draws strips as SVG (io_picture.h). Marks are placed on a grid of half pixels and coinciding
+// marks are written only once, so that 20 000 requests take little space.
 #include "results/report/frame/io_picture.h"
 
 #include <fmt/format.h>
@@ -189,8 +189,8 @@ class Strips {
     body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", op, colour, path);
   }
 
-  /// Draws a strip in which workload and recovery each have their own scale, labelled with its
-  /// maximum, and their own time scale.
+  /// Draws a strip in which the workload and the recovery each have their own time scale and their
+  /// own vertical scale, labelled with its maximum.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;

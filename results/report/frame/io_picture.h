@@ -16,11 +16,11 @@ std::string io_picture(const IoPanel& panel);
 /// Returns the picture's legend.
 std::string io_legend();
 
-/// The sampled requests and their weight.
+/// The sampled requests, and how many requests each one represents.
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// True if the device's own request count is available; otherwise no rate is known.
+  /// True if the device's own request count is available; otherwise, no rate is known.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };
@@ -33,8 +33,8 @@ std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_
 /// Returns the bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// Returns the mean distance, in sectors, between the end of a request and the start of the next,
-/// in each of these intervals; 0 for an interval without distances.
+/// Returns the mean distance, in sectors, from the end of one request to the start of the next, in
+/// each of these intervals; 0 for an interval without distances.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

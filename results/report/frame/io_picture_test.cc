@@ -1,4 +1,4 @@
-// Rates from sampled requests, compared with hand-computed numbers.
+// Tests rates computed from sampled requests against hand-computed numbers.
 #include "results/report/frame/io_picture.h"
 
 #include <gtest/gtest.h>

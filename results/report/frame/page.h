@@ -1,5 +1,5 @@
 #pragma once
-// The common frame of all pages: a header, a fixed table of contents, sections that can be linked
+// The frame that all pages share: a header, a fixed table of contents, sections that can be linked
 // to, and one script. The page has the same content without the script. The script adds buttons
 // that copy commands, and opens collapsed parts for links and print.
 
@@ -25,7 +25,7 @@ struct Page {
 
 std::string framed_page(const Page& page);
 
-/// Returns the page of a campaign. Fails with the errors of gnuplot.
+/// Returns a campaign's page. Fails with gnuplot's errors.
 Result<std::string> page(const Facts& facts);
 
 /// Puts `content` (HTML) between header and footer, with the common style and palette, followed by

@@ -15,8 +15,8 @@ struct Known {
   std::size_t colour;
 };
 
-// The file systems of a kernel have different hues, and so do ours. Both groups share hues, because
-// they seldom appear together.
+// The kernel's file systems have different hues, and so do ours. Both groups use the same hues,
+// because they seldom appear together.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},

@@ -1,8 +1,8 @@
 #pragma once
-// The palette of page and plots. A hue identifies a file system in every report. Shapes, greys and
-// a reserved red identify outcomes. Each hue has a tone for light and one for dark paper. Plots are
-// drawn in the light tone. svg.cc replaces it with the corresponding CSS variable, so that one SVG
-// is right on both papers.
+// The palette for page and plots. A hue identifies a file system in every report. Shapes, greys and
+// a reserved red identify outcomes. Each hue has one tone for light and one for dark paper. Plots
+// are drawn in the light tone. svg.cc replaces it with the corresponding CSS variable, so that one
+// SVG is right on both papers.
 
 #include <array>
 #include <string>
@@ -29,8 +29,8 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// Returns the index of a file system's colour. "ext4-nobarrier" has the colour of ext4: mount
-/// modes share the hue of their file system and differ in shape (is_mode()). An unknown name gets
+/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's colour: mount modes
+/// share the hue of their file system and differ in shape (is_mode()). An unknown name is assigned
 /// one of the twelve colours by a hash, identical in every report.
 std::size_t filesystem_colour(std::string_view name);
 /// Returns true if the name, or its prefix, has an assigned colour.
@@ -47,7 +47,7 @@ inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
 /// Returns every tone, file systems first.
 std::array<Tone, kFilesystemColours.size() + 5> all_tones();
 
-/// Returns the custom properties of the page for light mode, and for dark mode under
+/// Returns the page's custom properties for light mode, and for dark mode under
 /// prefers-color-scheme.
 std::string palette_css();
 

@@ -34,7 +34,7 @@ TEST_F(QueryTest, RunsEveryEmbeddedQuery) {
   EXPECT_FALSE(run_query(database, "no-such-query", 1));
 }
 
-/// Tests the rule that decides whether the cells of a campaign are as expected.
+/// Tests the rule that decides whether a campaign's cells are as expected.
 TEST_F(QueryTest, JudgesCellsAsAWhole) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = db::must(database.begin_run(db::some_run()));

@@ -28,10 +28,10 @@ Section io_section(const Facts& facts);
 Section lateness_section(const Facts& facts);
 Section environment_section(const Facts& facts);
 
-/// Returns the limitations of the results, collapsed under a line with their number; empty without
-/// notes.
+/// Returns the limitations of the results, collapsed under a line that gives their number; empty if
+/// there are no notes.
 std::string cautions(const std::vector<std::string>& notes);
-/// Returns the legend of outcome_bar().
+/// Returns a legend for outcome_bar().
 std::string outcome_legend();
 /// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), to one line.
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);

@@ -15,26 +15,26 @@
 namespace headcrash::report {
 
 struct SqlAnswer {
-  std::vector<std::string> columns;  ///< in the order of the statement
+  std::vector<std::string> columns;  ///< in statement order
   std::vector<std::vector<Value>> rows;
   bool cut = false;  ///< there are more rows than the limit
 };
 
-/// Runs one statement, or the report's query of that name. The parameter `:run` is `run`, by
-/// default the newest run. Fails with SQLite's own text, for more than one statement, or for a
-/// statement that is not a query.
+/// Runs one statement, or the report's query with that name. The parameter `:run` is `run`, by
+/// default the newest run. Fails with SQLite's own text, and if there is more than one statement or
+/// the statement is not a query.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
 
 /// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Returns the names of the queries that can be run independently.
+/// Returns the names of the queries that can be run on their own.
 std::vector<std::string> query_names();
 
 // ---- conversions of an answer to text that ends with a newline
 std::string as_table(const SqlAnswer& answer);  ///< aligned columns below a ruled header
-std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, with a header
+std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, including a header
 std::string as_json(const SqlAnswer& answer);   ///< a list of objects
 
 }  // namespace headcrash::report

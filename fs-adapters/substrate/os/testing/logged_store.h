@@ -9,7 +9,7 @@
 
 namespace headcrash::os {
 
-/// Forwards all requests and keeps the written bytes in order of completion.
+/// Forwards all requests and keeps the written bytes in completion order.
 class LoggedStore final : public model::SectorStore {
  public:
   struct Write {

@@ -1,5 +1,5 @@
 #pragma once
-// Fixtures of the tests of this folder: a system in virtual time on a disk in memory that logs its
+// Fixtures for this folder's tests: a system in virtual time on an in-memory disk that logs its
 // requests.
 
 #include <cstring>
@@ -45,7 +45,7 @@ class Medium final : public model::SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Forwards all requests and logs them. Requests for a bad sector fail.
+/// Forwards all requests and logs them. Requests to a bad sector fail.
 class WatchedDisk final : public BlockDevice {
  public:
   explicit WatchedDisk(BlockDevice& disk) : disk_(disk) {}

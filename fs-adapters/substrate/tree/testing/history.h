@@ -1,5 +1,5 @@
 #pragma once
-// Random operations for tests of any file system. A single user works in a separate folder and
+// Random operations for testing any file system. A single user works in a separate folder and
 // compares it with a reference. Several users in one folder conflict, so only the structure is
 // checked afterwards.
 
@@ -47,8 +47,8 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   return text;
 }
 
-/// Returns the order of fibers for a test with several users. Even seeds have a schedule with many
-/// changes, odd ones run in FIFO order.
+/// Returns the order of fibers for a test with several users. With an even seed, there is a
+/// schedule with many changes; with an odd seed, fibers run in FIFO order.
 inline os::FiberScheduleOptions schedule_of(std::uint32_t seed) {
   constexpr std::uint32_t kChanges = 200;
   if (seed % 2 != 0) return {};

@@ -11,8 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Works with any file system that has mount(System&, options), unmount() and abandon(). Abandons
-/// the mounted file system at destruction.
+/// Works with any file system that has mount(System&, options), unmount() and abandon(). The
+/// destructor abandons the mounted file system.
 template <typename FileSystem, typename MountOptions>
 class MountedMachine {
  public:

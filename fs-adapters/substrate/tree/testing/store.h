@@ -1,7 +1,7 @@
 #pragma once
-// The smallest InodeStore: inodes in a table, blocks in a buffer cache over a disk in memory, and
+// The smallest InodeStore: inodes in a table, blocks in a buffer cache over an in-memory disk, and
 // links dropped at once. It has no disk format. It records the events for a log of directory
-// operations, and checks the consistency of links, names and blocks.
+// operations, and checks that links, names and blocks are consistent.
 
 #include <fmt/core.h>
 
@@ -202,8 +202,8 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::size_t free_blocks_left() const { return free_.size(); }
   std::size_t inodes() const { return inodes_.size(); }
 
-  /// Returns miscounted links, dangling names and unowned blocks. No other fiber may be at work.
-  /// Call within a fiber.
+  /// Returns miscounted links, dangling names and unowned blocks. No other fiber may be active.
+  /// Must be called from a fiber.
   std::vector<std::string> problems() {
     std::vector<std::string> found;
     std::map<InodeNumber, std::uint32_t> links{{root(), 1}};

@@ -1,8 +1,8 @@
 #pragma once
 // Ages a disk: creates files of all sizes until a given part of the space is used, then removes and
 // creates files until the whole disk has been overwritten. Sizes and ages follow
-// harness/papers/comparison/ageing.h, which names their sources: sizes are log-normal, half of them
-// below 2 KB and none above 1 MB; half of the removed files are young.
+// harness/papers/comparison/ageing.h, which names their sources: sizes are log-normal, with half of
+// them below 2 KB and none above 1 MB; half of the removed files are young.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,8 @@ class Turnover {
   Turnover(Vfs& vfs, const TurnoverOptions& options)
       : vfs_(vfs), options_(options), random_(options.seed) {}
 
-  /// Call from a fiber. Returns a description of the operation that failed; empty if none failed.
+  /// Must be called from a fiber. Returns a description of the operation that failed; empty if
+  /// every operation succeeded.
   std::string run() {
     for (std::uint32_t i = 0; i < kFolders; ++i)
       if (const auto made = vfs_.mkdir(fmt::format("d{}", i), 0755); !made)

@@ -179,10 +179,10 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 // ---- wrong repairs
 
-/// A kind of damage, and a repair of it that is wrong in one respect.
+/// A kind of damage, and a repair for it that is wrong in one respect.
 struct Broken {
   std::string_view kind;     ///< kind of damage to repair
-  std::string_view message;  ///< expected part of the message
+  std::string_view message;  ///< part of the expected message
   DamageTrials::Repair repair;
 };
 

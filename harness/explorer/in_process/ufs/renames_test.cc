@@ -1,4 +1,4 @@
-// Tests every kind of rename under every kind of scheme: a power cut inside one leaves a state that
+// Tests every kind of rename under every kind of scheme: a power cut during one leaves a state that
 // the scheme permits, and no object loses its only name. Cylinder groups are small, so that the
 // inodes of directories are in different blocks. The driver writes these blocks in any order that
 // the scheme permits.

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a file system in memory that counts calls. Not thread-safe.
+// For tests: an in-memory file system that counts calls. Not thread-safe.
 
 #include <algorithm>
 #include <cerrno>
@@ -224,7 +224,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// Returns 0 if the name can be added to its folder, or else an errno.
+  /// Returns 0 if the name can be added to its folder, otherwise an errno.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));

@@ -1,6 +1,6 @@
 #pragma once
-// A device for tests of the pacer: requests run concurrently. The first sector of a request sets
-// its delay: sector N means N microseconds.
+// A device for pacer tests: requests run concurrently, and the first sector of a request sets its
+// delay: sector N means N microseconds.
 
 #include <map>
 

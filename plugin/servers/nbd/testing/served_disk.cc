@@ -87,7 +87,7 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // This server listens, so it has not rejected its parameters: end it, so that the test sees the
+    // This server listens, so it has not rejected its parameters. End it, so that the test sees the
     // exit code -1.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);

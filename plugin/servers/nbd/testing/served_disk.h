@@ -1,6 +1,6 @@
 #pragma once
 // For tests: runs nbdkit with the built plugin in a temporary folder, and connects with libnbd and
-// the control socket. The server is killed and the folder removed at the end in any case.
+// the control socket. At the end, the server is always killed and the folder removed.
 
 #include <gtest/gtest.h>
 #include <libnbd.h>
@@ -22,7 +22,7 @@ class TemporaryFolder : private headcrash::TemporaryFolder {
   std::string operator/(const char* name) const { return (path() / name).string(); }
 };
 
-/// The result of a server that ended by itself.
+/// The result of a server that has ended by itself.
 struct ExitResult {
   int exit_code = -1;
   std::string stderr_text;
@@ -46,10 +46,10 @@ class ServedDisk {
   /// Sends one request on a separate connection.
   nlohmann::json control(const std::string& line) const;
   std::string log_text() const;  ///< nbdkit's output so far
-  /// Sends a signal and waits until the server ends. Returns the time that this took, in seconds.
+  /// Sends a signal and waits until the server ends. Returns how long that took, in seconds.
   double end(int signal);
   enum class Ending : std::uint8_t { orderly, killed };
-  /// Waits for a server that ends by itself. An orderly end has exit code 0.
+  /// Waits for a server that ends by itself. Its exit code is 0 if it ends cleanly.
   double wait_for_end(Ending ending = Ending::orderly);
 
  private:

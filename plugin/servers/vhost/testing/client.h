@@ -54,8 +54,8 @@ class TestDisk {
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
   bool trim_zeroes = true;  ///< must be set before disk() is called
-  /// Takes the lock even after a completion. Completions are visible through the guest's memory, an
-  /// ordering that ThreadSanitizer does not track.
+  /// Takes the lock even after a completion. Completions become visible through the guest's memory,
+  /// and ThreadSanitizer does not track that ordering.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
@@ -141,7 +141,7 @@ class TestClient {
     }
     static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
   }
-  /// Sends bytes, possibly only a part of a message. Returns when the session has read them.
+  /// Sends bytes, possibly only part of a message. Returns once the session has read them.
   void send_bytes(std::span<const std::byte> bytes) {
     EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
@@ -200,8 +200,9 @@ class TestClient {
     start(ring);
     ask64(Verb::get_features);  // the answer implies that all earlier messages have been handled
   }
-  /// Sets a ring to the state after an earlier session in which `count` chains were offered and
-  /// handed back. Must precede start(), because the back-end examines a ring when it is started.
+  /// Sets a ring to the state that an earlier session would leave after `count` chains were offered
+  /// and handed back. Must precede start(), because the back-end examines a ring when it is
+  /// started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
@@ -220,8 +221,8 @@ class TestClient {
     send_state(Verb::set_vring_base, ring, base);
     offered_[ring] = base;
   }
-  /// Like set_up(), for a client that notifies by messages. Returns the channel for requests of the
-  /// back-end.
+  /// Like set_up(), but for a client that notifies by messages. Returns the channel for the
+  /// back-end's requests.
   base::Descriptor set_up_in_band() {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
@@ -238,7 +239,7 @@ class TestClient {
     ask64(Verb::get_features);
     return base::Descriptor(pair[0]);
   }
-  /// Kicks by a message and waits for the answer, like user-mode Linux.
+  /// Sends a kick message and waits for the answer, like user-mode Linux.
   std::uint64_t kick_in_band(std::uint32_t index) {
     const std::uint64_t state = index;
     return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
@@ -272,7 +273,7 @@ class TestClient {
     std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
     return static_cast<std::uint16_t>(head / 3);
   }
-  /// Waits for at most 2 s. Returns true if `used` reaches `count`.
+  /// Waits up to 2 s. Returns true if `used` reaches `count`.
   bool wait_used(std::uint32_t index, std::uint16_t count) {
     for (int i = 0; i < 2000 && used(index) != count; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -332,7 +333,7 @@ class TestClient {
   void hang_up() { socket_.reset(); }
   int socket() const { return socket_.get(); }
 
-  std::uint32_t size = 8;  ///< size of the rings, at most 128; set before they are started
+  std::uint32_t size = 8;  ///< ring size, at most 128; set before the rings are started
   base::Descriptor memory_file, call;
   std::array<base::Descriptor, 2> kicks;
   std::byte* memory = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// A synthetic benchmark for the tests of the report, with known results.
+// A synthetic benchmark for the report's tests, with known results.
 
 #include <string>
 #include <vector>
@@ -10,20 +10,20 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  /// Time to quiescence, one value per repetition; elapsed is nine tenths of it.
+  /// Time to quiescence, one value per repetition; the elapsed time is nine tenths of it.
   std::vector<double> seconds;
-  double busy = 0.9;  ///< share of the time in which the device was busy
+  double busy = 0.9;  ///< fraction of the time that the device was busy
   /// Number of additional repetitions that failed after they had recorded a number.
   std::size_t failed = 0;
   std::string variant;
-  double processor = 0.12;  ///< share of the time in which the guest's processor was busy
-  double layout_score = 0;  ///< layout score of the files that were read; 0: not reported
+  double processor = 0.12;  ///< fraction of the time that the guest's processor was busy
+  double layout_score = 0;  ///< layout score of the files that were read; 0 if not reported
 };
 
 struct SyntheticContest {
   std::string device, workload, parameters, phase, scale;
   std::vector<SyntheticEntrant> entrants;
-  std::string profile = {};  ///< the device's profile; empty: has the device's name
+  std::string profile = {};  ///< the device's profile; empty if it has the device's name
   std::int64_t device_bytes = 2'054'864 * 512LL;
 };
 
@@ -35,8 +35,8 @@ struct SyntheticBench {
   bool virtual_time = false;
   double charge = 0;  ///< factor of charged time, in virtual time
   bool finished = true;
-  double host_busy = 0.01;  ///< share of the host's processors used by others
-  int requests = 0;         ///< number of requests in the I/O sample of a trial
+  double host_busy = 0.01;  ///< fraction of the host's processors used by other processes
+  int requests = 0;         ///< number of requests in a trial's I/O sample
 };
 
 /// Returns the benchmark "copy users=4" on hp-c2447, phase copy, with five repetitions each: xfs 10
@@ -45,10 +45,11 @@ SyntheticBench four_filesystems();
 /// Returns a benchmark with several devices, workloads and numbers of users, and with every kind of
 /// defect.
 SyntheticBench a_real_bench();
-/// Returns a benchmark with `trials` trials of five file systems, to measure the time of a report.
+/// Returns a benchmark with `trials` trials of five file systems, to measure how long a report
+/// takes.
 SyntheticBench a_large_bench(int trials);
 
-/// Records the benchmark and returns the number of the run; throws on any failure.
+/// Records the benchmark and returns the run's number; throws on any failure.
 std::int64_t fill(db::Database& database, const SyntheticBench& shape);
 
 }  // namespace headcrash::report

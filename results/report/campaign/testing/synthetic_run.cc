@@ -11,7 +11,7 @@ namespace headcrash::report {
 namespace {
 
 using Random =
-    std::mt19937_64;  // the standard fixes its sequence, but not that of the distributions
+    std::mt19937_64;  // the standard fixes its sequence, but not those of the distributions
 
 double uniform(Random& random) {
   return static_cast<double>(random() >> 11) / 9007199254740992.0;

@@ -1,5 +1,5 @@
 #pragma once
-// A synthetic run for the tests of the report. The same shape always gives the same run.
+// A synthetic run for the report's tests. The same shape always gives the same run.
 
 #include <stdexcept>
 #include <string>
@@ -20,7 +20,7 @@ struct SyntheticCell {
 struct SyntheticShape {
   std::vector<SyntheticCell> cells;
   int requests = 300;  ///< number of requests in a trial's I/O sample
-  int planned = -1;    ///< number of planned trials; -1: the existing trials
+  int planned = -1;    ///< number of planned trials; -1 for the number of existing ones
   bool finished = true;
   bool timings = true;  ///< phases, latency and I/O
 };
@@ -39,7 +39,7 @@ T certain(Result<T> result) {
 }
 
 /// Sets fixed times, because golden pages must not contain the current time. Every run then began
-/// in the same second. `ended` is a time of day on the same date; empty: the run has not ended.
+/// in the same second. `ended` is a time of day on the same date; empty if the run has not ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
 /// Records the run and returns its number; throws on any failure.
