@@ -81,7 +81,7 @@ struct CheckReport {
   bool was_clean = false;           ///< the image was marked as unmounted before
   /// The image is not clean, but its log (journal, roll-forward) can recover it.
   bool log_in_use = false;
-  bool unrepaired = false;   ///< a repair did not repair all findings
+  bool unrepaired = false;   ///< findings remain after a repair
   std::size_t replayed = 0;  ///< log transactions that a repair replayed, or that it would replay
   std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
   std::uint32_t files = 0, directories = 0;

@@ -16,7 +16,7 @@
 
 namespace headcrash::oracle {
 
-/// The content of a block: zeroes, or the first `bytes` of a stamp followed by arbitrary bytes.
+/// The contents of a block: zeroes, or the first `bytes` of a stamp followed by arbitrary bytes.
 struct BlockContent {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;

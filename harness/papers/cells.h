@@ -27,7 +27,7 @@ struct Cell {
   std::uint32_t executions = 1;
   std::optional<WorkloadOutcome> outcome;  ///< mean over the executions
   double spread = 0;                       ///< of the elapsed times: (longest - shortest) / mean
-  std::string remark;  ///< reason if there is no outcome: "not built", or the error
+  std::string remark;  ///< the reason if there is no outcome: "not built", or the error
   double host_s = 0;   ///< time spent on this host
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
@@ -43,9 +43,9 @@ struct CellOptions {
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: use the workloads' small variants
   bool verify = true;
-  /// Runs each cell once, although more executions are asked for.
+  /// Runs each cell once, even if more executions are requested.
   bool once = false;
-  /// Delay of all executions of a cell, in addition to their distance (kBetweenBeginnings).
+  /// Extra delay of all executions of a cell, added to their spacing (kBetweenBeginnings).
   os::TimeNs begins_after_ns = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};
@@ -55,14 +55,14 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  /// Returns the cell, and runs it on first use. `executions` is the number of runs, which start at
+  /// Returns the cell; runs it on first use. `executions` is the number of runs, which start at
   /// different times between two ticks of the syncer. 0 selects the number last set by
   /// executions(). With `scaled` there is always one run. The reference is valid while this object
   /// exists. A failed cell has a remark instead of an outcome.
   const Cell& get(const Setup& setup, const std::string& workload,
                   const timed::Arguments& arguments = {}, std::uint32_t executions = 0);
   void executions(std::uint32_t usual) { usual_executions_ = usual; }
-  /// Returns all cells in the order in which they were run.
+  /// Returns all cells in the order in which they ran.
   const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }
   const CellOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }

@@ -2,7 +2,7 @@
 // A paper's claims and our results. A claim consists of rows of numbers, and of rules in words that
 // hold or do not hold.
 //
-// A row contains a number of the paper (absent if the paper has only a figure) and our number. A
+// A row contains a number from the paper (absent if the paper has only a figure) and our number. A
 // rule is a qualitative result that a reproduction on other hardware must show. If a scheme does
 // not exist, its cell is "not built"; if a cell failed, the reason is given. Such a cell has no
 // number, and rules about it are undecided.
@@ -17,7 +17,7 @@
 
 namespace headcrash::experiment {
 
-/// Our number; nullopt if absent.
+/// Our number; nullopt if we have none.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {
@@ -25,8 +25,8 @@ struct ClaimNumber {
   std::string quantity;  ///< "elapsed"
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
-  std::string remark;  ///< reason if there is no number: "not built", or the error
-  /// Lowest and highest value of all executions; in `compare`, the 95 % interval of the mean.
+  std::string remark;  ///< the reason if there is no number: "not built", or the error
+  /// Lowest and highest value over all executions; in `compare`, the 95 % interval of the mean.
   Figure low = {}, high = {};
 
   Figure ratio() const {
@@ -36,7 +36,7 @@ struct ClaimNumber {
 };
 
 /// undecided: a number is missing, or the executions disagree, so the result is within their
-/// spread. vacuous: the mechanism that the rule is about did not act in the run.
+/// spread. vacuous: the mechanism that the rule is about never acted during the run.
 enum class Verdict : std::uint8_t { holds, does_not_hold, undecided, vacuous };
 inline const char* name(Verdict verdict) {
   static constexpr auto kNames =
@@ -46,12 +46,13 @@ inline const char* name(Verdict verdict) {
 inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
                                         Verdict::vacuous};
 
-/// The kind of evidence of a rule. Only `paper` compares a run with a statement of the paper.
+/// The kind of evidence that a rule gives. Only `paper` compares a run with a statement in the
+/// paper.
 enum class RuleClass : std::uint8_t {
   paper,
-  ours,        ///< our own question, reading or threshold
+  ours,        ///< our own question, interpretation or threshold
   arithmetic,  ///< follows from printed numbers, a formula or the construction; no run decides it
-  calibrated,  ///< the number from which one of our constants was calibrated
+  calibrated,  ///< the number against which one of our constants was calibrated
 };
 inline const char* name(RuleClass kind) {
   static constexpr auto kNames =
@@ -71,8 +72,8 @@ struct ClaimRule {
   std::uint32_t executions = 1;
 };
 
-/// A table that is not a comparison with the paper, for example of a calculator. Columns of numbers
-/// are right-aligned.
+/// A table that is not a comparison with the paper, for example a calculator's output. Columns of
+/// numbers are right-aligned.
 struct Table {
   std::string name;                            ///< "delays", unique in its claim
   std::string title;                           ///< one line
@@ -80,11 +81,11 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  ///< each row has as many cells as `columns`
 };
 
-/// One line of a plot.
+/// One line in a plot.
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< x and y, in drawing order
-  bool from_paper = false;                        ///< points of the paper, drawn without lines
+  bool from_paper = false;                        ///< the paper's points, drawn without lines
 };
 struct Plot {
   std::string name;   ///< "figure3", unique in its claim
@@ -98,7 +99,7 @@ struct ClaimAnswer {
   std::string id;     ///< "GP-15"
   std::string part;   ///< name of the part that a user selects, for example "table1"
   std::string title;  ///< description of the runs
-  RuleClass kind = RuleClass::paper;  ///< the class of its rules, unless a rule has another
+  RuleClass kind = RuleClass::paper;  ///< the class of its rules, unless a rule sets another
   std::vector<ClaimNumber> numbers = {};
   std::vector<ClaimRule> rules = {};
   std::vector<std::string> remarks = {};  ///< inputs that we chose, and counterfactuals

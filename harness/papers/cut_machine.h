@@ -1,9 +1,9 @@
 #pragma once
-// Starts a machine in virtual time from a crash state in the recording of a guest's trial. The
-// machine has the same hardware as the trial and the same content on its media, so recovery times
-// in virtual time can be compared with those in the guest.
+// Starts a machine in virtual time from a crash state recorded in a guest's trial. The machine has
+// the same hardware as the trial and the same contents on its media, so recovery times in virtual
+// time can be compared with those in the guest.
 //
-// The recording also contains the content of battery-backed caches. A cache in front of a drive is
+// The recording also contains the contents of battery-backed caches. A cache in front of a drive is
 // written back before the array starts. For a cache above the first device, its dirty data is
 // written again through the cache, which is exactly the data that the cache keeps over a power cut.
 
@@ -18,7 +18,7 @@ namespace headcrash::experiment {
 Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
                                   const states::CrashState& state);
 
-/// Returns the options that follow from the header of the recording: profile and size of the first
+/// Returns the options that follow from the recording's header: profile and size of the first
 /// device.
 ModelledMachineOptions machine_of(const states::RunHistory& run);
 

@@ -1,8 +1,9 @@
 #pragma once
-// Lists and runs the experiments of papers, and stores their results.
+// Lists and runs the papers' experiments, and stores their results.
 //
-// Everything runs in virtual time on the calling thread; equal seeds give equal results. A stored
-// run contains a trial for each cell with its phases, and the numbers and rules of all claims.
+// Everything runs in virtual time on the calling thread; the same seed gives the same results. A
+// stored run contains a trial for each cell with its phases, and the numbers and rules of all
+// claims.
 
 #include <functional>
 #include <map>
@@ -26,7 +27,7 @@ std::vector<ExperimentSummary> known_experiments();
 struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
-  /// For tests: use small file trees. The numbers are then not comparable with the paper.
+  /// For tests: use small file trees. The numbers are then not comparable with the paper's.
   bool scaled = false;
   std::map<std::string, double> parameters = {};  ///< overrides for the parts to run
   std::function<void(const Cell&)> on_cell = {};
@@ -40,24 +41,24 @@ struct ExperimentOutcome {
   std::vector<Cell> cells;
   double host_s = 0;      ///< CPU time on this host
   double wall_s = 0;      ///< wall time on this host; shorter if parts use several threads
-  double modelled_s = 0;  ///< model time of all cells and other runs
+  double modelled_s = 0;  ///< total model time of all cells and other runs
   bool interrupted = false;
 
-  /// Counts the rules of a class, or of all classes.
+  /// Counts the rules of one class, or of all classes.
   std::size_t count(Verdict verdict, std::optional<RuleClass> kind = std::nullopt) const;
   /// Returns the number of cells that failed. Cells that are "not built" are not counted.
   std::size_t failed() const;
 };
 
 /// Runs an experiment. Fails if the experiment or a parameter is unknown (the error suggests the
-/// nearest name). If a cell fails, its rows contain the error.
+/// closest name). If a cell fails, its rows contain the error.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
 /// Stores a finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
-// The results of these functions contain no times measured on the host, so equal seeds give equal
-// bytes.
+// The results of these functions contain no times measured on the host, so the same seed gives the
+// same bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
 /// Formats the claims' numbers and then their rules, one per line (plugin/base/csv.h).

@@ -42,7 +42,7 @@ bool any_interval(const ExperimentOutcome& outcome) {
   });
 }
 
-/// Returns the headings of the columns of numbers.
+/// Returns the headings of the number columns.
 const char* columns_of(const ExperimentOutcome& outcome) {
   const bool listed = std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
     return !answer.numbers.empty() && !answer.tables_tell_all;
@@ -51,7 +51,7 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
-/// Returns the mark of a rule that does not compare a run with the paper.
+/// Returns the mark for a rule that does not compare a run with the paper.
 std::string mark_of(const ClaimRule& rule) {
   return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
 }

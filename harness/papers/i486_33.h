@@ -34,11 +34,11 @@
 
 namespace headcrash::experiment {
 
-/// The costs of the machine and its kernel.
+/// Costs that depend on the machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
     // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: memory of 1993, 15 MB per second.
+    // Estimate: 1993 memory, 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
     // Calibrated (transfer): a page of 4 KiB in 1.05 ms; mapping and fault cost far more than the
     // copy.
@@ -62,7 +62,7 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
     .path_component = 560 * model::kMicrosecondNs,
     // Estimate: 30 cycles to compare a name's length and first bytes.
     .directory_entry = 900,
-    // Estimate: 128 bytes, and the block's lock.
+    // Estimate: 128 bytes, and locking the block.
     .inode_changed = 100 * model::kMicrosecondNs,
     // Calibrated (remove).
     .allocation = 40 * model::kMicrosecondNs,
@@ -72,7 +72,7 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
 
 inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
-/// Returns all costs multiplied by `times`, for other machines of the papers.
+/// Returns all costs multiplied by `times`, for the machines of other papers.
 constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;

@@ -1,5 +1,5 @@
 #pragma once
-// Executes independent runs, or groups of runs with a common start, in parallel.
+// Executes independent runs, or groups of runs that share their initial work, in parallel.
 
 #include <cstddef>
 #include <functional>
@@ -8,19 +8,19 @@
 
 namespace headcrash::experiment {
 
-/// Returns true if the runs should stop. Empty if they cannot be interrupted.
+/// Returns true if the runs should stop. May be empty if they cannot be interrupted.
 using Interrupted = std::function<bool()>;
 
 /// Calls `run` with each number below `count`, on at most two threads because each run may need the
-/// memory of a whole machine. Returns false if interrupted; some numbers are then skipped. Both
-/// threads call `interrupted`.
+/// memory of a whole machine. Returns false if interrupted, in which case some numbers are skipped.
+/// Both threads call `interrupted`.
 bool in_parallel(const Interrupted& interrupted, std::size_t count,
                  const std::function<void(std::size_t)>& run);
 
-/// Calls `run` with the index of each element of `names`. Equal names form a group. The first run
-/// of a group ends before any other run of the group starts, so it can prepare data for them. A
-/// thread continues with its own group as long as possible, and helps the other thread when no new
-/// group is left.
+/// Calls `run` with the index of each element of `names`. Elements with the same name form a group.
+/// The first run of a group ends before any other run in the group starts, so it can prepare data
+/// for them. A thread stays with its group as long as possible, and helps the other thread when no
+/// new group is left.
 bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run);
 

@@ -11,8 +11,8 @@
 
 namespace headcrash::experiment {
 
-/// A number that decides a rule, formatted as "LFS 153.8" or "LFS 153.8 files/s". Without a name:
-/// "2.497 s", "9 of 11".
+/// A number that decides a rule, formatted as "LFS 153.8" or "LFS 153.8 files/s"; without a name,
+/// as "2.497 s" or "9 of 11".
 struct Named {
   std::string name;
   Figure value;
@@ -51,12 +51,12 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// Sets the class of the last rule, which differs from that of its claim.
+/// Sets the class of the last rule if it differs from its claim's.
 inline void mark(ClaimAnswer& answer, RuleClass kind) {
   answer.rules.back().kind = kind;
 }
 
-/// Makes the last rule vacuous if a counter of the run shows that the mechanism did not act. An
+/// Makes the last rule vacuous if a counter shows that the mechanism did not act during the run. An
 /// undecided rule remains undecided.
 inline void require_action(ClaimAnswer& answer, const Named& counter, double least = 1) {
   ClaimRule& rule = answer.rules.back();
@@ -65,8 +65,8 @@ inline void require_action(ClaimAnswer& answer, const Named& counter, double lea
   rule.detail += "; " + text_of(counter);
 }
 
-/// Adds a rule about a quantity that is known only within the share `precision`. `holds` receives a
-/// factor for the quantity. The rule is undecided if a factor within the precision changes the
+/// Adds a rule about a quantity known only to within the fraction `precision`. `holds` receives a
+/// factor for the quantity. The rule is undecided if some factor within the precision changes the
 /// result.
 template <typename Holds>
 void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
@@ -80,12 +80,12 @@ void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Na
   rule.detail += fmt::format("; known within {:g} %", 100 * precision);
 }
 
-/// Returns true if the two values differ by at most a factor of `times`.
+/// Returns true if the values differ by at most a factor of `times`.
 inline bool within_times(double ours, double paper, double times) {
   return ours <= paper * times && ours * times >= paper;
 }
 
-/// Adds a rule that the values fall. A value may exceed its predecessor by at most the share
+/// Adds a rule that the values decrease. A value may exceed its predecessor by at most the fraction
 /// `slack`.
 inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                         double slack = 0) {
@@ -109,7 +109,7 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
-/// Adds a row for a number that belongs to no cell. If our number is missing, `remark` gives the
+/// Adds a row for a number that belongs to no cell. If we have no number, `remark` gives the
 /// reason.
 inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                     Figure paper, Figure ours, const std::string& remark = {}) {

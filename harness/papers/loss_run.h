@@ -23,16 +23,16 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// The machine. Must have a single drive, because its medium is examined at each instant; with
-  /// `instants` 0, any device is permitted. The run creates the files of make_loss_files(), unless
-  /// the machine has an image, which must contain them.
+  /// The machine. Must have a single drive, because its medium is examined at each instant; if
+  /// `instants` is 0, any device is permitted. The run creates the files of make_loss_files(),
+  /// unless the machine has an image, which must then contain them.
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
-  double synced = 0;  ///< share of the content changes that are followed by fsync
-  /// Cut the power at the last instant, or at the end of `warm_ns` if there are no instants, and
-  /// recover. The result then also contains the loss at the cut.
+  double synced = 0;  ///< fraction of the data changes that are followed by fsync
+  /// Cut the power at the last instant (or at the end of `warm_ns` if there are no instants) and
+  /// recover. The result then also contains the loss after the cut.
   bool cut_at_last = false;
   Repair repair = Repair::as_needed;  ///< repair after the cut
   std::uint64_t seed = 1;
@@ -43,17 +43,17 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
                                                          "append",    "rename", "remove"};
 
 struct LossSeen {
-  std::vector<double> oldest_s;  ///< for each instant: age of the oldest lost change
+  std::vector<double> oldest_s;  ///< age of the oldest lost change at each instant
   std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
-  std::vector<double> lost_changes;                               ///< for each instant
-  std::vector<double> lost_kb;  ///< for each instant: bytes of lost writes, in kB of 1000
+  std::vector<double> lost_changes;                               ///< at each instant
+  std::vector<double> lost_kb;             ///< bytes of lost writes at each instant, in kB of 1000
   std::vector<double> read_ms, change_ms;  ///< response times after warm_ns
   double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;
-  std::uint64_t promised = 0;  ///< changes covered by an fsync, checked at the instants
+  std::uint64_t promised = 0;  ///< changes covered by an fsync, checked at each instant
   std::uint64_t broken = 0;    ///< promised changes that are missing
   std::uint64_t damaged = 0;   ///< number of instants at which fsck reports forbidden findings
-  std::string first_damage;    ///< the first such finding
+  std::string first_damage;    ///< the first forbidden finding
   Figure cut_oldest_s, cut_lost_changes;  ///< set only with cut_at_last on a drive
   std::optional<Recovery> recovery;       ///< set only with cut_at_last
   std::string error;                      ///< empty if everything was measured

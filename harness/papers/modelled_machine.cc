@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
-    2;  // size for which kinds are stored: the smallest fragment in any experiment
+    2;  // granularity at which kinds are stored: the smallest fragment in any experiment
 
-/// The disk as a checker uses it: requests take time, and processing each byte costs processor time
+/// The disk as a checker uses it: requests take time, and each processed byte costs processor time
 /// once.
 class CheckedStore final : public model::SectorStore {
  public:
@@ -54,7 +54,7 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-/// Returns a copy of the stack in which each drive has this queue.
+/// Returns a copy of the stack in which every drive has this queue.
 std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
                                                   const model::QueueProfile& queue) {
   auto copy = std::make_shared<profiles::Stack>(stack);
@@ -64,7 +64,7 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
 }
 
 /// Writes the pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
-/// spans have the same size.
+/// spans must have the same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
                                 std::span<const std::byte> bytes) {
@@ -90,7 +90,7 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the packed content of the medium on which an image was created. The medium may overlay
+/// Returns the packed contents of the medium on which an image was created. The medium may overlay
 /// another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
@@ -98,7 +98,7 @@ std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& mediu
   return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
 }
 
-/// Returns a writable medium, which is a copy of `base` or blank if `base` is null.
+/// Returns a writable medium: a copy of `base`, or blank if `base` is null.
 Result<std::unique_ptr<model::SectorStore>> medium_over(
     std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
@@ -205,8 +205,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // A drive contains the content that its host sees, even with a cache in between. This is not the
-  // case for the members of an array.
+  // A drive contains what its host sees, even with a cache in between. This does not hold for the
+  // members of an array.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -339,7 +339,7 @@ os::SystemOptions ModelledMachine::system_options() const {
   return how;
 }
 
-/// Returns true if the device of the file system has a write cache.
+/// Returns true if the file system's device has a write cache.
 bool ModelledMachine::has_write_cache() const {
   const std::size_t more = options_.system->description().devices - 1;
   const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);
@@ -374,7 +374,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Destroys the mounted system, whose memory is lost.
+/// Destroys the mounted system, since its memory is lost.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
@@ -460,7 +460,7 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
   Recovery recovery;
   if (when == Repair::as_needed) {
     if (const auto mounted = as_step(recovery.mount, [this] { return mount(); })) return recovery;
-    // Discards the blocks that the checker has cached, because they differ from the repaired disk.
+    // Discards the blocks cached by the checker, because they differ from the repaired disk.
     recovery.mount = {};
     end_system();
     start_system();
@@ -540,7 +540,7 @@ model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
   return sum;
 }
 
-/// Starts to record the kinds of writes. Writes that load an image have no kind.
+/// Starts recording the kinds of writes. Writes that load an image have no kind.
 void ModelledMachine::count_kinds() {
   kinds_.resize(host_devices_.size());
   for (std::size_t i = 0; i < host_devices_.size(); ++i) {

@@ -44,8 +44,8 @@
 namespace headcrash::experiment {
 
 /// A device in addition to the first one. If the system needs a log device
-/// (SystemDescription::devices), this is the first additional device. All other additional devices
-/// are blank at the start.
+/// (SystemDescription::devices), the first additional device serves as the log. All others are
+/// blank at the start.
 struct MachineDisk {
   std::string profile;
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
@@ -54,12 +54,13 @@ struct MachineDisk {
 
 /// The media of a machine that was formatted, populated and shut down. Machines with the same
 /// drives in the same array, with or without NVRAM, can start with copies of these media. A copy
-/// costs memory only for the sectors that it overwrites.
+/// uses memory only for the sectors that it overwrites.
 struct MachineImage {
-  std::vector<std::shared_ptr<const model::SectorStore>> leaves;  ///< in the order of their ids
-  // Only in images created by image_of(): the content of each array, as the array's host sees it.
+  /// in the order of the leaves' ids
+  std::vector<std::shared_ptr<const model::SectorStore>> leaves;
+  // Only in images created by image_of(): the contents of each array, as its host sees them.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays;
-  std::uint64_t bytes = 0;  ///< size in memory, without parts shared with `grown_from`
+  std::uint64_t bytes = 0;  ///< size in memory, excluding parts shared with `grown_from`
   std::shared_ptr<const MachineImage> grown_from;
 };
 
@@ -68,7 +69,7 @@ struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. Includes the content of a
   /// battery-backed cache in front of the drive.
   MachineImage media = {};
-  /// Rewrites the content of the battery-backed cache above the first device. Empty if there is no
+  /// Rewrites the contents of the battery-backed cache above the first device. Empty if there is no
   /// such cache. The time of these writes is not counted.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
@@ -77,45 +78,45 @@ struct CutMachine {
 };
 
 struct ModelledMachineOptions {
-  /// Device of the file system: a drive, flash, an array, or NVRAM above one of these.
+  /// The file system's device: a drive, flash, an array, or NVRAM above one of these.
   std::string profile = "hp-c2447";
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
-  /// State of the drives' write cache. If it is on, the driver sends a flush after each write, and
-  /// completes the write after the flush.
+  /// State of the drives' write caches. If they are on, the driver sends a flush after each write,
+  /// and completes the write after the flush.
   bool write_cache = false;
   /// If false, neither the driver nor the file system sends flushes, as in Linux 2.4, so a
-  /// completed write may be in a volatile cache. A power cut then loses the content of the cache,
+  /// completed write may be in a volatile cache. A power cut then loses the cache's contents,
   /// including promised data.
   bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
-  /// The system to mount. Its description determines the driver's ordering and block_copy.
+  /// The system to mount. Its description determines the driver's ordering and `block_copy`.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< overrides of the mkfs settings in the system's description
-  /// Creates a file system that wraps the mounted one and that users then call. Empty to use the
-  /// mounted file system directly.
+  /// Creates a file system that wraps the mounted one and that users call instead. If empty, users
+  /// call the mounted file system directly.
   std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
   /// Fills the file system before the machine starts. The processor and the disk take no time. The
-  /// file system is then cleanly unmounted. An error fails start().
+  /// file system is then cleanly unmounted. An error makes start() fail.
   std::function<VfsResult<void>(Vfs&)> populate = {};
   /// Alternative to `populate` for files that contain only zeroes. The callback periodically calls
-  /// `forget_data`, which discards their dirty data, because the disk already contains zeroes. Must
-  /// not be used with soft updates, which would wait for these writes.
+  /// `forget_data`, which discards the files' dirty data, because the disk already contains zeroes.
+  /// Must not be used with soft updates, which would wait for these writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// Image created by image_of(). start() then runs neither mkfs nor `populate`. image_of() then
-  /// extends this image: it runs `populate` but not mkfs.
+  /// Image created by image_of(). start() then runs neither mkfs nor `populate`. image_of() extends
+  /// this image: it runs `populate` but not mkfs.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
-  /// Number of requests at each device at a time; more than one for an array.
+  /// Number of concurrent requests at each device; more than one for an array.
   std::uint32_t outstanding = 1;
   std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
-  /// Overrides the queue of all drive profiles. The drives of an array serve their requests in this
-  /// order.
+  /// Overrides the queue of every drive profile. The drives of an array serve their requests in
+  /// this order.
   std::optional<model::QueueProfile> drive_queue = {};
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
   /// Cache size while an image is created. A small cache is faster, because it fits into the host's
-  /// processor caches. nullopt to use cache_bytes.
+  /// processor caches. nullopt to use `cache_bytes`.
   std::optional<std::uint64_t> image_cache_bytes = {};
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
@@ -126,16 +127,16 @@ struct ModelledMachineOptions {
   std::uint64_t seed = 1;  ///< seed of the devices; the workload has a separate seed
 };
 
-/// Returns options with a system of the registry (fs-adapters/registry.h). For an unknown name, the
+/// Returns options for a system in the registry (fs-adapters/registry.h). For an unknown name, the
 /// error lists all systems.
 Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system);
 
-/// Determines when a file system is checked and repaired before the mount.
+/// Determines when a file system is checked and repaired before it is mounted.
 enum class Repair : std::uint8_t {
-  /// Only if the mount fails; file systems that replay a journal at mount are then not checked.
+  /// Only if the mount fails; file systems that replay a journal when mounted are then not checked.
   as_needed,
   always,  ///< check everything, even if the file system is mountable
-  fast,    ///< check the parts marked busy, and everything if this is not sufficient
+  fast,    ///< check the parts marked busy; check everything if that does not suffice
 };
 
 /// One step of a recovery.
@@ -145,23 +146,23 @@ struct RecoveryStep {
   std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
-  /// `mount` excludes a mount that failed, which reads only a few blocks.
+  /// `mount` excludes a failed mount, which reads only a few blocks.
   RecoveryStep repair, mount;
   std::uint64_t findings = 0;  ///< number of findings of the repair
 };
 
-/// Counts of the blocks of one kind that were written to NVRAM. A write counts once for each block
-/// of the cache that it covers.
+/// Counts the blocks of one kind that were written to NVRAM. A write counts once for each cache
+/// block that it covers.
 struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Writes in `block_hits` that overlap the dirty range of the block, and thus save a write-back.
-  /// An append to a log hits the block but not its dirty range.
+  /// Writes in `block_hits` that overlap the block's dirty range and thus save a write-back. An
+  /// append to a log hits the block but not its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
-/// Position of NVRAM: between the host and a device, or between an array and its members.
+/// Where the NVRAM is: between the host and a device, or between an array and its members.
 enum class NvramPlace : std::uint8_t { above, below };
 
 inline double seconds_of(os::TimeNs ns) {
@@ -178,13 +179,13 @@ class ModelledMachine : private os::DiskTracer {
   /// keeps the other image alive. Fails like start(), except that nothing is mounted.
   static Result<std::shared_ptr<const MachineImage>> image_of(
       const ModelledMachineOptions& options);
-  /// Powers on a machine with these media and does not mount. Call recover() next. Takes the
-  /// options of start(), without `image`. Fails if the profile is invalid, a drive has a different
+  /// Powers on a machine with these media, without mounting. Call recover() next. Takes the same
+  /// options as start(), without `image`. Fails if the profile is invalid, a drive has a different
   /// size, or an array does not start.
   static Result<std::unique_ptr<ModelledMachine>> found_cut(const ModelledMachineOptions& options,
                                                             const CutMachine& found);
   /// Returns the model time that mkfs takes on the machine's blank devices. Its processor time is
-  /// charged like that of a repair.
+  /// charged like a repair's.
   static Result<RecoveryStep> time_of_mkfs(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
   ModelledMachine(const ModelledMachine&) = delete;
@@ -195,18 +196,18 @@ class ModelledMachine : private os::DiskTracer {
   /// machine does not become idle.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
-  // The following functions control the power. They must not be called on a fiber. Calls of active
+  // The following functions control the power. They must not be called on a fiber. Pending calls by
   // users fail.
   //
   // Cuts the power after `delay_ns`, while users work. Their calls fail from then on.
   void cut_after(os::TimeNs delay_ns);
-  /// Cuts the power now, if it is on. Afterwards no user is active and nothing is mounted.
+  /// Cuts the power now if it is on. Afterwards no user is active and nothing is mounted.
   void cut();
   bool has_power() const {
     return system_ != nullptr && built_.machine->power() == model::PowerState::on;
   }
-  /// Recovers after cut(). Charges the machine for each request of a repair, and for each byte that
-  /// the repair reads or writes (CpuCosts::clear_per_kib, an estimate of one pass over memory).
+  /// Recovers after cut(). Charges the machine for each request that a repair issues, and for each
+  /// byte that it reads or writes (CpuCosts::clear_per_kib, an estimate for one pass over memory).
   /// Fails if the file system cannot be repaired or mounted; the machine is then unusable.
   Result<Recovery> recover(Repair repair);
 
@@ -217,27 +218,26 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns an additional device. Numbers start at 1, in the order of more_disks.
   os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
 
-  /// Returns the content of the first device, if the device is a drive. Returns null for an array,
-  /// whose content is distributed over its members.
+  /// Returns the contents of the first device if it is a drive; null for an array, whose contents
+  /// are distributed over its members.
   const model::SectorStore* medium() const;
-  /// Returns counters summed over all drives and flash devices below any cache.
+  /// Returns the counters summed over all drives and flash devices below any cache.
   model::DeviceCounters device_counters() const;
 
-  /// Returns counters summed over all NVRAM in that position since the start.
+  /// Returns the counters summed over all NVRAM in that position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
-  /// Returns counts summed over all NVRAM above devices since the first mount. There is one element
-  /// for each kind, in the order of block_kinds(). The kind of a cached block is that of the
-  /// running file system's last write to it. Writes of a repair, and of a populated image, count as
+  /// Returns the counts summed over all NVRAM above devices since the first mount, with one element
+  /// for each kind in the order of block_kinds(). The kind of a cached block is that of the running
+  /// file system's last write to it. Writes by a repair, and those that load an image, count as
   /// `other`.
   std::vector<WriteHits> write_hits() const;
-  /// Returns the first device, or the device below its NVRAM. Returns null if that device is not an
-  /// array.
+  /// Returns the first device, or the device below its NVRAM; null if that device is not an array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(), defined as in the paper.
+  /// The driver's request counters since the last clear_trace(), defined as in the paper.
   struct Trace {
     std::uint64_t completed = 0;
-    /// Sum over issued requests of the time in the queue and at the device.
+    /// Time in the queue and at the device, summed over issued requests.
     os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };
@@ -247,8 +247,8 @@ class ModelledMachine : private os::DiskTracer {
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
-    image,  ///< start with the image in the options, or with a new image
-    grown,  ///< create a new image, which extends the image in the options if there is one
+    image,  ///< start with the image in the options, or a new one
+    grown,  ///< create a new image, which extends the one in the options, if any
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
@@ -271,20 +271,19 @@ class ModelledMachine : private os::DiskTracer {
   void completed(const os::DiskTrace& request) override;
   void count_kinds();
 
-  // Members are ordered from the bottom layer to the top layer, so lower layers outlive higher
-  // layers.
+  // Members are ordered from the bottom layer to the top, so lower layers outlive higher ones.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
-  /// By id of the drive or flash device.
+  /// Indexed by the id of the drive or flash device.
   std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;
-  /// By device: the ids of the drives and flash devices below it.
+  /// Indexed by device: the ids of the drives and flash devices below it.
   std::vector<std::vector<model::DeviceId>> leaves_;
   /// MachineImage::arrays of an image that this object creates.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< devices that the driver sees; index i is disk(i)
-  /// By host device, for devices with NVRAM above them: the kind of the last write to each range of
-  /// kPlaceSectors.
+  /// Indexed by host device, for devices with NVRAM above them: the kind of the last write to each
+  /// range of kPlaceSectors.
   std::vector<std::vector<std::uint8_t>> kinds_;
   std::unique_ptr<os::VirtualClock> clock_;
   std::vector<std::unique_ptr<os::ModelDisk>> disks_;

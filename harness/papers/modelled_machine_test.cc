@@ -50,7 +50,7 @@ bool is_there(ModelledMachine& machine, const std::string& name) {
   return found;
 }
 
-/// Creates one synced file and twenty files that are not synced.
+/// Creates one synced file and twenty unsynced files.
 void work(ModelledMachine& machine) {
   os::Account account{.name = "test"};
   machine.system().run_as(account, [&] {
@@ -76,7 +76,7 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   EXPECT_TRUE(recovery.mount.done);
   EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
   EXPECT_TRUE(is_there(*machine, "synced"));
-  EXPECT_FALSE(is_there(*machine, "young3"));  // not written before the cut
+  EXPECT_FALSE(is_there(*machine, "young3"));  // had not been written when the power was cut
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
@@ -156,7 +156,7 @@ TEST(ModelledMachine, PopulatesAnImageBeforeTimeBegins) {
     return VfsResult<void>{};
   };
   const auto machine = taken(ModelledMachine::start(options));
-  EXPECT_LT(machine->now(), model::kSecondNs);  // only the time of a mount
+  EXPECT_LT(machine->now(), model::kSecondNs);  // only as long as a mount takes
   EXPECT_TRUE(is_there(*machine, "old0"));
   EXPECT_TRUE(is_there(*machine, "old299"));
   options.populate = [](Vfs& vfs) { return make(vfs, "no-such-folder/f"); };
@@ -182,7 +182,7 @@ TEST(ModelledMachine, SupportsArraysAndNvram) {
   }
 }
 
-/// With the write cache on, fsync flushes the cache, so that synced data survives.
+/// With the write cache on, fsync flushes it, so synced data survives.
 TEST(ModelledMachine, FlushesADriveWithAWriteCache) {
   for (const bool on : {false, true}) {
     ModelledMachineOptions options = small_machine("soft-updates", "atlas-10k");
@@ -207,7 +207,7 @@ TEST(ModelledMachine, SupportsSeveralDisks) {
   EXPECT_TRUE(machine->recover(Repair::as_needed));
 }
 
-/// Creates files and syncs each of them, like an NFS server. Returns the hits in the NVRAM.
+/// Creates files and syncs each one, like an NFS server. Returns the NVRAM hits.
 std::vector<WriteHits> hits_of(const char* system, const char* profile, const char* log_profile) {
   ModelledMachineOptions options = small_machine(system, profile);
   if (log_profile != nullptr) options.more_disks = {{.profile = log_profile, .size_bytes = kSmall}};
@@ -232,7 +232,7 @@ std::vector<WriteHits> hits_of(const char* system, const char* profile, const ch
     sum += hits[i].dirty_hits;
     hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
   }
-  // The caches' own counters also include the loading of an array's image.
+  // The caches' own counters also include writes that load an array's image.
   EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
   return hits;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The structure of experiments: papers, each with parts that can be selected by name.
+// The structure of experiments: papers, whose parts can be selected by name.
 //
 // A paper has a folder here (ganger94/) with its setups, printed numbers and judgements. This
 // folder holds the shared code: the modelled machine, its workloads, cells, claims. One table
@@ -9,7 +9,7 @@
 // comparison/ is our own experiment. It has the same structure, but there are no printed numbers.
 //
 // A part is a function from a context to claims. It may run cells on the modelled machine, use a
-// simulator, or only compute. It returns numbers next to the paper's, rules, tables and plots
+// simulator, or only compute. It returns numbers alongside the paper's, rules, tables and plots
 // (claim.h).
 
 #include <cstdint>
@@ -24,25 +24,25 @@
 
 namespace headcrash::experiment {
 
-/// An input of a part that a user may set, for example with `--set cache-mb=85`.
+/// A part's input that a user may set, for example with `--set cache-mb=85`.
 struct Parameter {
-  std::string name;  ///< ends with the unit: "cache-mb"
+  std::string name;  ///< ends in the unit: "cache-mb"
   double usual = 0;
   std::string meaning;  ///< one line, for messages
 };
 
-/// The arguments of a part. run_experiment() owns the context, which outlives the call of the part.
+/// The arguments of a part. run_experiment() owns the context, which outlives the call to the part.
 struct Context {
-  Cells& cells;            ///< shared by all parts of a run, so equal cells are run only once
-  std::uint64_t seed = 1;  ///< seed of all random choices
+  Cells& cells;            ///< shared by all parts of a run, so the same cell runs only once
+  std::uint64_t seed = 1;  ///< seed for all random choices
   bool scaled = false;     ///< for tests: small runs, whose numbers are meaningless
   std::vector<std::string> parts = {};            ///< names of all parts of this run, in order
-  std::map<std::string, double> parameters = {};  ///< parameters of the part, including defaults
+  std::map<std::string, double> parameters = {};  ///< the part's parameters, including defaults
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< each part adds the model time of its runs that are not cells
+  double modelled_s = 0;  ///< each part adds the model time of those of its runs that are not cells
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
-  /// True if only the rules of the answer are used, to compare them with those of another seed. The
-  /// part omits counterfactual runs.
+  /// True if only the rules in the answer are used, to compare them with those for another seed.
+  /// The part then omits counterfactual runs.
   bool rules_only = false;
 
   /// Returns true if the run was interrupted. Long parts poll this function and return partial
@@ -53,19 +53,19 @@ struct Context {
 
 struct Part {
   std::string name;   ///< "table1"
-  std::string title;  ///< one line, which ends with the claims in brackets
+  std::string title;  ///< one line that ends with the claims in brackets
   /// Default number of executions of each cell (Cells::get). Results are means over the executions.
   std::uint32_t executions = 1;
   std::function<std::vector<ClaimAnswer>(Context&)> answer;
   std::vector<Parameter> parameters = {};
-  /// Number of executions with consecutive seeds. A rule holds only if it holds in all of them. 0:
-  /// the answer does not depend on the seed.
+  /// Number of executions with consecutive seeds. A rule holds only if it holds in all of them. 0
+  /// if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
 };
 /// Number of executions of a part whose rules are compared over seeds.
 inline constexpr std::uint32_t kSeeds = 5;
 
-/// A number at the beginning of a paper's results.
+/// A number shown at the beginning of a paper's results.
 struct MainFigure {
   std::string name;                   ///< for readers who do not know the claims
   std::string claim, cell, quantity;  ///< the number, as in ClaimAnswer and ClaimNumber
@@ -79,10 +79,10 @@ struct Paper {
   std::vector<MainFigure> main_figures = {};  ///< two or three
 };
 
-/// The claim that begins the results of a whole paper: its main claim and figures.
+/// Name of the claim that begins the results of a whole paper: its main claim and figures.
 inline constexpr const char* kInShort = "in short";
 
-/// Returns all papers in the order of lists.
+/// Returns all papers in the order in which they are listed.
 const std::vector<Paper>& papers();
 
 }  // namespace headcrash::experiment

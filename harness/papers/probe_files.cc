@@ -1,4 +1,4 @@
-// Files for probes (probe_files.h).
+// Creates files for probes (probe_files.h).
 #include "harness/papers/probe_files.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Creates files for measurements on a modelled machine that are not timed workloads.
+// Creates files for measurements on a modelled machine other than timed workloads.
 
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace headcrash::experiment {
 
-/// Creates a file whose bytes all equal `number`, with the calls of a program: open with O_CREAT,
-/// write, close.
+/// Creates a file whose bytes are all `number`, using the calls that a program would: open with
+/// O_CREAT, write, close.
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
                           std::uint64_t bytes);
 
-/// `files` files of the same size, with `files_per_folder` files in each folder.
+/// Creates `files` files of the same size, with `files_per_folder` files in each folder.
 struct FileSet {
   std::uint64_t files = 0, file_bytes = 0, files_per_folder = 100;
 

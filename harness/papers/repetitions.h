@@ -1,5 +1,5 @@
 #pragma once
-// Compares the answers of a part for one seed with its answers for other seeds.
+// Compares a part's answers for one seed with its answers for other seeds.
 
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace headcrash::experiment {
 
-/// Gives each rule its number of executions, and each number the lowest and highest value of all
-/// executions. A rule that holds in some executions only becomes undecided, because its result is
-/// within their spread. Rules and numbers that the others do not have remain unchanged.
+/// Sets the number of executions of each rule, and the lowest and highest value of each number over
+/// all executions. A rule that holds in only some executions becomes undecided, because its result
+/// is within their spread. Rules and numbers that the other executions lack remain unchanged.
 void compare_executions(std::vector<ClaimAnswer>& answers,
                         const std::vector<std::vector<ClaimAnswer>>& others);
 

@@ -1,4 +1,4 @@
-// Rules that hold for some seeds only are undecided.
+// Tests that rules that hold for only some seeds are undecided.
 #include "harness/papers/repetitions.h"
 
 #include <gtest/gtest.h>

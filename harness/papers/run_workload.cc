@@ -67,7 +67,7 @@ class Runner {
     return outcome;
   }
 
-  /// Returns the phases `repair` and `mount`.
+  /// Returns the `repair` and `mount` phases.
   Result<std::vector<PhaseOutcome>> cut_and_recover() {
     machine_.cut();
     TRY(const auto recovery, machine_.recover(run_.repair));
@@ -97,7 +97,7 @@ class Runner {
             .generations = generations()};
   }
 
-  /// Number of generations that snapfs has committed; 0 for other file systems.
+  /// Number of generations committed by snapfs; 0 for other file systems.
   std::uint64_t generations() {
     const auto* snapshots = dynamic_cast<const snapfs::FileSystem*>(&machine_.vfs());
     return snapshots == nullptr ? 0 : snapshots->snapshots().counters().commits;
@@ -256,7 +256,7 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // If there is a power cut, the phases after it are the purpose of the workload and cannot be
+  // If there is a power cut, the phases after it are what the workload is for and cannot be
   // skipped.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();

@@ -160,9 +160,9 @@ struct BufferCacheOptions {
   /// With -CB, the limit for all copies together, counted in pages of 4 KiB. Further writers wait
   /// until others complete. 0 for no separate limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes` that is protected for metadata: metadata beyond this amount is evicted before
-  /// any data, metadata below it only after all data. If 0, the least recently used buffer of
-  /// either kind is evicted.
+  /// Part of `bytes` that is protected for metadata: any metadata beyond this amount is evicted
+  /// before data, the rest only after all data. If 0, the least recently used buffer of either kind
+  /// is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
   /// Part of `bytes` that is reserved for fibers that have a RoomReserve, so that fibers that free

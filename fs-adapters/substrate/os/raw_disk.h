@@ -22,9 +22,9 @@ struct RawDiskOptions {
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Opens a device or file. No other program can then open it for writing with this class. Errors
-  /// name the path, which cannot be opened, is in use, is neither a device nor a file, is not a
-  /// whole number of sectors, or does not support direct I/O in sectors of 512 bytes.
+  /// Opens a device or file. No other program can then open it for writing with this class. Fails
+  /// if the path cannot be opened, is in use, is neither a device nor a file, is not a whole number
+  /// of sectors, or does not support direct I/O in sectors of 512 bytes. Errors name the path.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});
   /// Waits for the threads to finish their work. Completions posted after that are dropped.

@@ -178,7 +178,7 @@ struct JournalOptions {
   /// A broken rule, as a control for tests; all but the first must be caught.
   enum class Rule : std::uint8_t {
     all_kept,
-    homes_early,     ///< blocks are written in place before the log
+    homes_early,     ///< blocks are written in place before they are in the log
     data_unawaited,  ///< the commit record waits only for writes to the log, not for data
     answered_early,  ///< a commit is reported once its record has been issued
   };

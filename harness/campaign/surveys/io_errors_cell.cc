@@ -32,8 +32,8 @@ namespace {
 // References to documentation that describes a cell's result. We have read all the places cited. A
 // missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the places and what they state, one sentence each; empty if we know of none. `type` is
-/// the adapter's.
+/// Returns the cited places and what each states, in one sentence each; empty if we know of none.
+/// `type` is the adapter's type.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
   const bool data =

@@ -16,8 +16,8 @@
 
 namespace headcrash::experiment::chen96 {
 
-/// Estimate: 114 SPECint92 (AXP 3000/600) divided by 18 (i486 at 33 MHz), reduced because memory is
-/// not as much faster.
+/// Estimate: 114 SPECint92 (AXP 3000/600) divided by 18 (i486 at 33 MHz), reduced because the speed
+/// of memory differs less.
 inline constexpr double kAxpFasterThanI486 = 5;
 
 inline constexpr std::uint64_t kMb = 1'000'000;
@@ -26,19 +26,19 @@ inline constexpr std::uint64_t kMb = 1'000'000;
 /// become idle.
 inline constexpr os::TimeNs kLongAfter = 500 * model::kSecondNs;
 
-/// Maximum size of a request that is formed from adjacent blocks.
+/// Maximum size of a request formed from adjacent blocks.
 inline constexpr std::uint32_t kRequestBytes = 64 << 10;
 
-/// Returns the machine with that write delay, under interval periodic update.
+/// Returns the machine with that write delay under interval periodic update.
 Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns,
                                            std::uint32_t request_bytes = kRequestBytes);
 
-/// Returns a machine for loss measurements, with any system of the registry. The disk and memory
+/// Returns a machine for loss measurements, with any system in the registry. The disk and memory
 /// are small, so that many measurements are fast.
 Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
                                             const os::SyncerOptions& syncer, std::uint64_t seed);
 
-/// Converts bytes to megabytes of 10^6 bytes.
+/// Converts bytes to megabytes (10^6 bytes).
 inline double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kMb);
 }

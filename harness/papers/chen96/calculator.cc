@@ -1,5 +1,5 @@
-// Evaluates the equations with a user's numbers and with the paper's, and compares the latter with
-// the printed results.
+// Evaluates the equations with a user's numbers and with the paper's, and compares the latter
+// results with the printed ones.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
                             .remark = ours ? "" : "invalid value"});
 }
 
-/// Adds a number, and a rule that it equals the paper's number within the share `within`.
+/// Adds a number, and a rule that it matches the paper's number to within the fraction `within`.
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);
@@ -70,7 +70,7 @@ struct Asked {
     traffic.read_cache = share < 1 ? writes * share / (1 - share) : 0;
     traffic.read_disk = traffic.read_cache * context.parameter("read-misses");
   }
-  /// Returns the error in the parameters, or an empty string if they are valid.
+  /// Describes the error in the parameters; empty if they are valid.
   static std::string wrong(const Context& context) {
     for (const char* positive : {"memory-mb", "disk-mb-s", "positioning-ms"}) {
       if (context.parameter(positive) <= 0) return fmt::format("{} must be more than 0", positive);
@@ -205,7 +205,7 @@ ClaimAnswer sprite() {
 
 ClaimAnswer long_lifetime() {
   ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
-  // Searches for the smallest whole number of megabytes with which rule 3 returns the lifetime.
+  // Searches for the smallest whole number of megabytes for which rule 3 returns the lifetime.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
   while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)
@@ -308,8 +308,8 @@ ClaimAnswer five_megabytes() {
   return answer;
 }
 
-/// Adds the delay of equation 1 for a machine: its memory divided by the rate of one of its drives,
-/// from our profiles.
+/// Adds the delay from equation 1 for a machine: its memory divided by the rate of one of its
+/// drives, as given in our profiles.
 void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine,
                  double cache_mb, const char* profile) {
   const auto drive = profiles::summarise_profile(profile);

@@ -1,4 +1,4 @@
-// The parts of the paper (chen96.h).
+// Lists the parts of the paper (chen96.h).
 #include "harness/papers/chen96/chen96.h"
 
 namespace headcrash::experiment::chen96 {

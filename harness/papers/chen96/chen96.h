@@ -8,13 +8,13 @@ namespace headcrash::experiment::chen96 {
 
 Paper paper();
 
-// calculator.cc: the six equations, and the paper's examples (CH-01 to CH-10, CH-14, CH-16).
+// calculator.cc: the six equations and the paper's examples (CH-01 to CH-10, CH-14, CH-16).
 std::vector<ClaimAnswer> calculator(Context& context);
 // writes.cc, rules.cc, policies.cc: section 6 on the modelled machine (axp3000_600.h).
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
-// loss.cc: the losses at a power cut on that machine, by policy and file system. Not a claim of the
+// loss.cc: losses after a power cut on that machine, by policy and file system. Not a claim of the
 // paper.
 std::vector<ClaimAnswer> loss(Context& context);
 

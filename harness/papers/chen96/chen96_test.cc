@@ -1,4 +1,4 @@
-// Compares the equations with hand-calculated sums, and tests the calculator as a user runs it.
+// Compares the equations with hand-calculated results, and tests the calculator as a user runs it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,8 +55,8 @@ TEST(Calculator, AnswersForTheUsersMachine) {
   EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
 }
 
-/// All printed results follow from the paper's equations, except for the abstract's range for
-/// current systems.
+/// All printed results follow from the paper's equations, except for the range that the abstract
+/// gives for current systems.
 TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
@@ -100,8 +100,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// Data that is overwritten after 6 s is written with a delay of 5 s, but not with a delay of 8 s.
-/// The age of written data follows from the policy.
+/// Data that is overwritten after 6 s is written if the delay is 5 s, but not if it is 8 s. The age
+/// of written data follows from the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -113,8 +113,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// The loss found by examining the medium must equal the loss of a cut at the same instant, except
-/// for the write in flight.
+/// The loss found by examining the medium must match the loss after a cut at the same instant,
+/// except for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
@@ -135,7 +135,7 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      // A write of 64 KiB may contain several records, names and blocks.
+      // A 64 KiB write may contain several records, names and blocks.
       constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
@@ -144,7 +144,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   }
 }
 
-/// The age of the loss depends on the policy: zero, about a second, the delay, or the interval.
+/// The age of the lost data depends on the policy: zero, about a second, the delay, or the
+/// interval.
 TEST(Loss, FollowsThePolicy) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {

@@ -1,4 +1,4 @@
-// The arithmetic of delay_model.h.
+// Implements the arithmetic of delay_model.h.
 #include "harness/papers/chen96/delay_model.h"
 
 #include <algorithm>

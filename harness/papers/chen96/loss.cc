@@ -1,5 +1,5 @@
-// The loss at a cut under each policy and file system, and its cost: measurements for the question
-// of the paper (loss_run.h).
+// Measures the loss after a cut under each policy and file system, and what the policy costs. These
+// measurements go beyond the paper's claims (loss_run.h).
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer writes data by the age of buffers; other systems determine the age from the
-  /// first change.
+  /// True if the syncer writes data according to the age of its buffer; other systems measure the
+  /// age from the first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< some writes wait for others
 };
@@ -34,7 +34,7 @@ std::string full_name(const Mounted& mounted) {
 struct LossPolicy {
   std::string name;
   os::SyncerOptions syncer;
-  Figure delay_s = {};  ///< only for interval periodic update
+  Figure delay_s = {};  ///< only under interval periodic update
 };
 const char* const kClassic = "periodic, 30 s";
 const char* const kInterval = "interval, 5 s";
@@ -97,7 +97,7 @@ Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   return row;
 }
 
-/// Returns the row with that name, or an empty row if absent.
+/// Returns the row with that name, or an empty row.
 const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   static const Row kNone;
   const auto found = std::ranges::find(rows, policy, &Row::policy);
@@ -105,7 +105,7 @@ const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
 }
 
 /// Additional time for a tick and for writing the data that is due. Soft updates need more ticks,
-/// because a block that waits for another write is written at the tick after it.
+/// because a block that waits for another write is written one tick later.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {

@@ -1,4 +1,4 @@
-// CH-17, CH-18: reads during writes under each policy, and the age of data when written.
+// CH-17, CH-18: read times during writes under each policy, and the age of data when it is written.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -15,7 +15,7 @@ using os::TimeNs;
 using Policy = os::SyncerOptions::Policy;
 
 /// Response times while readers read at random times and a writer writes random blocks, few of
-/// which are overwritten soon.
+/// which are soon overwritten.
 struct Response {
   Figure mean_ms, deviation_ms, p99_ms, age_s;
   std::string error;

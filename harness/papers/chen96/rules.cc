@@ -13,7 +13,7 @@ using os::TimeNs;
 
 constexpr std::uint64_t kLargeBytes = 120 * kMb;
 
-/// Rates while one file of 120 MB is read and another of 120 MB is written (rule 2).
+/// Rates while one 120 MB file is read and another is written (rule 2).
 struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
@@ -34,7 +34,7 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Rates of rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10
+/// Rates for rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10
 /// MB/s. The timed workload chen-r3 cannot be used: it ends with its reader, which does not finish
 /// here if the delay is short.
 struct Lifetime {
@@ -83,7 +83,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
                    if (!machine.write(*file, at, unit)) return;
                    if (in_time()) written += unit;
                    at = at + unit == rewritten ? 0 : at + unit;
-                   due += turn_ns;  // a writer that is late catches up
+                   due += turn_ns;  // lets a late writer catch up
                    machine.sleep_until(static_cast<TimeNs>(due));
                  }
                },
@@ -102,7 +102,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
 }
 
 ClaimAnswer rule_1(Context& context) {
-  // Calibrated so that 26 compilations take 16.3 s in total with infinite delay.
+  // Calibrated so that 26 compilations take 16.3 s in total with an infinite delay.
   constexpr std::uint64_t kCompileMs = 460;
   ClaimAnswer answer{.id = "CH-11",
                      .part = "rules",

@@ -1,4 +1,4 @@
-// Fills a file system and rewrites its content (ageing.h).
+// Fills a file system and rewrites its contents (ageing.h).
 #include "harness/papers/comparison/ageing.h"
 
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ class Turnover {
   Vfs& vfs_;
   const AgeingOptions& options_;
   Random random_;
-  std::vector<File> files_;  ///< starts with the oldest file
+  std::vector<File> files_;  ///< oldest file first
   std::uint64_t numbers_ = 0, folders_ = 1, bytes_ = 0, written_ = 0, total_ = 0;
   double full_ = 0;
   std::vector<std::byte> zeroes_ = std::vector<std::byte>(64 << 10);

@@ -1,9 +1,9 @@
 #pragma once
-// A used disk: it is filled, and then files are removed and created until its content has been
+// A used disk: it is filled, and then files are removed and created until its contents have been
 // rewritten several times.
 //
-// The used share is that which the file system reports (df). A format with more metadata, or with
-// whole blocks instead of fragments, is thus equally full with fewer files. Sizes are those of
+// The used space is what the file system reports (df). A format with more metadata, or with whole
+// blocks instead of fragments, is thus as full with fewer files. Sizes are those of
 // rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below 2 KB (Irlam 1993),
 // none above a megabyte. Unlike there, a new file differs in size and folder from the removed file,
 // so that it does not fit into the hole. Half of the removed files are among the youngest
@@ -18,7 +18,7 @@
 namespace headcrash::experiment::compare {
 
 struct AgeingOptions {
-  double full = .5;      ///< share of the space available for files
+  double full = .5;      ///< fraction of the space available to files
   double turnovers = 3;  ///< bytes rewritten, as a multiple of the used space
   std::uint64_t seed = 1;
 };
@@ -30,7 +30,7 @@ struct AgedDisk {
 };
 
 /// Ages an empty file system. Must run on a fiber. All folders are below "aged". Returns ENOSPC if
-/// the used share cannot be reached.
+/// the fraction `full` cannot be reached.
 VfsResult<AgedDisk> age(Vfs& vfs, const AgeingOptions& options);
 
 }  // namespace headcrash::experiment::compare

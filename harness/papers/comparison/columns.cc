@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMib = 1 << 20;
 
 /// Returns the results of a run in the order of kQuantities. Results cover all measured phases;
-/// response times cover only the phase `phase`.
+/// response times cover only `phase`.
 std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
                                                  const std::string& phase) {
   double user_s = 0, quiet_s = 0, busy_s = 0, writes = 0, operations = 0;

@@ -1,9 +1,9 @@
 #pragma once
 // The compared workloads, and one cell: a system, a machine, a workload and several seeds.
 //
-// Each workload is one of harness/workload/timed, reduced by a factor given in its title, so that
-// twenty systems on three devices take minutes. The seed determines contents, random draws, the
-// initial angles of the disks and the phase of the syncer.
+// Each workload is one of harness/workload/timed, scaled down by a factor given in its title, so
+// that twenty systems on three devices take minutes. The seed determines contents, random draws,
+// the initial angles of the disks and the phase of the syncer.
 
 #include <array>
 #include <memory>
@@ -19,7 +19,7 @@ namespace headcrash::experiment::compare {
 
 struct Column {
   std::string name;      ///< "postmark"
-  std::string title;     ///< includes the reduction
+  std::string title;     ///< includes the scale factor
   std::string workload;  ///< of harness/workload/timed
   timed::Arguments arguments = {};
   timed::Arguments scaled = {};  ///< for tests
@@ -28,7 +28,7 @@ struct Column {
 };
 /// Returns the workloads that start on an empty disk.
 const std::vector<Column>& columns();
-/// Returns the column of that name.
+/// Returns the column with that name.
 const Column& column(std::string_view name);
 /// Returns the smaller workloads for a nearly full disk.
 const std::vector<Column>& aged_columns();
@@ -50,8 +50,8 @@ struct Outcome {
   }
 };
 
-/// Measures a cell. `images` contains one image for all seeds, or one image per seed. Equal
-/// arguments give equal outcomes.
+/// Measures a cell. `images` contains one image for all seeds, or one image per seed. The same
+/// arguments give the same outcome.
 Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
                 const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images);

@@ -1,4 +1,4 @@
-// Tests the rules of the summary, an aged disk, synchronous calls, and each part scaled down.
+// Tests the summary's rules, an aged disk and synchronous calls, and runs each part scaled down.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ TEST(Ranking, UnbeatenContendersAreBeatenByNoOther) {
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
-/// The sample with the lowest mean is too noisy to beat any other. However, the second sample beats
-/// the last.
+/// The sample with the lowest mean is too noisy to beat any other, but the second one beats the
+/// last.
 TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
   const Ranking ranking({&noisy, &second, &third});
@@ -99,7 +99,7 @@ TEST(Ageing, FillsAndTurnsOver) {
   }
 }
 
-/// Part `aged` requires three turnovers at nine tenths of the reported space.
+/// Part `aged` requires three turnovers with nine tenths of the reported space in use.
 TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   for (const char* its_name : {"LFS", "Netra UFS", "Conventional", "Snapshots"}) {
     const auto row = std::ranges::find(rows(), its_name, &Row::name);
@@ -151,7 +151,7 @@ TEST(SynchronousVfs, ReturnedCallsAreSafe) {
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes data that is 30 s old. The cuts come while it plans this write, places blocks, and
+/// LFS writes data once it is 30 s old. The cuts come while it plans this write, places blocks, and
 /// waits for the disk.
 TEST(Recovery, ACutMayHitAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
@@ -166,7 +166,7 @@ TEST(Recovery, ACutMayHitAFlush) {
   }
 }
 
-/// The format of Netra UFS includes the features for a fast check.
+/// Netra UFS's format includes the features required for a fast check.
 TEST(Recovery, NetraIsCheckedFast) {
   const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
   const auto requests = [&](Repair repair) {
@@ -208,7 +208,7 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "numbers of papers must not appear";
 }
 
-/// Systems of the group `each call` lose nothing, and No Order's damage is detected.
+/// Systems in the group `each call` lose nothing, and the damage that No Order causes is detected.
 TEST(Compare, LossesMatchTheGroups) {
   const ExperimentOutcome outcome = run("loss");
   std::size_t each_call = 0;

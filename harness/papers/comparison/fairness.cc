@@ -1,4 +1,4 @@
-// The conditions of a fair comparison, and where they are not met.
+// Lists the conditions for a fair comparison, and where they are not met.
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/rows.h"
 

@@ -11,7 +11,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// Formats a number with three digits.
+/// Formats a number with three significant digits.
 std::string number(double value) {
   const double size = std::abs(value);
   if (size >= 100) return fmt::format("{:.0f}", value);

@@ -10,10 +10,10 @@
 
 namespace headcrash::experiment::compare {
 
-/// One quantity of one cell, with a value for each seed; empty if the cell failed or was not run.
+/// One quantity for one cell, with a value per seed; empty if the cell failed or was not run.
 using Sample = std::vector<double>;
 
-/// Differences below this share are ignored, even if the intervals do not overlap.
+/// Smaller relative differences are ignored, even if the intervals do not overlap.
 inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);
@@ -23,15 +23,15 @@ std::string text_of(const Sample& sample);
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error);
 
-/// Returns true if both samples have a positive value for each seed.
+/// Returns true if both samples have a positive value for every seed.
 bool have_ratios(const Sample& a, const Sample& b);
-/// Orders the samples of one contest, seed by seed. `a` beats `b` if the whole interval of their
-/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both must remain true after
+/// Ranks the samples in one contest, seed by seed. `a` beats `b` if the whole interval of their
+/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both must still hold after
 /// correction for the number of pairs in the contest (statistics::correct_for_number).
 class Ranking {
  public:
-  /// Samples must not be null. An empty sample, or one without a ratio, neither beats another
-  /// sample nor is beaten.
+  /// Samples must not be null. A sample that is empty or has no ratio neither beats another sample
+  /// nor is beaten.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
   /// Returns the nonempty samples that no other sample beats, sorted by mean.

@@ -1,5 +1,5 @@
-// Measures the loss at a power cut. A user works with and without fsync, and the medium is examined
-// at random instants (../loss_run.h).
+// Measures the loss after a power cut. A user works with and without fsync, and the medium is
+// examined at random instants (../loss_run.h).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// The time from a cut to the first mount and to full consistency, by file system size and work in
-// progress.
+// Measures the time from a cut to the first mount and to full consistency, by file system size and
+// work in progress.
 //
 // Uses the Pentium with its drive of 60 GB, since the other drive has one gigabyte. A user works
-// (../loss_run.h, ten changes per second) for some seconds after the mount, then the power is cut.
-// The first mount is the fastest way that the format permits: a log's replay, a fast check, or a
-// full check for an ordered system. The other number is a full check and a mount. LFS has segments
-// of 2 MB here, a journal 32 MB.
+// (../loss_run.h, ten changes per second) for a few seconds after the mount, then the power is cut.
+// The first mount is the fastest way that the format permits: log replay, a fast check, or, for an
+// ordered system, a full check. The other number is the time for a full check and a mount. LFS has
+// segments of 2 MB here, and journals have 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,8 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns one group of rows, because the same systems in the other group recover in the same way.
+/// Returns the rows of one group, because the systems that are also in the other group recover in
+/// the same way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -49,14 +50,14 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
 
 ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  // With segments of 512 KiB, the number of segments would exceed the table of the format.
+  // With segments of 512 KiB, there would be more segments than the format's table can hold.
   if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
-  // The journal must be large enough for a commit of the headers of all groups.
+  // The journal must be large enough for a transaction that contains the headers of all groups.
   if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
   return machine;
 }
 
-/// Creates files of zeroes, and the user's working set.
+/// Creates files of zeroes and the user's working set.
 VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
   for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
@@ -71,7 +72,7 @@ double seconds_of_recovery(const Recovery& recovery) {
   return seconds_of(recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
 }
 
-/// Cuts the power once and measures the recovery.
+/// Cuts the power once and measures how long recovery takes.
 LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
                          const std::shared_ptr<const MachineImage>& image, std::size_t seed,
                          Repair repair) {

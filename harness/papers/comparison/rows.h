@@ -34,8 +34,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// The data that a power cut may lose: anything, changes within the delay, or nothing that a call
-/// has returned.
+/// The data that a power cut may lose: anything, changes younger than the delay, or only changes
+/// whose call has not returned.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
 
@@ -44,25 +44,25 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  /// The fastest recovery up to a mount that the format permits.
+  /// The fastest kind of recovery that the format permits before a mount.
   Repair first_mount = Repair::as_needed;
-  /// Campaign in results/reference that tests the system, and the system's name in that campaign.
+  /// Campaign in results/reference that tests the system, and the system's name there.
   std::string lab;
 
-  /// Returns a key that is equal for rows with the same disk format, and thus equal images.
+  /// Returns a key that is the same for rows with the same disk format, and thus the same images.
   std::string format() const;
 };
 
-/// Returns all rows in table order. Names are unique only within a group; full_name() is unique.
+/// Returns all rows in table order. A name is unique only within its group; full_name() is unique.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
 /// Returns the numbers of the rows in a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups the positions in `numbers` whose rows have equal keys. Keeps their order.
+/// Groups the positions in `numbers` by the keys of their rows. Keeps their order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. For tests (scaled), returns only one row of each group and one
-/// further row.
+/// Returns the numbers of all rows. For tests (scaled), returns only one row per group and one
+/// additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };
@@ -78,7 +78,7 @@ struct MachineChoice {
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt for 36 MB
   std::uint64_t seed = 1;
 };
-/// Returns the machine without an image.
+/// Returns the machine, without an image.
 ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice);
 MachineChoice choice_of(const Context& context, Device device);
 

@@ -18,33 +18,32 @@ struct TimedTable {
   std::string name;  ///< "one drive"; "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
   std::vector<Column> columns;
-  /// The outcomes by row, then by column.
+  /// The outcomes, indexed by row and then column.
   std::vector<std::vector<Outcome>> outcomes;
-  std::vector<std::string> notes = {};  ///< one per row, for an additional column of the table
+  std::vector<std::string> notes = {};  ///< one per row, shown as an additional table column
 };
 
-/// The losses of a row at cuts at random instants, with a value for each seed.
+/// The losses of a row after cuts at random instants, with a value per seed.
 struct RowLoss {
   std::size_t row = 0;
   Sample worst_s, median_s, kb, changes;
   std::uint64_t instants = 0,
-                /// Number of examined instants, and number of instants with forbidden fsck
-      /// findings.
+                /// Number of examined instants, and how many of them had forbidden fsck findings.
       damaged = 0;
   std::uint64_t promised = 0,
-                /// Number of changes covered by fsync, and how many of them are missing.
+                /// Number of changes covered by fsync, and how many of them were lost.
       broken = 0;
   std::string error, first_damage;
 };
 
-/// One file system for which recovery is measured, before the cut.
+/// A file system before the cut for which recovery is measured.
 struct RecoveryCase {
   std::string name;  ///< "10 GB, 10 s of work"
   double gb = 1;
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// The recovery times of a row, with a value for each seed.
+/// The recovery times of a row, with a value per seed.
 struct RowRecovery {
   std::size_t row = 0;
   Sample mount_s, mount_cpu_s,
@@ -56,7 +55,7 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
-/// An aged disk or array, and the share of its space that is used.
+/// An aged disk or array, and the fraction of its space that is used.
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
@@ -66,7 +65,7 @@ struct AgedOn {
   std::string name() const;  ///< "RAID-5, aged, 75 % full"; on one drive, "aged, 75 % full"
   std::string id() const;    ///< "aged75-raid5"
 };
-/// The aged disks and arrays of the comparison, each at three shares of used space.
+/// The aged disks and arrays of the comparison, each at three fill levels.
 inline constexpr AgedOn kAgedOn[] = {
     {Device::drive, 50},       {Device::drive, 75},       {Device::drive, 90},
     {Device::raid5, 50},       {Device::raid5, 75},       {Device::raid5, 90},
@@ -76,8 +75,7 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// These functions return tables, which are measured on first use. They return null if
-  /// interrupted.
+  /// These functions return tables, which are measured on first use; null if interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted

@@ -98,7 +98,7 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
   return shown;
 }
 
-/// Compares the best system of each group with No Order.
+/// Compares the best system in each group with No Order.
 Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
@@ -128,7 +128,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
   return shown;
 }
 
-/// Returns one line per system: how often it is the best, its loss, and its recovery time.
+/// Returns one row per system: how often it is the best, its loss, and its recovery time.
 Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {

@@ -10,7 +10,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// One workload on one machine, with the times of all systems of a group. A failed system has an
+/// One workload on one machine, with the times of all systems in a group. A failed system has an
 /// empty sample.
 struct Contest {
   Contest(std::string on, std::string of, std::vector<const Sample*> took)
@@ -19,7 +19,7 @@ struct Contest {
         samples(std::move(took)),
         ranking(samples) {}
   std::string machine, workload;
-  /// Sample of each contender, in the same order in all contests.
+  /// One sample per contender, in the same order in all contests.
   std::vector<const Sample*> samples;
   Ranking ranking;  ///< ranking of the samples
 };
@@ -32,7 +32,7 @@ std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
 
 /// Returns the users' times as multiples of the best time, with one row per contest. The report
-/// draws this table as a heat map (results/db/database.h). `names` are the names of the contenders.
+/// draws this table as a heat map (results/db/database.h). `names` are the contenders' names.
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability);
 

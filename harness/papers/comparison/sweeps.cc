@@ -69,7 +69,7 @@ std::string best_setting(const Sweep& sweep, const std::vector<Outcome>& outcome
 
 std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
   const std::size_t settings = sweep.settings.size();
-  // By row, column and setting.
+  // Indexed by row, column and setting.
   std::vector<Outcome> outcomes(sweep.numbers.size() * sweep.columns.size() * settings);
   const bool done =
       in_parallel(context.interrupt_requested, sweep.numbers.size(), [&](std::size_t r) {

@@ -1,4 +1,4 @@
-// Implements the parts that run the workloads on each device and on used disks (session.h).
+// Runs the workloads on each device and on used disks (session.h).
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/session.h"
 

@@ -11,7 +11,7 @@ os::BufferKey CoarseDependencies::block_of_inode(const tree::CoreInode& inode) c
   return volume_.inodes.block_key(inode.number);
 }
 
-/// Returns true if there is a path. Searches depth first and visits each block once.
+/// Returns true if there is a path. Searches depth-first and visits each block once.
 bool CoarseDependencies::leads_to(const os::BufferKey& from, const os::BufferKey& to) const {
   std::vector<os::BufferKey> open{from};
   std::set<os::BufferKey> seen{from};
@@ -101,8 +101,8 @@ void CoarseDependencies::forget(const os::BufferKey& key) {
   for (auto& [later, earlier] : waits_for_) earlier.erase(key);
 }
 
-/// Removes the blocks of a removed directory, which are never written, so that no block waits for
-/// them.
+/// Removes the blocks of a removed directory, so that no block waits for them: they are never
+/// written.
 void CoarseDependencies::forget_blocks_of(ufs::InodeNumber number) {
   std::vector<os::BufferKey> gone;
   for (const os::BufferKey& key : metadata_)

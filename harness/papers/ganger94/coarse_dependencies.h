@@ -28,7 +28,7 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    /// Number of edges between two blocks; duplicates are not counted.
+    /// Number of edges between two blocks, without duplicates.
     std::uint64_t dependencies = 0;
     std::uint64_t cycles = 0;  ///< number of these edges that would close a cycle
     std::uint64_t writes = 0;  ///< writes of metadata blocks

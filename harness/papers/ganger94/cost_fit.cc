@@ -24,7 +24,7 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    // Treated as 0, because the factors of equations are at least about 1.
+    // A smaller value is treated as 0, because the factors of the equations are at least about 1.
     constexpr double kNothing = 1e-9;
     const std::size_t count = right_.size();
     std::vector<double> x(count);

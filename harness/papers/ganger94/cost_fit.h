@@ -27,13 +27,13 @@ struct FittedCost {
 
 struct FitSpread {
   /// The paper prints "coefficients of variation less than 0.1" (tables 1 and 2); this is the value
-  /// for a mean of several executions.
+  /// for a mean over several executions.
   double time = 0.05;
-  double estimate = 1;  ///< our choice: an estimate may be wrong by its whole size
+  double estimate = 1;  ///< our choice: an estimate may be off by its own size
 };
 
-/// Returns each cost in seconds, in the order of `costs`. Each time must have as many counts as
-/// there are costs. An undetermined cost keeps its estimate.
+/// Returns each cost in seconds, in the order of `costs`. Each time must have one count per cost.
+/// An undetermined cost keeps its estimate.
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread = {});
 

@@ -1,4 +1,4 @@
-// Tests the fit of costs (cost_fit.h).
+// Tests fitting costs (cost_fit.h).
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (std::size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(fitted[i] / real[i], 1, 1e-6) << i;
 }
 
-/// Two costs have equal counts in all times, so the times determine only their sum.
+/// The counts of both costs are the same for every time, so the times determine only the sum of the
+/// costs.
 TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   const std::vector<PrintedTime> times{{.seconds = 3, .counts = {100, 100}},
                                        {.seconds = 6, .counts = {200, 200}}};

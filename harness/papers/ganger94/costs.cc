@@ -1,6 +1,5 @@
-// Determines the components of the printed CPU times in tables 1 and 2: the count of each cost in
-// our runs, and the costs that fit all times together (cost_fit.h). The table in ncr3433.h comes
-// from this part.
+// Breaks down the printed CPU times in tables 1 and 2: how often our runs incur each cost, and the
+// costs that fit all times together (cost_fit.h). The table in ncr3433.h comes from this part.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,13 +20,13 @@ using os::Cost;
 constexpr double kUs = 1e-6;
 constexpr double kBytesPerKib = 1024, kThousand = 1000;
 
-/// The costs to fit, with their estimates in microseconds. An i486 at 33 MHz executes 33 cycles per
+/// The costs to fit, with estimates in microseconds. An i486 at 33 MHz executes 33 cycles per
 /// microsecond.
 constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False if there is no estimate, because the cost includes work of the program that uses the
+  /// False if there is no estimate, because the cost includes work by the program that uses the
   /// name.
   bool is_known;
 } kFittedCosts[] = {
@@ -39,14 +38,14 @@ constexpr struct {
     {Cost::buffer_found, "block asked for", 40, true},  // hash chain, lock, list; 1 300 cycles
     {Cost::request_issued, "request", 1000, true},  // driver, two switches, its share of interrupts
     {Cost::path_component, "path component", 100,
-     true},  // name copied, inode found and locked; 3 300 cycles
+     true},  // copying the name, finding and locking the inode; 3 300 cycles
     {Cost::directory_entry, "entry inspected", 0.9,
-     true},  // 30 cycles: a name's length and first bytes
+     true},  // 30 cycles: compares a name's length and first bytes
     {Cost::name_changed, "name changed", 500, false},
-    {Cost::inode_changed, "inode changed", 100, true},  // 128 bytes, and the block's lock
-    {Cost::allocation, "allocation", 40, true},         // search of a bitmap; 1 300 cycles
+    {Cost::inode_changed, "inode changed", 100, true},  // 128 bytes, and locking the block
+    {Cost::allocation, "allocation", 40, true},         // searching a bitmap; 1 300 cycles
     {Cost::dependency, "dependency", 40,
-     true},  // a structure made, listed, and freed; 1 300 cycles
+     true},  // making, listing and freeing a structure; 1 300 cycles
 };
 
 /// A printed CPU time, and the cell that reproduces it.

@@ -1,5 +1,5 @@
 // Figures 1 to 4 and sections 3.1 to 3.3: meanings of the ordering flag, reads that bypass writes,
-// copied blocks, and chains. The figures' bars have no printed values.
+// copied blocks, and chains. The paper prints no values for the bars in the figures.
 #include <algorithm>
 
 #include "harness/papers/ganger94/ganger94.h"
@@ -81,7 +81,7 @@ void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name,
   answer.tables.push_back(std::move(table));
 }
 
-/// The workload of section 3.3 without file data, so that only names and inodes are changed.
+/// The workload in section 3.3 without file data, so that only names and inodes change.
 const timed::Arguments kNamesOnly{{"users", 4}, {"files", 2000}};
 
 std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
@@ -120,7 +120,7 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// Adds the rule that -NR or -CB alone gains less than half of the gain of both together. `values`
+/// Adds the rule that -NR or -CB alone achieves less than half the gain of both together. `values`
 /// are the bars plain, -NR, -CB and both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,
@@ -162,7 +162,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // The paper's "this trend" makes no exception for -NR.
+  // The paper's statement of "this trend" makes no exception for -NR.
   add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(

@@ -1,5 +1,5 @@
 // Section 7: the comparison that the authors planned. Compares soft updates with a write-ahead log
-// (with one commit per change, or one for many changes), and with NVRAM below synchronous writes.
+// (with one commit per change, or one for many), and with NVRAM below synchronous writes.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
@@ -28,7 +28,7 @@ UfsSetup nvram_setup() {
   return setup;
 }
 
-/// Returns the variants of the file system that use a journal, by name.
+/// Returns the file system's variants that use a journal, by name.
 std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {

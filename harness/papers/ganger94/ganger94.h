@@ -1,12 +1,12 @@
 #pragma once
-// Repeats the figures and tables of Ganger and Patt, "Metadata Update Performance in File Systems",
-// OSDI 1994.
+// Reproduces the figures and tables of Ganger and Patt, "Metadata Update Performance in File
+// Systems", OSDI 1994.
 //
 // All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
 // scheme and workload. Allocation initialization is always on for Soft Updates, and for the others
 // only where table 1 says Y. The paper does not print the following inputs, which are our choices:
 // `compile-cpu-ms` of the Andrew benchmark, which follows from table 3 (276.6 s without order, 26
-// files), its `programs` and those of Sdet, and `command-cpu-ms` of Sdet.
+// files), the `programs` of that benchmark and of Sdet, and `command-cpu-ms` of Sdet.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ namespace headcrash::experiment::ganger94 {
 
 Paper paper();
 
-// The schemes compared in section 5.
+// The schemes that section 5 compares.
 enum class ComparedScheme : std::uint8_t { conventional, flag, chains, soft_updates, no_order };
 inline constexpr ComparedScheme kCompared[] = {ComparedScheme::conventional, ComparedScheme::flag,
                                                ComparedScheme::chains, ComparedScheme::soft_updates,
@@ -26,21 +26,22 @@ inline constexpr ComparedScheme kCompared[] = {ComparedScheme::conventional, Com
 enum class Initialization : std::uint8_t { off, on };
 /// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
-/// A ufs of the paper on its machine: one line of fs-adapters/ufs/schemes/scheme_variants.h, with
-/// the changes for a figure. The last write of a series of updates, on which no other depends, is
+/// The paper's ufs on its machine: one line of fs-adapters/ufs/schemes/scheme_variants.h, with the
+/// changes for a figure. The last write in a series of updates, on which no other depends, is
 /// asynchronous. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1 does not:
 /// Conventional has 36 075 - 31 574 = 4 501 requests more than No Order, 2.0 for each of the 2 140
-/// files and 108 folders created: the blocks of inode and directory. Blocks have 4 KiB, since SVR4
-/// moves file data by pages, and table 1 has 51 419 - 36 075 requests that initialise 2 140 files:
-/// 7.2 for a file of 26.7 KB. Fragments have 1 KiB, and the whole drive is used.
+/// files and 108 folders created: one for the inode's block and one for the directory's. Blocks are
+/// 4 KiB, since SVR4 moves file data by pages, and table 1 has 51 419 - 36 075 requests that
+/// initialise 2 140 files: 7.2 for a file of 26.7 KB. Fragments are 1 KiB, and the whole drive is
+/// used.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 4096;
   /// Full data blocks are written behind (ufs/write_behind.h), as in SVR4's ufs. One file has at
-  /// most 240 KiB in flight, the choice of McVoy and Kleiman 1991, whom the paper cites. Its trees'
-  /// files have 26.7 KB on average, so the limit is rarely reached. The disk's queue is limited
-  /// because each user waits for the next block to read.
+  /// most 240 KiB in flight, the limit chosen by McVoy and Kleiman 1991, whom the paper cites.
+  /// Files in the paper's trees are 26.7 KB on average, so the limit is rarely reached. The disk's
+  /// queue is short because each user waits for the next block to be read.
   std::uint64_t write_behind_bytes = 240 << 10;
   ModelledMachineOptions machine = paper_machine();  ///< `system` and `mkfs` are ignored
 
@@ -56,8 +57,8 @@ UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
 /// Number of executions per cell. The paper says "Each datum is an average of several independent
-/// executions". For figures 5 and 6 a single execution is sufficient, because their throughputs are
-/// sums over thousands of files.
+/// executions". For figures 5 and 6 a single execution suffices, because their throughputs are sums
+/// over thousands of files.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
 /// Returns the cell. The number of executions depends only on the workload, so all parts share the
@@ -65,13 +66,13 @@ std::uint32_t executions_of(std::string_view workload);
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 
-/// CPU time of a compilation in the Andrew benchmark: 276.6 s without order in table 3, divided by
+/// CPU time per compilation in the Andrew benchmark: 276.6 s without order in table 3, divided by
 /// 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Estimated CPU time of a computing command in Sdet. The paper prints no times.
+/// Estimated CPU time of a compute-bound command in Sdet. The paper prints no times.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Number of scripts per Sdet stream. A stream takes some minutes, several times the syncer's delay
-/// of 30 to 60 s.
+/// Number of scripts per Sdet stream. A stream takes a few minutes, several times the syncer's
+/// delay of 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.
@@ -81,7 +82,7 @@ UfsSetup usual(ComparedScheme scheme);
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 
-// flags.cc: figures 1 to 4, and statements of sections 3.1 to 3.3.
+// flags.cc: figures 1 to 4, and statements in sections 3.1 to 3.3.
 std::vector<ClaimAnswer> figure_1(Context& context);
 std::vector<ClaimAnswer> figure_2(Context& context);
 std::vector<ClaimAnswer> figure_3(Context& context);
@@ -91,7 +92,7 @@ std::vector<ClaimAnswer> chains(Context& context);
 std::vector<ClaimAnswer> table_1(Context& context);
 std::vector<ClaimAnswer> table_2(Context& context);
 std::vector<ClaimAnswer> table_3(Context& context);
-// costs.cc: the components of the CPU times in both tables.
+// costs.cc: the breakdown of the CPU times in both tables.
 std::vector<ClaimAnswer> cpu_costs(Context& context);
 // throughput.cc: figures 5 and 6, and the abstract.
 std::vector<ClaimAnswer> figure_5(Context& context);

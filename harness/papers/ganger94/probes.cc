@@ -1,5 +1,5 @@
-// Section 6: what is promised when a call returns, the time of fsync after a burst of creations,
-// and the length of the code.
+// Section 6: what a returned call promises, how long fsync takes after a burst of creations, and
+// the length of the code.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"
@@ -14,7 +14,7 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The state of the medium and the allocator when a call returns. 1 means yes, 0 no.
+/// The state of the medium and the allocator when a call returns: 1 for yes, 0 for no.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;
@@ -25,7 +25,7 @@ bool has_name(const model::SectorStore& medium, const std::string& name) {
   return image && image->lookup(name).has_value();
 }
 
-constexpr std::uint64_t kByte = 0x5a;  // value of all bytes in the files
+constexpr std::uint64_t kByte = 0x5a;  // value of every byte in the files
 
 AtReturn probe_returns(ComparedScheme scheme) {
   AtReturn at;
@@ -54,7 +54,7 @@ AtReturn probe_returns(ComparedScheme scheme) {
   return at;
 }
 
-/// Returns the time of fsync of one more file directly after `files` files were created.
+/// Returns how long fsync of one more file takes directly after `files` files were created.
 Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   const auto machine = usual(scheme).start();
   if (!machine) {
@@ -83,7 +83,7 @@ Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   return done ? seconds : std::nullopt;
 }
 
-/// Counts lines that are neither blank nor only a comment.
+/// Counts lines that are neither blank nor comments only.
 std::size_t code_lines(std::string_view text) {
   std::size_t lines = 0;
   while (!text.empty()) {

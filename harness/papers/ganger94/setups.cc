@@ -121,7 +121,7 @@ UfsSetup ufs_setup(const char* variant) {
 
 namespace {
 
-/// Returns a setup with the last write of a series as in the paper.
+/// Returns a setup that treats the last write in a series as the paper does.
 UfsSetup paper_setup(const char* variant) {
   UfsSetup setup = ufs_setup(variant);
   setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

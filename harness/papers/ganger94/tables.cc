@@ -31,7 +31,7 @@ double quiescent_seconds(const PhaseOutcome& phase) {
 
 using enum Initialization;
 
-/// One of the two tables, with our numbers next to the paper's.
+/// One of the two tables, with our numbers alongside the paper's.
 class Table {
  public:
   Table(Cells& cells, std::span<const PrintedRow> paper, const char* workload, const char* phase)
@@ -51,8 +51,7 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Returns the reason why one of the cells has no number. Returns an empty string if all have
-  /// numbers.
+  /// Returns why one of the cells has no number; empty if all have numbers.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;
@@ -183,7 +182,7 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
 }
 
 /// Measures how the memory size affects removals. The paper does not state its memory size, so
-/// several sizes are tabulated.
+/// several are tried.
 class MemorySweep {
  public:
   MemorySweep(Cells& cells, std::uint32_t executions, std::string name, std::string title)
@@ -195,7 +194,7 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// Adds a memory size. `change` sets the memory size and the name of a setup.
+  /// Adds a memory size. `change` sets a setup's memory size and name.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
@@ -263,7 +262,7 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
       "their effect: no single size reproduces GP-05, GP-12 and GP-21.");
 }
 
-/// Adds the number of requests of Chains on other machines.
+/// Adds the number of requests that Chains issues on other machines.
 void add_requests_of_chains(ClaimAnswer& answer, Cells& cells) {
   const struct {
     const char* name;
@@ -457,7 +456,7 @@ timed::Arguments andrew_arguments(const Cells& cells) {
   return {{"compile-cpu-ms", kCompileCpuMs}, {"programs", 1}};
 }
 
-/// Adds the gain in the compile phase, depending on how many compiler passes write intermediate
+/// Adds the gain in the compile phase by the number of compiler passes that write intermediate
 /// files.
 void add_passes(ClaimAnswer& gain, Cells& cells) {
   for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{4}, std::int64_t{12}}) {
@@ -491,7 +490,7 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds phase 2 for the case that the copied files are read from the disk, not from the cache.
+/// Adds phase 2 for the case that the copied files are read from the disk rather than the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

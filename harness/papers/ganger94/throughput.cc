@@ -1,5 +1,5 @@
-// Figures 5 and 6: throughput by number of users. Also the abstract's statements about all
-// benchmarks. The paper does not print the values of the figures.
+// Figures 5 and 6: throughput by number of users. Also covers the abstract's statements about all
+// benchmarks. The paper does not print the values in the figures.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -29,7 +29,7 @@ double scripts_per_hour(const PhaseOutcome& phase) {
   return phase.operations_per_s() * kSecondsPerHour;
 }
 
-/// The throughput of each scheme by number of users.
+/// The throughput of each scheme, by number of users.
 class Curves {
  public:
   using Of = double (*)(const PhaseOutcome&);
@@ -88,7 +88,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
       [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
 }
 
-/// Adds the gain of Chains if there is more memory for delayed writes.
+/// Adds how much Chains gains with more memory for delayed writes.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
     UfsSetup setup = usual(ComparedScheme::chains);

@@ -1,4 +1,4 @@
-// Compares numbers of the paper with each other, without running anything: PK-20 (section 6.4),
+// Compares the paper's numbers with each other, without running anything: PK-20 (section 6.4),
 // PK-16, PK-17, PK-05.
 #include <algorithm>
 #include <cmath>
@@ -67,7 +67,7 @@ ClaimAnswer shares() {
   add_rule(answer, "none of these is 30 times faster",
            {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with > 100. / 30; });
-  // A cylinder group has about 16 MB.
+  // A cylinder group covers about 16 MB.
   const double groups = 44. * 1024 / 16, of_a_group_ms = 42e3 / groups,
                small_s = 5. * 1024 / 16 * of_a_group_ms / 1e3;
   add_row(answer, "42 s over the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});

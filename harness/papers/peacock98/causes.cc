@@ -1,4 +1,5 @@
-// Tests explanations for numbers that differ from the paper's, by changing one parameter at a time.
+// Tests possible explanations for deviations from the paper's numbers, by changing one parameter at
+// a time.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -71,7 +72,7 @@ Knees sold_on_raid5_presto() {
            {"each mark is a separate write", alone}}};
 }
 
-/// Varies the share of appends. With the bmap cache, each append beyond 96 KiB also writes an
+/// Varies the percentage of appends. With the bmap cache, each append beyond 96 KiB also writes an
 /// indirect block, which takes four or six I/Os on RAID-5.
 Knees bmap_by_appends() {
   const ServerChoice with{
@@ -89,7 +90,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// Varies the number of nfsds, and thereby the number of requests that share a commit.
+/// Varies the number of nfsds, and thereby how many requests share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -120,7 +121,7 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// Measures a check that repairs nothing, depending on the number of group headers to read.
+/// Measures a check that repairs nothing, by the number of group headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -164,7 +165,7 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
   }
 }
 
-/// Varies the length of requests in the full check of UFS, which reads all inodes of each group (a
+/// Varies the length of requests in a full check of UFS, which reads all inodes of each group (a
 /// megabyte).
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{
@@ -195,7 +196,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// Measures the components of a response time, at the load of PK-15 and PK-18.
+/// Breaks down a response time at the load of PK-15 and PK-18.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",
@@ -214,7 +215,7 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // The processor and driver of a client of 1998 also take time: five milliseconds for 8 KiB.
+    // The processor and driver of a 1998 client also take time: five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -225,7 +226,7 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// Measures the recovery of VxFS at 600 ops/s on 5 GB, depending on the size of the replayed log.
+/// Measures how VxFS recovers at 600 ops/s on 5 GB, by the size of the replayed log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -238,8 +239,7 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Measures fast fsck without Presto at 600 ops/s on 5 GB, depending on the amount and size of
-/// reads.
+/// Measures fast fsck without Presto at 600 ops/s on 5 GB, by the number and size of reads.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",
@@ -259,8 +259,8 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// Compares the tunings near the drives' limit and without NVRAM. At 1 500 ops/s, the writes of a
-/// second fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
+/// Compares the tunings near the drives' limit and without NVRAM. At 1 500 ops/s, one second's
+/// writes fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

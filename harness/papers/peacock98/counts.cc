@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Reads and writes of the drives for one write of a block at a random place. Writes follow each
-/// other, and there is no file system.
+/// Reads and writes at the drives for one write of a block at a random place. The writes are issued
+/// one after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -81,7 +81,7 @@ std::array<std::uint64_t, 10> only(NfsKind kind, std::uint64_t percent = 100) {
   return mix;
 }
 
-/// The driver's requests per measured request, at a rate at which no requests queue.
+/// The driver's requests per measured request, at a rate so low that no requests queue.
 struct PerRequest {
   Figure writes, reads, kib_written;
   double all_writes = 0, creates = 0, removes = 0;

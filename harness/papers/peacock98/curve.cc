@@ -8,7 +8,7 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // A sustained load above one that is not sustained is a coincidence.
+    // A load that is sustained although a lower one was not is a coincidence.
     if (!each.sustained) break;
     best = &each;
   }

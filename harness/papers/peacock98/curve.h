@@ -1,8 +1,8 @@
 #pragma once
-// The response times of a server by offered load, and the knee of this curve.
+// A server's response times by offered load, and the knee of this curve.
 //
 // LADDIS raises the load in steps and reports the highest throughput with a mean response time of
-// at most 50 ms (the limit of SFS 1.1; see Sun's documents of SPEC SFS 2.0 and Robinson, LISA
+// at most 50 ms (the limit of SFS 1.1; see Sun's documents on SPEC SFS 2.0 and Robinson, LISA
 // 1999). The paper prints figures of merit at 61.7 and 94.2 ms, so its runs did not stop at this
 // limit; the highest throughput is therefore also given.
 //
@@ -21,11 +21,12 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  /// The search ends when the knee is at most this far below the lowest load that is not sustained,
-  /// as a share of that load.
+  /// The search ends when the knee is at most this far below the lowest unsustained load, as a
+  /// fraction of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
-  double sustained = .95;  ///< minimum ratio of replies to arrivals of a sustained load
+  /// minimum ratio of replies to arrivals for a load to count as sustained
+  double sustained = .95;
 };
 
 struct CurvePoint {
@@ -41,7 +42,7 @@ struct Curve {
   const CurvePoint* knee() const;
   Figure knee_per_s() const;
   Figure knee_ms() const;
-  /// Highest rate of replies at any load, including loads that are not sustained.
+  /// Highest reply rate at any load, including unsustained ones.
   Figure highest_per_s() const;
 };
 

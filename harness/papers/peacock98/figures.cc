@@ -9,7 +9,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Reason for a missing ratio. The rows give the details.
+/// Explains a missing ratio. The rows give the details.
 constexpr const char* kNoKnee = "one of the systems has no load at 50 ms, or is not modelled";
 
 /// A printed point of a curve.
@@ -35,7 +35,7 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
 
-/// The curves of a figure.
+/// The curves in a figure.
 struct Curves {
   std::vector<std::pair<Tuning, const Curve*>> all;
   const Curve& of(Tuning tuning) const {
@@ -64,7 +64,7 @@ Curves run_all(Context& context, Raid raid, Presto presto) {
   return curves;
 }
 
-/// A curve of figure 2.
+/// A curve in figure 2.
 struct PrestoRow {
   Raid raid;
   Presto presto;
@@ -103,7 +103,7 @@ Named named(const Curves& curves, Tuning tuning) {
   return {name(tuning), curves.knee(tuning)};
 }
 
-/// Adds a rule that one tuning has a higher knee than others. Undecided if the difference is within
+/// Adds a rule that one tuning has a higher knee than others; undecided if the difference is within
 /// the precision of the knees.
 void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves,
                const std::string& text, Tuning above, const std::vector<Tuning>& below) {

@@ -26,10 +26,10 @@ constexpr double kSecondsThatWait = 2;
 /// Per process, so that dirty blocks fit in kImageCacheBytes.
 constexpr std::uint64_t kFilesBetweenSyncs = 2;
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
-/// Number of different modes that set_attributes uses, from 0400 on.
+/// Number of distinct modes that set_attributes uses, from 0400 on.
 constexpr std::uint32_t kModes = 0200;
 
-/// The first bytes of each block that a request writes.
+/// The first bytes of each block written by a request.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -37,7 +37,7 @@ struct Stamp {
 }  // namespace
 
 struct LaddisLoad::Written {
-  std::uint64_t slot = 0, version = 0;  ///< `slot` is the number of a block, or kModeSlot
+  std::uint64_t slot = 0, version = 0;  ///< `slot` is a block number, or kModeSlot
   TimeNs arrived_at = 0, replied_at = 0;
 };
 
@@ -128,7 +128,7 @@ void LaddisLoad::fail_with(const char* what, int error) {
   stops_ = true;
 }
 
-/// Looks up the handles of a process's files, and reads the files' data into memory.
+/// Looks up the handles of a process's files, and reads their data into memory.
 void LaddisLoad::find(std::uint64_t process) {
   Vfs& vfs = machine_.vfs();
   const auto handle_of = [&](const std::string& path) -> std::string {
@@ -255,7 +255,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Uses the file's initial size, because an append that arrived earlier may still be pending.
+      // Uses the file's initial size, because an earlier append may still be pending.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;
@@ -411,7 +411,7 @@ std::vector<std::string> LaddisLoad::broken_promises() {
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    TimeNs until = 0;  // time of the reply; nullopt if the write preceded the load
+    TimeNs until = 0;  // when the reply was sent; nullopt if the write preceded the load
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;

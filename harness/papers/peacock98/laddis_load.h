@@ -1,15 +1,15 @@
 #pragma once
-// LADDIS (SPEC SFS 1.1) on an NFS front in virtual time: a file set, requests that arrive at a rate
-// regardless of earlier ones, responses, and the promises of replies.
+// LADDIS (SPEC SFS 1.1) on an NFS front end in virtual time: a file set, requests that arrive at a
+// fixed rate regardless of earlier ones, response times, and the promises that replies make.
 //
-// Mix, sizes and shares are those of the timed workload (timed/laddis_mix.h). There the requests
-// are dealt to the server's threads in advance; here threads take them from one queue. Our choices:
-// the times between arrivals are exponential; the set belongs to 16 load-generating processes,
-// which create their files concurrently, and each uses the first fifth of its files uniformly; data
-// of the set are zeroes, which cost nothing on a host that emulates 44 GB, and data written by
-// requests are stamped; created files are empty, and the oldest is removed.
+// The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). There the
+// requests are dealt to the server's threads in advance; here threads take them from one queue. Our
+// choices: the times between arrivals are exponential; the set belongs to 16 load-generating
+// processes, which create their files concurrently, and each uses the first fifth of its files
+// uniformly; the set's data are zeroes, which cost nothing on a host that emulates 44 GB, and data
+// written by requests are stamped; created files are empty, and the oldest is removed.
 //
-// Real LADDIS is a closed loop with a paced rate: when the server is saturated it sends fewer
+// Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
 // requests. Here the queue grows. A run ends when more requests wait than the server can answer in
 // two seconds, or continues with fewer (goes_on).
 
@@ -29,7 +29,7 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for a given rate of requests. An image may contain a larger set than a run uses: each
+/// The files for a given request rate. An image may contain a larger set than a run uses: each
 /// process then uses its first files.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
@@ -37,8 +37,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< a fifth of the files, at least one
-  /// Returns the number, among all files of the process, of its used file `used`. One in five files
-  /// is used, spread evenly.
+  /// Returns which of the process's files is its used file `used`. One in five files is used,
+  /// evenly spaced.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -55,20 +55,20 @@ struct FileSet {
 struct LaddisOptions {
   double operations_per_s = 100;
   os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< load before the measurement
-  os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< 600 s in the paper
+  os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< the paper uses 600 s
   NfsFrontOptions front = {};
-  /// Time on the network per KiB of a request or reply, for 100 Mbit/s. Added to each response
-  /// time; there is no contention for the network.
+  /// Network time per KiB of a request or reply, for 100 Mbit/s. Added to each response time; there
+  /// is no contention for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Amount of used data that is read before the load begins, so that the cache in a short run has
-  /// the content that it has in a long run.
+  /// Amount of used data read before the load begins, so that the cache contents in a short run
+  /// match those in a long run.
   std::uint64_t read_before_bytes = 700ULL << 20;
   /// Percentages of request kinds; all 0 to use LADDIS's mix.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  bool keeps_history = false;  ///< required for broken_promises(); needs memory for each write
-  /// If the server is saturated, drop requests while too many are waiting. If false, the load ends
+  bool keeps_history = false;  ///< required for broken_promises(); uses memory for each write
+  /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.
   bool goes_on = false;
 };
@@ -77,7 +77,7 @@ struct LaddisOutcome {
   std::string error;  ///< empty on success
   bool saturated = false;
   double offered_per_s = 0, achieved_per_s = 0;  ///< rates of requests and of replies
-  double arrived_per_s = 0;                      ///< rate of the drawn arrivals
+  double arrived_per_s = 0;                      ///< drawn arrival rate
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;
   std::uint64_t requests = 0, writes = 0, creates = 0,
@@ -85,15 +85,16 @@ struct LaddisOutcome {
   NfsCounters front;
   model::DeviceCounters drives;  ///< counters during the measurement
   model::ArrayCounters array;
-  std::vector<WriteHits> hits;           ///< of the NVRAM above devices, by kind of block
-  double cpu_busy = 0, drives_busy = 0;  ///< busy shares; `drives_busy` is the mean over all drives
+  std::vector<WriteHits> hits;  ///< of the NVRAM above devices, by kind of block
+  /// fractions of time; `drives_busy` is the mean over all drives
+  double cpu_busy = 0, drives_busy = 0;
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// One run of a server. Call begin() and run_out(). Alternatively, call begin(), run_and_cut(),
-/// recover the machine, and call broken_promises().
+/// One run of a server. Call begin() and then run_out(). Alternatively, call begin() and
+/// run_and_cut(), recover the machine, and call broken_promises().
 class LaddisLoad {
  public:
   /// The file system mounted on the machine must contain the file set.
@@ -107,13 +108,13 @@ class LaddisLoad {
   LaddisOutcome run_out();
   /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Describes each promise of a reply that the recovered machine breaks. Empty without
-  /// keeps_history.
+  /// Describes each promise made by a reply that the recovered machine breaks. Empty without
+  /// `keeps_history`.
   std::vector<std::string> broken_promises();
 
  private:
   struct Used;     ///< a file of the working set
-  struct Written;  ///< one write in the history of a block
+  struct Written;  ///< one write in a block's history
   struct Made;     ///< a created file
   void fail_with(const char* what, int error);
   std::uint64_t folders_of_process() const;  ///< number of folders that contain used files

@@ -47,7 +47,7 @@ struct NfsRequest {
   os::TimeNs arrived_at = 0;         ///< set by submit()
 };
 
-/// A reply: an errno, or 0 and the bytes of a read. The bytes are valid during the call.
+/// A reply: an errno, or 0 and the bytes read. The bytes are valid during the call.
 struct NfsReply {
   int error = 0;
   std::span<const std::byte> data = {};
@@ -57,22 +57,22 @@ struct NfsFrontOptions {
   /// Number of nfsd threads. The paper does not print it. In Solaris 2.5.1 the init script starts
   /// 16 nfsds, and LADDIS servers use more, so this is an assumption. A counterfactual varies it.
   std::size_t nfsds = 64;
-  /// CPU time for a request and its reply in RPC, XDR, UDP and the driver. Excludes calls of the
-  /// file system.
+  /// CPU time for a request and its reply in RPC, XDR, UDP and the driver. Excludes file system
+  /// calls.
   os::TimeNs request_cpu_ns = 0;
   bool gathers = false;
-  /// Time that an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and 5 ms
+  /// How long an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and 5 ms
   /// on FDDI (from memory, not verified).
   os::TimeNs gather_ns = 8 * model::kMillisecondNs;
-  /// Maximum length of the queue. Further requests are dropped, as with a full socket buffer. The
-  /// client must count dropped requests.
+  /// Maximum queue length. Requests beyond it are dropped, as with a full socket buffer. The client
+  /// must count dropped requests.
   std::size_t queue_max = 1 << 16;
 };
 
 struct NfsCounters {
   std::uint64_t replies = 0, errors = 0, dropped = 0;
-  std::uint64_t commits = 0;   ///< fsyncs of written files
-  std::uint64_t gathered = 0;  ///< number of writes whose reply another nfsd sent
+  std::uint64_t commits = 0;   ///< fsyncs for written files
+  std::uint64_t gathered = 0;  ///< number of writes answered by another nfsd
   std::size_t queued_most = 0;
   std::size_t busy_most = 0;  ///< maximum number of active nfsds
 };
@@ -95,7 +95,7 @@ class NfsFront {
   bool submit(NfsRequest request);
   /// Announces that no more requests will come. The nfsds end when the queue is empty.
   void close();
-  /// Closes like close(), but drops the queued requests.
+  /// Like close(), but also drops the queued requests.
   void abort();
 
   const NfsCounters& counters() const { return counters_; }

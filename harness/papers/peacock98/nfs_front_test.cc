@@ -1,4 +1,4 @@
-// Tests queueing, write gathering, and that promises of replies survive a power cut.
+// Tests queueing, write gathering, and that the promises made by replies survive a power cut.
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ struct Answered {
   os::TimeNs after_ns;
 };
 
-/// Writes to one file that arrive at the same time.
+/// Issues writes to one file that arrive at the same time.
 struct Burst {
   std::vector<Answered> answers;
   NfsCounters counters;
@@ -110,7 +110,7 @@ TEST(NfsFront, AnErrorIsAReply) {
   EXPECT_EQ(front.counters().errors, 2U);
 }
 
-/// Clients do not wait for a slow server. Requests arrive at the same rate and queue.
+/// Clients do not wait for a slow server: requests keep arriving at the same rate and queue up.
 TEST(LaddisLoad, IsAnOpenLoop) {
   LaddisOptions quick = load_of(15, 10), slow = quick;
   slow.front.request_cpu_ns = 50 * model::kMillisecondNs;
@@ -129,7 +129,7 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // This is twice the server's capacity.
+  // Twice the server's capacity.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }
@@ -209,7 +209,7 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Tests creates alone, because fsyncs of other requests would share a commit of the journal.
+  // Tests creates alone, because the fsyncs of other requests would share a journal commit.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

@@ -12,7 +12,7 @@ namespace headcrash::experiment::peacock98 {
 
 Paper paper();
 
-/// Returns the servers whose curves a part shows, for Session::prepare(). Empty if the part shows
+/// Returns the servers whose curves a part shows, for Session::prepare(); empty if the part shows
 /// no curves.
 std::vector<ServerChoice> curves_of(const std::string& part);
 std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto);

@@ -87,7 +87,7 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
   if (!first.empty()) answer.remarks.push_back("The first broken promise: " + first);
 }
 
-/// Counts the loads at which the recoveries of two settings differ. Equal recoveries show that the
+/// Counts the loads at which recovery differs between two settings. If recovery is the same, the
 /// setting had no effect on the state of the disk.
 Named differences_of(const Crashes& one, const Crashes& other) {
   double differ = 0;
@@ -183,7 +183,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
       .id = "PK-14",
       .part = "flusher",
       .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
-  // The lowest load makes only some groups busy.
+  // At the lowest load, only some groups are busy.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)
     loads = {highest / 24, highest / 8, highest / 2, highest};

@@ -58,8 +58,8 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.choice.size_bytes = kGib;
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  // If only a part of each drive is used, the next larger file set may leave too little space for
-  // the data that the load adds.
+  // If only part of each drive is used, the next larger file set may leave too little space for the
+  // data that the load adds.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

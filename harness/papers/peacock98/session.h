@@ -1,7 +1,7 @@
 #pragma once
-// Data shared by the parts of a run: images, and curves that several figures show.
+// Data shared by the parts of a run: images, and curves that appear in several figures.
 //
-// Creating an image takes as long as some loads, so all runs that start with the same image are
+// Creating an image takes as long as some loads, so all runs that start from the same image are
 // executed in succession. The first part that requests a curve triggers the curves of all parts.
 // The loads and cuts of one part are executed together.
 
@@ -25,14 +25,14 @@ struct Load {
   ServerChoice choice;
   double per_s = 0;
   LaddisOptions options = {};
-  std::optional<std::uint64_t> seed = {};  ///< nullopt for the run's seed
+  std::optional<std::uint64_t> seed = {};  ///< nullopt to use the run's seed
   /// Only counts per request are needed, so warm-up and measurement are limited to 30 and 60 s.
-  /// Such a load may be write-only, and its few files would otherwise grow to more than twice their
+  /// Such a load may only write, and its few files would otherwise grow to more than twice their
   /// length.
   bool counts_only = false;
 };
 
-/// The shared data. When scaled, the file system has one gigabyte, and loads are limited to 20
+/// The shared data. When scaled, the file system is one gigabyte, and loads are limited to 20
 /// requests per second.
 class Session {
  public:
@@ -48,11 +48,11 @@ class Session {
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until memory for a machine is available. Usually two machines fit at the same time. If
-  /// the writes of that many need all memory, waits until there is no other machine, and
-  /// later callers wait in turn. `requests` is the total number of requests of the load.
+  /// the writes of this many requests need all the memory, waits until there is no other machine,
+  /// and later callers wait in turn. `requests` is the total number of requests in the load.
   /// Thread-safe; a thread may hold only one permission.
   Turn turn(double requests);
-  /// Runs loads. Does not store the outcomes. Returns an empty vector if interrupted.
+  /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
   Images& images() { return images_; }
 
@@ -66,16 +66,16 @@ class Session {
   std::counting_semaphore<kMachines> room_{kMachines};
 };
 
-/// Returns the points of a curve as a series, without points far beyond the response limit.
+/// Returns a curve's points as a series, without points far beyond the response limit.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// Returns options for a load, with the durations from the context's parameters.
+/// Returns the options for a load, with the durations from the context's parameters.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});
 /// Returns the parameters that load_of() reads.
 std::vector<Parameter> load_parameters();
 
-/// Returns the precision of a knee, as a share of it.
+/// Returns the relative precision of a knee.
 double precision_of(const Context& context);
 
 }  // namespace headcrash::experiment::peacock98

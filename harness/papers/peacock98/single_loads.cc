@@ -22,7 +22,7 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// If the drives are idle for most of the time, additional writes delay almost no request.
+/// If the drives are mostly idle, additional writes delay almost no request.
 constexpr double kMostlyBusy = 50;
 Named drives_busy(const LaddisOutcome& outcome) {
   constexpr double kDrives = 11;
@@ -129,7 +129,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
       .id = "PK-11",
       .part = "hits",
       .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
-  constexpr double kLoad = 400;  // within the capacity of each
+  constexpr double kLoad = 400;  // within the capacity of every server
   constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
   loads.reserve(kFour.size());

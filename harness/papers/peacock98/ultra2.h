@@ -66,7 +66,7 @@ const char* name(Tuning tuning);
 enum class Raid : std::uint8_t { raid0, raid5 };
 enum class Presto : std::uint8_t { none, both, upper };
 
-/// Settings of the group flusher in figures 8 and 9.
+/// Settings of the group flusher used in figures 8 and 9.
 struct FlusherSetting {
   const char* name;
   std::uint32_t interval_s, percent;
@@ -81,21 +81,21 @@ struct ServerChoice {
   Tuning tuning = Tuning::ufs;
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;  ///< only with fast fsck: fsflush is also on
-  /// If not empty, another scheme of ufs, by its name in scheme_variants.h.
+  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also runs
+  /// If not empty, another ufs scheme, by its name in scheme_variants.h.
   std::string scheme = {};
   bool busy_map = false;  ///< only with fast fsck; the paper considers it but does not implement it
   // The following members are for counterfactuals.
-  bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
-  /// Drives serve requests in the order of arrival, without an elevator.
+  bool marks_alone = false;  ///< only with fast fsck: each inode's mark is a separate write
+  /// Drives serve requests in order of arrival, without an elevator.
   bool drives_in_order = false;
   double processor = 1;                   ///< speed relative to the assumed processor
   std::optional<std::size_t> nfsds = {};  ///< nullopt for the parameter's value
   std::string group_size = "16M";
-  std::uint32_t check_sectors = kClusterSectors;  ///< maximum size of a request of fsck or mkfs
+  std::uint32_t check_sectors = kClusterSectors;  ///< maximum request size of fsck or mkfs
   /// Percentage of the load's writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  std::string log_size = "0";  ///< size of the log of VxFS; "0" for mkfs' default
+  std::string log_size = "0";  ///< size of VxFS's log; "0" for mkfs' default
 };
 
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
@@ -104,22 +104,22 @@ ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 std::string name(const ServerChoice& choice);
 /// Returns the options of the machine. Fails with Cell::kNotBuilt if the system does not exist.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on the processor of `choice`.
+/// Returns the CPU time of a request on `choice`'s processor.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
-/// Returns a key for drives and format. Machines with equal keys can start with the same image.
+/// Returns a key for drives and format. Machines with the same key can start from the same image.
 std::string image_of(const ServerChoice& choice);
 
 /// The images of file systems with file sets. Each image is created once for all machines with the
 /// same drives and format, and kept while all images fit in kKeptBytes. Thread-safe: if another
 /// thread is creating the image, callers wait for it. The size of a set is rounded up to that for
 /// one of a few loads (kSets), and a run uses only the part that it needs. Each set extends the
-/// previous one, so that equal sets have equal images whatever was requested before.
+/// previous one, so an image for a set is the same whatever was requested before.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options with an image whose file set suffices for this rate of requests;
-  /// 0 for an empty file system. With `exactly`, the set is for exactly this rate. Fails if the
+  /// Returns the machine's options with an image whose file set suffices for this request rate; 0
+  /// for an empty file system. With `exactly`, the set is for exactly this rate. Fails if the
   /// system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
@@ -133,12 +133,11 @@ class Images {
     std::string key;
     Image image;  ///< null while a thread is creating the image
   };
-  /// Returns the image. Returns null if the caller must create the image and then call keep() or
-  /// give_up().
+  /// Returns the image; null if the caller must create it and then call keep() or give_up().
   Image find(const std::string& key);
   void keep(const std::string& key, Image image);
   void give_up(const std::string& key);
-  /// Returns the size in memory of the kept images, including images that they extend.
+  /// Returns how much memory the kept images use, including images that they extend.
   std::uint64_t bytes_kept() const;
 
   std::mutex mutex_;

@@ -28,7 +28,7 @@ double minus_log_one_minus(double x) {
   return sum;
 }
 
-/// Converts the 32 low bits of `bits` to a uniform number below `bound`.
+/// Converts the low 32 bits of `bits` to a uniform number below `bound`.
 std::uint32_t scaled(std::uint64_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>(((bits & 0xffffffffU) * bound) >> 32);
 }

@@ -30,8 +30,8 @@ inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
   Kind kind = Kind::uniform;
-  double hot_files = .1;       ///< share of the files
-  double hot_references = .9;  ///< share of the writes
+  double hot_files = .1;       ///< fraction of the files
+  double hot_references = .9;  ///< fraction of the writes
   double mean = kMeanAsPrinted;
 
   std::string name() const;  ///< "hot-and-cold 90->10"
@@ -46,7 +46,8 @@ inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind
 inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
                                                    .mean = kMeanAsNamed};
 
-/// Generates the sequence of files to overwrite. Equal seeds give equal sequences on every host.
+/// Generates the sequence of files to overwrite. The same seed gives the same sequence on every
+/// host.
 class AccessGenerator {
  public:
   /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold contain a file.
@@ -55,9 +56,9 @@ class AccessGenerator {
   /// Fills `out` with the next files, each a number below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Returns the limit below which files are hot. Hot files are the hot group, or the files that
-  /// receive 90 % of the references of an exponential pattern, or half of the files of a uniform
-  /// pattern.
+  /// Returns the limit below which files are hot. The hot files are the hot group, or the files
+  /// that receive 90 % of the references of an exponential pattern, or half of the files of a
+  /// uniform pattern.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
  private:

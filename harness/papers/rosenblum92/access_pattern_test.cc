@@ -18,7 +18,7 @@ std::vector<std::uint32_t> drawn(const AccessPattern& pattern, std::uint64_t see
   return files;
 }
 
-/// Returns the share of the draws that are below `files`.
+/// Returns the fraction of the draws that are below `files`.
 double share_below(const std::vector<std::uint32_t>& draws, double files) {
   std::size_t below = 0;
   for (const std::uint32_t each : draws) below += each < files ? 1 : 0;
@@ -62,7 +62,7 @@ TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
 TEST(AccessPattern, AnExponentialPatternStaysWithinTheFiles) {
   const auto draws = drawn({.kind = AccessPattern::Kind::exponential, .mean = 2});
   EXPECT_EQ(share_below(draws, kFiles), 1);
-  // Draws beyond the last file are repeated, which results in the truncated distribution.
+  // Draws beyond the last file are repeated, which yields the truncated distribution.
   EXPECT_NEAR(share_below(draws, .5 * kFiles), (1 - std::exp(-.25)) / (1 - std::exp(-.5)), .002);
 }
 

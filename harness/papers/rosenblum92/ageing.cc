@@ -20,7 +20,7 @@ constexpr std::int64_t kBetweenFilesNs = 1000;
 constexpr std::uint64_t kSyncedAtOnce = 4 << 20;
 constexpr std::uint64_t kWriteBytes = 64 << 10;
 
-/// Returns the quantile of the standard normal distribution for `share`.
+/// Returns the quantile of the standard normal distribution at `share`.
 double normal_quantile(double share) {
   double low = -9, high = 9;
   constexpr int kHalvings = 40;
@@ -31,8 +31,8 @@ double normal_quantile(double share) {
   return (low + high) / 2;
 }
 
-/// Returns one size per file: the midpoints of equal shares of the distribution, scaled so that the
-/// mean is `file_bytes`.
+/// Returns one size per file: the midpoints of equally likely parts of the distribution, scaled so
+/// that the mean is `file_bytes`.
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
@@ -106,8 +106,8 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life that is in progress at a random moment is likely to be a long one, and the moment is
-  // uniformly distributed within it.
+  // A life in progress at a random moment is likely to be a long one, and the moment is uniformly
+  // distributed within it.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -132,7 +132,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from the draws of a file
+  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from a file's
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
@@ -239,7 +239,7 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes these draws from the draws of the file's blocks.
+  // Distinguishes these draws from those for the file's blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

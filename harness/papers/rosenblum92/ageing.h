@@ -48,7 +48,7 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< table 6-3; shares of 1
+         write_cost = 0;  ///< table 6-3; fractions, not percentages
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
@@ -58,18 +58,18 @@ struct AgeingOptions {
   /// Standard deviations of the logarithms of size and lifetime.
   double size_spread = 2.2, lifetime_spread = 3.4;
   std::uint64_t file_bytes_max = 16 << 20;
-  /// Share of lives after whose end a file is rewritten under the same name.
+  /// Fraction of lives at whose end a file is rewritten under the same name.
   double overwritten = .5;
-  std::uint32_t files_together = 1;  ///< number of files in a folder that have the same lives
+  std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< share of each hour in which all changes happen
-  /// One in this number of a file's blocks exists. If above 1, files are written block by block in
+  double busy_share = 1;  ///< fraction of each hour during which all changes happen
+  /// One in this many of a file's blocks exists. If above 1, files are written block by block in
   /// random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;          ///< share of lives after whose end blocks are rewritten in place
-  double blocks_in_place = .5;  ///< probability that a block is then rewritten
+  double in_place = 0;          ///< fraction of lives at whose end blocks are rewritten in place
+  double blocks_in_place = .5;  ///< probability that a given block is then rewritten
   std::uint32_t block_bytes = 4096;
-  /// Period in which the load writes exactly the mean rate; 0 to not scale times.
+  /// Period over which the load writes at exactly the mean rate; 0 to leave times unscaled.
   double hours = 0;
   std::uint64_t seed = 1;
 };
@@ -93,7 +93,7 @@ class Ageing {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// The end of a life of one file, or of a group of files with the same lives.
+  /// The end of the life of one file, or of a group of files that live and die together.
   struct Death {
     double at_hours;
     std::uint32_t group;
@@ -116,7 +116,7 @@ class Ageing {
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
-  /// First file, and end of the range.
+  /// First file and end of the range.
   std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;
 
   std::string path(std::uint32_t file) const;
@@ -132,7 +132,7 @@ class Ageing {
 
   AgeingOptions options_;
   std::vector<std::uint64_t> sizes_;
-  std::vector<std::uint32_t> by_age_;  ///< groups, starting with the oldest
+  std::vector<std::uint32_t> by_age_;  ///< groups, oldest file first
   Deaths deaths_;
   double mean_lifetime_hours_ = 0, median_lifetime_hours_ = 0;
   std::uint64_t bytes_written_ = 0;

@@ -80,7 +80,7 @@ TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps the used space constant and writes the amounts of the table. Differences remain
+  // The load keeps the used space constant and writes the amounts in the table. Differences remain
   // because there are few files here.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);

@@ -56,8 +56,8 @@ ClaimAnswer two_groups() {
   return answer;
 }
 
-/// A row of table 6-3: the share of empty segments among the cleaned segments, the utilization of
-/// the other cleaned segments, and the write cost.
+/// A row of table 6-3: the fraction of cleaned segments that were empty, the utilization of the
+/// other cleaned segments, and the write cost.
 struct ProductionRow {
   const char* name;
   double empty, u, cost;
@@ -106,7 +106,7 @@ ClaimAnswer amdahl() {
       .kind = RuleClass::arithmetic};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
-  // The times that would result in the printed numbers, from t + c / 100 = 154.8 and t + c / 1000 =
+  // The times that would yield the printed numbers, from t + c / 100 = 154.8 and t + c / 1000 =
   // 120.5.
   const double implied_cpu_s = (154.8 - 120.5) / (1.0 / 100 - 1.0 / 1000),
                implied_disk_s = 154.8 - implied_cpu_s / 100;

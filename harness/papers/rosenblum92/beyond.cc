@@ -1,11 +1,11 @@
 // Compares later additions to the dissertation's cleaner on the same simulator and patterns. Judges
-// no claim of the dissertation.
+// no claim in the dissertation.
 //
 // Uses a quarter of the dissertation's files, since some variants are slow to simulate; the cost of
-// cost-benefit is the same within 4 %. All variants have the age since a segment's last write, a
-// separate segment for the cleaner, and age sort where data is copied. The cost includes the
-// positioning of a Wren IV (cleaning_simulator.h), since writes to dead slots would otherwise cost
-// nothing; with it, a log without cleaning costs 1.02.
+// cost-benefit stays within 4 %. All variants use the age since a segment's last write, a separate
+// segment for the cleaner, and age sort where data is copied. The cost includes the positioning of
+// a Wren IV (cleaning_simulator.h), since writes to dead slots would otherwise cost nothing; with
+// it, a log without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -22,7 +22,7 @@ constexpr double kWins = .98;  ///< a gain of less than 2 % does not count
 struct Variant {
   std::string name;
   SimulatorOptions options;
-  bool foreground = false;  ///< use the cost for waiting users only
+  bool foreground = false;  ///< count only costs that users wait for
 };
 
 Positioning each_run() {
@@ -31,8 +31,8 @@ Positioning each_run() {
   return positioning;
 }
 
-/// Sets bursts of writes that fill a quarter of the free space, and idle times in which the cleaner
-/// can reclaim this space.
+/// Sets bursts of writes that fill a quarter of the free space, and idle periods in which the
+/// cleaner can reclaim this space.
 void idle_after_bursts(SimulatorOptions& options, double utilization) {
   const double free_files = options.files * (1 / utilization - 1);
   const auto burst = static_cast<std::uint32_t>(kBurstOfFreeSpace * free_files);

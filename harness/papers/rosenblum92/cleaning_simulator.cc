@@ -1,4 +1,4 @@
-// Simulates writes of users, and runs until the cost is stable (cleaning_simulator.h).
+// Simulates users' writes, and runs until the cost is stable (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBlockKb = 4;
 constexpr double kWrenIvKbPerMs = 1.3 * 1024 / 1000;
-constexpr double kIntervalStep = 4;  ///< ratio of the thresholds of two logs
+constexpr double kIntervalStep = 4;  ///< ratio of the thresholds of successive logs
 
 lfs::CleaningOptions cleaning_options(const SimulatorOptions& options) {
   return {.selection = options.selection,
@@ -172,7 +172,7 @@ void CleaningSimulator::write(std::uint64_t files) {
   }
 }
 
-/// Returns the next files to be written, at least one and at most `most`.
+/// Returns the next files to write, at least one and at most `most`.
 std::span<const std::uint32_t> CleaningSimulator::next_files(std::uint64_t most) {
   if (drawn_used_ == kBatch) {
     batch_ = batch_after_;
@@ -204,8 +204,7 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
   }
 }
 
-/// Writes `files` to consecutive slots from `log.next` on. REQUIRES: there are enough slots before
-/// `log.end`.
+/// Writes `files` to consecutive slots from `log.next` on. REQUIRES: enough slots before `log.end`.
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;

@@ -31,18 +31,19 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Placement of live data that the cleaner writes back. The dissertation does not say whether it
-/// shares segments with new data (trap 7 of the design notes).
+/// Where the cleaner writes live data back. The dissertation does not say whether it shares
+/// segments with new data (trap 7 in the design notes).
 enum class CleanedData : std::uint8_t {
   shares_log,  ///< new data follows it in the cleaner's last segment
   own_log,     ///< the cleaner has a separate open segment
 };
 
-/// The event from which a segment's age is counted in cost-benefit selection.
+/// The event from which a segment's age is measured in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  /// The last modification of any file in the segment (section 5.4). Cleaning does not change it.
+  /// The last modification of any file in the segment (section 5.4). Cleaning does not change this
+  /// time.
   youngest_file,
-  last_write,  ///< last write to the segment, by a user or the cleaner
+  last_write,  ///< the last write to the segment, by a user or the cleaner
 };
 
 /// How new data is divided among several open segments.
@@ -55,36 +56,36 @@ enum class WriteSeparation : std::uint8_t {
 /// How space is obtained when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< the cleaner runs a pass, as in the dissertation
-  /// A pass writes live data into dead slots of the fullest segments (Matthews 1997).
+  /// A pass writes live data into dead slots in the fullest segments (Matthews 1997).
   plugging,
-  adaptive_plugging,  ///< cleaning or plugging, whichever is cheaper per freed slot
+  adaptive_plugging,  ///< cleaning or plugging, whichever costs less per freed slot
   /// New data is written into the dead slots of a segment (slack-space recycling, as in F2FS).
   recycling,
   adaptive_recycling  ///< cleaning or recycling, whichever is cheaper
 };
 
-/// Costs of the disk in addition to transfers, in units of the time to transfer one block. Equation
-/// 1 assumes that all are 0, that is, that seeks and rotational latency are negligible.
+/// Disk costs in addition to transfers, in units of the time to transfer one block. Equation 1
+/// assumes that all are 0, that is, that seeks and rotational latency are negligible.
 struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one revolution
   double request = 0;     ///< overhead between two requests, during which the disk rotates
   /// Write each run of dead slots with a separate access. If false, use the cheaper of this and one
-  /// pass over the segment. A pass moves over live slots, and loses a revolution where a range of
-  /// live slots takes less time than `request`.
+  /// pass over the segment. A pass moves over live slots, and loses a revolution where passing over
+  /// a range of live slots takes less time than `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
 };
 
-/// Returns the costs of a Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms per access (table 4-1),
-/// 3,600 rpm, 5 ms between requests (section 4.4.2).
+/// Returns the costs for a Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms per access (table
+/// 4-1), 3,600 rpm, 5 ms between requests (section 4.4.2).
 Positioning wren_iv();
 
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  double utilization = .75;  ///< share of the disk in use; above 0, below 1
+  double utilization = .75;  ///< fraction of the disk in use; above 0, below 1
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;
   lfs::WriteBackOrder order = lfs::WriteBackOrder::as_read;
@@ -101,8 +102,8 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< used to decide between the methods of adaptive reuse
-  /// After this number of writes, the disk is idle until `idle_clean_until` segments are clean.
-  /// nullopt if the disk is never idle.
+  /// After this many writes, the disk is idle until `idle_clean_until` segments are clean. nullopt
+  /// if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -111,18 +112,18 @@ struct SimulatorOptions {
 
 struct SimulatorCounts {
   std::uint64_t written = 0;           ///< number of files written by users
-  std::uint64_t passes = 0;            ///< number of passes of the cleaner
+  std::uint64_t passes = 0;            ///< number of cleaner passes
   std::uint64_t segments_cleaned = 0;  ///< number of cleaned segments, including empty ones
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
   std::uint64_t segments_opened = 0;   ///< clean segments opened for writing
   std::uint64_t segments_plugged = 0;  ///< segments whose dead slots were written
-  /// Files in `written` or `files_copied` that went into dead slots.
+  /// Files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;
-  std::uint64_t runs_plugged = 0;      ///< number of written runs of dead slots
+  std::uint64_t runs_plugged = 0;      ///< number of runs of dead slots written
   std::uint64_t passes_over = 0;       ///< segments whose dead slots were written in one pass
   std::uint64_t accesses_to_runs = 0;  ///< runs written with a separate access
-  std::uint64_t slots_passed = 0;      ///< live slots between two such runs
+  std::uint64_t slots_passed = 0;      ///< live slots between such runs
   std::uint64_t revolutions_lost = 0;  ///< live ranges between runs that were too short
   /// Segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -134,11 +135,11 @@ struct SimulatorCounts {
 /// Returns the write cost of equation 1: blocks moved divided by blocks of new data. REQUIRES:
 /// something was written.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Returns the write cost including `positioning`. Equals the function above if all costs of
+/// Returns the write cost including `positioning`. Same as the function above if all costs in
 /// `positioning` are 0 and nothing was plugged.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment,
                   const Positioning& positioning);
-/// Returns the write cost without work in idle time, which users do not wait for.
+/// Returns the write cost without work done in idle time, which users do not wait for.
 double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 /// Returns the mean utilization of cleaned segments, including empty segments. The dissertation
 /// calls it u.
@@ -158,7 +159,7 @@ struct UtilizationHistogram {
 
 class CleaningSimulator {
  public:
-  /// Places all files in the order of their numbers in segments that are as full as possible. All
+  /// Places all files, in order of their numbers, in segments that are as full as possible. All
   /// other segments are clean. REQUIRES: 0 < utilization < 1, at least one file per segment, and
   /// space for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
@@ -179,15 +180,15 @@ class CleaningSimulator {
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Verifies that every file is in one live slot and that all counts agree. Aborts otherwise. For
-  /// tests.
+  /// Verifies that every file is in exactly one live slot and that all counts agree; aborts
+  /// otherwise. For tests.
   void verify() const;
 
  private:
   enum class State : std::uint8_t { clean, open, dirty };
   struct Usage {
     std::uint32_t live = 0;
-    std::uint32_t youngest = 0;  ///< time of the last modification
+    std::uint32_t youngest = 0;  ///< when a file was last modified
     State state = State::clean;
     std::uint8_t log = 0;  ///< the log that opened the segment
   };
@@ -195,13 +196,13 @@ class CleaningSimulator {
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    bool plugging = false;  ///< writes dead slots of a segment; `end` is the end of these slots
+    bool plugging = false;  ///< writes the dead slots of a segment; `end` is where these slots end
   };
   struct PlugCounts {
     std::uint64_t holes = 0, runs = 0, passed = 0, short_passed = 0;
   };
 
-  // cleaning_simulator.cc: writes of users.
+  // cleaning_simulator.cc: users' writes.
   std::span<const std::uint32_t> next_files(std::uint64_t most);
   void write_batch(std::span<const std::uint32_t> files);
   void write_separated(std::span<const std::uint32_t> files);
@@ -242,7 +243,7 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Log2 of the slot numbers per segment; the last numbers of a segment may be unused.
+  /// Log2 of the number of slot numbers per segment; the last numbers in a segment may be unused.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;
@@ -255,12 +256,12 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// By slot: last modification of the file when it was placed there.
+  /// Indexed by slot: when the file was last modified before it was placed there.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
   std::deque<std::uint32_t> clean_;
-  std::vector<Log> logs_;  ///< the last log is the cleaner's, if the cleaner has a separate log
+  std::vector<Log> logs_;  ///< the last one is the cleaner's, if it has its own
   std::uint32_t cleaners_log_ = 0;
 
   lfs::SegmentSelector selector_, recycling_selector_;
@@ -274,10 +275,11 @@ class CleaningSimulator {
 
 /// The result of a run that continues until the write cost is stable.
 struct StableCost {
-  SimulatorCounts counts;  ///< counts of the evaluated part of the run
+  SimulatorCounts counts;  ///< counts for the evaluated part of the run
   double cost = 0;         ///< write cost of equation 1
   double u = 0;            ///< mean utilization of the cleaned segments
-  double spread = 0;  ///< spread of the cost over the evaluated windows: (highest - lowest) / mean
+  /// relative spread of the cost over the evaluated windows: (highest - lowest) / mean
+  double spread = 0;
   std::uint64_t written = 0;  ///< total number of writes
   bool stable = false;        ///< false if the limit of the run was reached first
 };
@@ -285,8 +287,8 @@ struct StabilityOptions {
   double window_turnovers = 2;  ///< writes in a window, as a multiple of the number of files
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
-  /// The cost is stable if the mean of the last quarter of the windows and that of the previous
-  /// quarter differ by less than this share.
+  /// The cost is stable if the means over the last quarter of the windows and the previous quarter
+  /// differ by less than this fraction.
   double tolerance = .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});

@@ -1,4 +1,4 @@
-// Tests the simulator of chapter 5 on small disks (cleaning_simulator.h).
+// Tests the chapter 5 simulator on small disks (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
 
 /// A simple implementation of the same rules. It keeps a list of files for each segment, and
 /// examines and sorts all segments in each pass. No clean segment is reserved, cleaned data shares
-/// the log, and the age of a segment is that of its youngest file.
+/// the log, and a segment's age is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)

@@ -1,4 +1,4 @@
-// Closed forms for comparison with the simulator (closed_forms.h).
+// Evaluates closed forms for comparison with the simulator (closed_forms.h).
 #include "harness/papers/rosenblum92/closed_forms.h"
 
 #include <cmath>
@@ -45,7 +45,7 @@ double uniform_steady_state(double overall_u) {
 
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u) {
   invariant(pattern.kind == AccessPattern::Kind::hot_and_cold, "only hot-and-cold has two groups");
-  double low = 1e-6, high = 1 - 1e-6;  // bounds of a ternary search for the only minimum
+  double low = 1e-6, high = 1 - 1e-6;  // bounds for a ternary search; there is only one minimum
   for (int step = 0; step < kSteps; ++step) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (apart_cost(pattern, overall_u, a) < apart_cost(pattern, overall_u, b))

@@ -1,7 +1,7 @@
 #pragma once
 // Formulas for comparison with the simulator.
 //
-// U is the disk capacity utilization, u the utilization of cleaned segments; both are shares.
+// U is the disk capacity utilization, u the utilization of cleaned segments; both are fractions.
 
 #include "harness/papers/rosenblum92/access_pattern.h"
 
@@ -11,7 +11,7 @@ namespace headcrash::experiment::rosenblum92 {
 /// read.
 double write_cost_of(double u);
 
-/// The write cost with "no variance": all segments have equal utilization, so u = U.
+/// The write cost with "no variance": all segments have the same utilization, so u = U.
 double no_variance_cost(double overall_u);
 
 /// Section 5.4: u = e^(-1/U). Assumes that the whole disk is overwritten once before a segment is
@@ -28,7 +28,7 @@ double uniform_steady_state(double overall_u);
 /// cleaners. Assumes that both groups are uniform inside, and that the free space is divided
 /// optimally. For hot-and-cold patterns only.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// Returns the hot group's share of the free space under the optimal division.
+/// Returns the fraction of the free space that the hot group gets under the optimal division.
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -1,4 +1,4 @@
-// LFS-40 and LFS-43: additional costs of writes: parity on an array (section 3.1.2.1), and a log in
+// LFS-40 and LFS-43: the additional costs of parity on an array (section 3.1.2.1) and of a log in
 // addition to the data (section 2.5.3).
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "harness/papers/judge.h"
@@ -10,14 +10,14 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-/// Four of the five members hold data, 64 KiB per stripe.
+/// Four of the five members hold data, 64 KiB each per stripe.
 constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 /// The first segment begins at a multiple of this size.
 constexpr std::uint32_t kUnalignedBytes = 64 << 10;
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
-/// Returns the setup with the array as its disk, and segments of 1 MB, four stripes each (section
+/// Returns the setup with the array as its disk, and 1 MB segments of four stripes each (section
 /// 4.4.1).
 LfsSetup on_array(LfsSetup setup) {
   setup.machine.profile = kArray;
@@ -60,7 +60,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests that the work on a file system causes, until all its data has been written.
+/// Counts the requests that work on a file system causes until all its data has been written.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);
@@ -167,7 +167,7 @@ struct SequentialWrite {
   std::string remark;
 };
 
-/// Writes one megabyte after the other. Each write begins when the previous one is durable.
+/// Writes one megabyte after another. Each write begins when the previous one is durable.
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
   TRY(const auto file, vfs.open("large", {.create = true, .exclusive = true}));

@@ -50,7 +50,7 @@ ClaimAnswer five_phases(Cells& cells) {
   for (const Cell* cell : all) add_bandwidths(answer, *cell);
   const auto written = of_all(all, kLargeFilePhases[kWrite]);
   add_falling(answer, "sequential write: LFS > SunOS > OFS", written);
-  // 240 KB/s is one block of 4 KB per revolution of 16.7 ms.
+  // 240 KB/s is one 4 KB block per revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB per revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
   add_equal(answer, "sequential read: all systems have the same rate (25 %)",

@@ -1,8 +1,8 @@
 // LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), with an
 // ageing load (ageing.h, production_run.h).
 //
-// Properties of the load that the text leaves open are varied one at a time; these rows have a
-// semicolon in their names.
+// Properties of the load that the text leaves open are varied one at a time; the names of these
+// rows contain a semicolon.
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -18,7 +18,7 @@ constexpr const char* kUser6 = "/user6";
 constexpr os::TimeNs kMinute = 60 * model::kSecondNs;
 
 struct ProducedRun {
-  std::string disk, variant;  ///< `variant` is empty for the values of the tables
+  std::string disk, variant;  ///< `variant` is empty for the values in the tables
   ProductionOptions options;
   ProductionRun run = {};
 
@@ -32,7 +32,7 @@ class Runs {
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
-    // Adds variants whose costs are above and below the printed costs.
+    // Adds variants whose costs are above and below the printed ones.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
@@ -292,7 +292,7 @@ struct Printed {
 const std::array<Printed, 3>& table_6_4() {
   static const std::array<Printed, 3> kTable{
       {{kUser6, "/user6", {72.5, .9, .1, .1, 0, .6, 0}, {85.7, 1.8, 2.5, 7.2, 2.1, .6, 0}},
-       // The first row is printed with 1.1, although its column then sums to 101.0.
+       // The first row is printed as 1.1, although its column then sums to 101.0.
        {"/src/kernel", "/kernel", {80.0, 1.1, .1, .1, 0, .3, 0}, {90.8, 1.5, 1.1, 5.3, 1.0, .3, 0}},
        {"/swap1", "/swap1", {37.7, .5, 0, .1, 0, .4, 0}, {85.1, 4.3, 3.1, 4.6, 1.8, .6, 0}}}};
   return kTable;
@@ -306,7 +306,7 @@ double sum(const BlockBytes& bytes) {
   for (const double each : bytes) all += each;
   return all;
 }
-/// Returns the metadata's share of the log, in per cent.
+/// Returns metadata's share of the log, in per cent.
 double metadata(const ProductionRun& run) {
   return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage),
                  run.log_bytes);
@@ -427,7 +427,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   constexpr double kLeast = 65, kMost = 75;
   add_rule(answer, "the bandwidth for new data is 65 to 75 % on average", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
-  // Runs the same load on both systems of section 6.2, on the disk of that section.
+  // Runs the same load on both systems in section 6.2, on the disk used there.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();

@@ -123,7 +123,7 @@ double cost_between(const lfs::Counters& before, const lfs::Counters& after,
   return part.write_cost();
 }
 
-/// Returns the hours that the load takes to write as many bytes as the disk has free.
+/// Returns how many hours the load takes to write as many bytes as the disk has free.
 double hours_for_a_free_space(const ProductionOptions& options) {
   const double free_bytes = options.disk.megabytes * kMegabyte - options.load.bytes_in_use;
   return free_bytes / options.load.bytes_per_hour;
@@ -137,7 +137,7 @@ class Production {
         machine_(machine),
         hours_each_(hours_for_a_free_space(options)) {}
 
-  /// Runs the load. An error is stored in the remark of the result.
+  /// Runs the load. An error is stored in the result's remark.
   ProductionRun run() {
     ProductionRun run;
     lfs::Store& log = mounted_lfs(machine_).log();
@@ -210,7 +210,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.system.mkfs = {.segment_bytes = 512 << 10, .checksums = false};
   options.system.machine.profile = "seagate-st41601n";
   if (scaled) {
-    // Small segments and folders waste more space, so a smaller share of the disk is used.
+    // Small segments and folders waste more space, so a smaller fraction of the disk is used.
     constexpr double kScaledMegabytes = 32, kScaledUse = .85;
     options.disk.in_use *= kScaledUse;
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;
@@ -221,7 +221,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   }
   options.load = ageing_of(options.disk);
   options.load.seed = seed;
-  // Limits file sizes, so that no single file dominates the traffic of the disk.
+  // Limits file sizes, so that no single file dominates the disk's traffic.
   constexpr std::uint64_t kLargestShare = 32;
   const auto largest = static_cast<std::uint64_t>(options.load.bytes_in_use) /
                        (scaled ? kLargestShare : kLargestShare / 4);

@@ -19,7 +19,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Kinds of blocks in table 6-4.
+/// The kinds of blocks in table 6-4.
 enum class BlockType : std::uint8_t {
   data,
   indirect,
@@ -54,10 +54,10 @@ struct ProductionRun {
   double bytes_in_use = 0;      ///< live data at the end, according to the log
   double bytes_written = 0;     ///< written by users
   double log_bytes = 0;         ///< written by the log, excluding checkpoint regions
-  double checkpoint_bytes = 0;  ///< of checkpoint regions
+  double checkpoint_bytes = 0;  ///< bytes of checkpoint regions written
   double cleaner_read_bytes = 0;
   double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which is rewritten
-  double disk_busy = 0;           ///< share of the time
+  double disk_busy = 0;           ///< fraction of the time
   std::uint64_t checkpoints = 0;
   std::uint64_t segments_cleaned = 0;  ///< number of nonempty segments that were cleaned
   std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
@@ -65,18 +65,18 @@ struct ProductionRun {
   BlockBytes log = {};   ///< bytes written by the log, by type
   BlockBytes live = {};  ///< live bytes at the end by type, according to an independent reader
   double disk_bytes = 0;
-  /// Share of segments in each twentieth of utilization. The first element includes clean segments.
+  /// Fraction of segments in each twentieth of utilization. The first element includes clean
+  /// segments.
   std::array<double, 20> utilization = {};
-  /// Write costs of the first and the second half of the period.
+  /// Write costs in the first and second half of the period.
   std::array<double, 2> half_costs = {};
 
   bool good() const { return remark.empty(); }
-  /// Returns the share of segments that were empty, among all segments that became clean, as in
-  /// table 6-3.
+  /// Returns the fraction of segments that became clean that were empty, as in table 6-3.
   double empty_share() const;
   double cleaned_utilization() const;
-  /// Returns the write cost from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u). Equals
-  /// the last column of the table.
+  /// Returns the write cost from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u). Matches
+  /// the table's last column.
   double write_cost() const;
   /// Returns the write cost from bytes: all bytes read and written, divided by the bytes of new
   /// data.

@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMegabyte = 1 << 20;
 /// Returns the machine without a file system.
 ModelledMachineOptions sun4_machine();
 
-/// An LFS with the changes that a part needs.
+/// An LFS with the changes needed by a part.
 struct LfsSetup {
   std::string name = "Sprite LFS";
   lfs::MkfsOptions mkfs = {.segment_bytes = 1 << 20};
@@ -51,7 +51,7 @@ struct UfsSetup {
   Setup setup() const;
 };
 /// SunOS 4.0.3: synchronous writes of inodes and directories; one block is skipped after each block
-/// of a file (skip-sector allocation, footnote to section 5.1; the default gap of SunOS was 4 ms,
+/// of a file (skip-sector allocation, footnote to section 5.1; the default gap in SunOS was 4 ms,
 /// one block here); cylinder groups of 16 cylinders.
 UfsSetup sunos();
 /// SunOS 4.1, which "groups write requests": no gap, and the driver concatenates up to 56 KiB.
@@ -68,7 +68,7 @@ AnySetup on_faster_processor(AnySetup setup, double times) {
   return setup;
 }
 
-/// Runs the body as a user of the machine. The caller must handle VfsResults inside it.
+/// Runs the body as a user of the machine. The body must handle VfsResults itself.
 void run_as_user(ModelledMachine& machine, std::function<void()> body);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -2,9 +2,9 @@
 // 2.5.2).
 //
 // As in the dissertation, the system makes no checkpoint and writes no directory before the cut
-// (MountOptions::directories_wait), so recovery must restore every name. Data not yet written by
-// age is lost, so the cut comes 40 seconds after the last file. The format is Sprite's, without
-// data checksums, so that recovery need not read the data.
+// (MountOptions::directories_wait), so recovery must restore every name. Data not yet old enough to
+// be written is lost, so the cut comes 40 seconds after the last file. The format is Sprite's,
+// without data checksums, so that recovery need not read the data.
 #include <array>
 
 #include "harness/papers/judge.h"
@@ -181,11 +181,11 @@ ClaimAnswer many_files_a_directory(Context& context) {
   return answer;
 }
 
-/// Returns the seconds of recovery per megabyte of files with the mean size in table 6-2.
+/// Returns the recovery time in seconds per megabyte of files with the mean size in table 6-2.
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
-  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means of table 6-2
+  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means in table 6-2
   const Crash hour =
       crash(without_checkpoints(),
             files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);
@@ -203,7 +203,7 @@ ClaimAnswer interval(Context& context) {
   }
   add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
       more.remark);
-  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, files of 10 KB
+  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, 10 KB files
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
   add_rule(answer, "one additional second for each 70 s of interval (a factor of 1.5)",

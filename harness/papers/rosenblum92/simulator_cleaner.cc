@@ -13,7 +13,7 @@ constexpr std::uint32_t kWordBits = 64;
 
 }  // namespace
 
-/// Obtains space for `log`, which has no open segment: clean segments, or an open segment with dead
+/// Obtains space for `log`, which has no open segment: clean segments, or a segment with dead
 /// slots.
 void CleaningSimulator::make_room(std::uint32_t log) {
   find_candidates();

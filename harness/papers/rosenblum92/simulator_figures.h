@@ -1,5 +1,5 @@
 #pragma once
-// Data for the claims about chapter 5: the chapter's configurations by name, and the curves of its
+// Data for the claims about chapter 5: the chapter's configurations by name, and the curves in its
 // figures.
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs in figure 5-1
 
-/// A curve of a figure. Each point has the same `options` except for the utilization.
+/// A curve in a figure. All points have the same `options` except for the utilization.
 struct Curve {
   std::string name;
   SimulatorOptions options;
@@ -39,11 +39,11 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Scales a number of files that refers to the dissertation's segments of 512 files to the
+  /// Converts a number of files that refers to the dissertation's segments of 512 files to the
   /// segments of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
-  /// Runs all points of all curves in parallel.
+  /// Runs all points on all curves in parallel.
   void prepare(const std::vector<Curve>& curves, const std::vector<double>& utilizations);
   const SimulatorRun& run(const SimulatorOptions& options) { return runs_.get(options); }
   double cost(const SimulatorOptions& options, double utilization) {

@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Returns how many runs and slots are involved in writing all dead slots of a segment.
+/// Returns how many runs and slots are involved in writing all dead slots in a segment.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
@@ -38,14 +38,14 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-/// Returns the time of one pass over a segment. Excludes the transfers.
+/// Returns how long one pass over a segment takes, excluding the transfers.
 double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
   return disk.access + static_cast<double>(counts.passed) +
          disk.revolution * static_cast<double>(counts.short_passed);
 }
 
-/// Returns the time to write the dead slots of one segment.
+/// Returns how long it takes to write the dead slots of one segment.
 double CleaningSimulator::plug_time(const PlugCounts& counts) const {
   const auto holes = static_cast<double>(counts.holes);
   const double accesses = options_.positioning.access * static_cast<double>(counts.runs);
@@ -83,7 +83,7 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// Returns the best candidate. If the same log opened any segment that still has a dead slot,
+/// Returns the best candidate. If any segment opened by the same log still has a dead slot,
 /// considers only such segments.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
@@ -104,8 +104,8 @@ bool CleaningSimulator::recycle(std::uint32_t log) {
   return true;
 }
 
-/// Returns the segments, the fullest first, whose dead slots can take the live data of `victims`.
-/// Returns an empty list if there are too few dead slots.
+/// Returns the segments, fullest first, whose dead slots can take the live data of `victims`; empty
+/// if there are too few dead slots.
 std::vector<std::uint32_t> CleaningSimulator::plug_targets(
     std::span<const lfs::Candidate> victims) const {
   std::uint64_t wanted = 0;

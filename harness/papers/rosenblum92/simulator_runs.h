@@ -1,6 +1,6 @@
 #pragma once
-// Runs of the simulator. Each run is executed once for all figures. Several runs execute in
-// parallel on the host's processors. The result depends only on the options.
+// Simulator runs. Each run is executed once for all figures. Several runs execute in parallel on
+// the host's processors. The result depends only on the options.
 
 #include <deque>
 #include <functional>
@@ -28,7 +28,7 @@ class SimulatorRuns {
 
   /// Executes the runs in `all` that do not exist yet. An interruption skips the remaining runs.
   void prepare(const std::vector<SimulatorOptions>& all);
-  /// Returns a run, and executes it if necessary. The reference is valid while this object exists.
+  /// Returns a run; executes it if necessary. The reference is valid while this object exists.
   const SimulatorRun& get(const SimulatorOptions& options);
 
   std::uint64_t files_written() const;  ///< sum over all runs

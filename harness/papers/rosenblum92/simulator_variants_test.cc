@@ -85,8 +85,8 @@ TEST(SimulatorVariants, PluggingReadsLessAtACost) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// Each pass minimises its own cost, which need not minimise the cost in the long term: a segment
-// whose dead slots were plugged has more live data when it is cleaned.
+// Each pass minimises its own cost, which need not minimise the long-term cost: a segment whose
+// dead slots were plugged has more live data when it is cleaned.
 TEST(SimulatorVariants, AdaptiveSelectsTheCheaperMethodInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;

@@ -1,4 +1,4 @@
-// LFS-22 to LFS-27: 10 000 files of one kilobyte (section 6.2.1.1, figures 6-1 to 6-3).
+// LFS-22 to LFS-27: 10 000 one-kilobyte files (section 6.2.1.1, figures 6-1 to 6-3).
 #include <cmath>
 
 #include "harness/papers/judge.h"
@@ -19,13 +19,13 @@ double disk_busy_percent(const PhaseOutcome& phase) {
 double cpu_busy_percent(const PhaseOutcome& phase) {
   return 100 * phase.cpu_busy_s / phase.longest_s;
 }
-/// Returns the bytes of files per second of disk activity, in per cent of the disk's maximum rate.
+/// Returns the file bytes per second of disk activity, in per cent of the disk's maximum rate.
 double disk_efficiency_percent(const PhaseOutcome& phase) {
   constexpr double kMostBytesPerS = 1.3e6;
   return 100 * static_cast<double>(phase.bytes_written) / phase.disk_busy_s / kMostBytesPerS;
 }
 
-/// The cells of the benchmark on the three systems.
+/// The benchmark's cells on the three systems.
 struct Compared {
   const Cell &lfs, &sunos, &ofs;
 
@@ -73,7 +73,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (at most half)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
-  // If the last write of a series is asynchronous, the user does not wait for the disk.
+  // If the last write in a series is asynchronous, the user does not wait for the disk.
   UfsSetup gone = sunos();
   gone.name += ", last write not waited for";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -15,7 +15,7 @@ struct Written {
   std::string remark;
 };
 
-/// Returns the requests that the two creations cause, until all data has been written. `others` is
+/// Returns the requests that the two creations cause until all data has been written. `others` is
 /// the number of files that already exist in each directory.
 Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t others) {
   const auto machine = ModelledMachine::start(setup.machine);
@@ -52,8 +52,8 @@ std::vector<ClaimAnswer> two_files(Context&) {
   log.mount.checkpoint_interval_ns = 0;  // no checkpoints: count only the writes for the files
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // The inode of a directory normally shares a block with the inodes of its first files. Other
-  // files move these inodes into different blocks, as in the dissertation.
+  // A directory's inode normally shares a block with the inodes of its first files. Other files
+  // move these inodes into different blocks, as in the dissertation.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);

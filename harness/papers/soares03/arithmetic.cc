@@ -70,7 +70,7 @@ ClaimAnswer quoted() {
                               .paper = printed,
                               .ours = theirs});
   };
-  // The eleven write costs in table 6-2 of Rosenblum 1992. The inverse of a cost is the share of
+  // The eleven write costs in table 6-2 of Rosenblum 1992. The inverse of a cost is the fraction of
   // the bandwidth that new data gets.
   constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41,
                                    1.77, 1.77, 1.68, 1.39, 1.52};

@@ -15,8 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// A workload with a name as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A family
-/// also has a disk and a shuffled order of writes.
+/// A workload named as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A family also has
+/// a disk and a shuffled write order.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -69,7 +69,7 @@ class StateJudge {
   WorkFolder folder_;
 };
 
-/// Adds a row and a rule for a system: a correct system must keep its rules, and a control must be
+/// Adds a row and a rule for a system: a correct system must obey its rules, and a control must be
 /// caught.
 void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workload>& workloads,
            std::uint64_t budget) {

@@ -1,4 +1,4 @@
-// MS-01: empty files are created and deleted, three times (section IV-B, figure 2).
+// MS-01: creates and deletes empty files three times (section IV-B, figure 2).
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 
@@ -31,7 +31,7 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
   if (context.rules_only) return {answer};
-  // Adds runs with equal intervals. ext2 and KFS use 30 s in any case.
+  // Adds runs in which the systems use the same interval. ext2 and KFS use 30 s in any case.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "more time", "%", {},

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for the parts of the paper: evaluate cells, and compare two systems.
+// Helpers for the paper's parts: evaluate cells and compare two systems.
 
 #include <algorithm>
 #include <string>
@@ -30,7 +30,7 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Returns the lowest number of generations that one of the cells committed before its users ended,
+/// Returns the lowest number of generations that any of the cells committed before its users ended,
 /// in a phase or, without a name, in all measured phases.
 inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
   const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
@@ -42,7 +42,7 @@ inline Named generations_in(const std::vector<const Cell*>& cells, std::string_v
   return {"generations committed", fewest};
 }
 
-/// Returns by how many percent the time `over` exceeds the time `under`.
+/// Returns the percentage by which the time `over` exceeds the time `under`.
 inline Figure more_time(const Figure& over, const Figure& under) {
   const Figure times = part_of(over, under, 100);
   return times ? Figure(*times - 100) : std::nullopt;

@@ -59,13 +59,13 @@ inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::
 
 struct MachineChoice {
   std::uint64_t memory_bytes = kMemoryBytes;
-  /// Interval of all timed writes. nullopt for the intervals that the paper prints: 30 s for
+  /// Interval of all timed writes; nullopt for the intervals that the paper prints: 30 s for
   /// kupdate, 5 s for ext3, 10 s for KFS+snap.
   std::optional<std::uint32_t> interval_s = {};
   WriteCache write_cache = WriteCache::believed;
   double processor = 1;  ///< speed relative to the assumed processor
   std::optional<std::uint64_t> partition_bytes = {};
-  std::uint64_t journal_bytes = 32 * kMib;  ///< size of the journal of ext3
+  std::uint64_t journal_bytes = 32 * kMib;  ///< size of ext3's journal
 };
 
 /// Returns the setup; its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
@@ -74,7 +74,7 @@ Setup setup_of(System system, const MachineChoice& choice = {});
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
-/// Returns the snapfs store mounted on such a machine, or null if it has a ufs.
+/// Returns the snapfs store mounted on such a machine, or null if it uses ufs.
 const snapfs::Store* snapshots_of(ModelledMachine& machine);
 
 }  // namespace headcrash::experiment::soares03

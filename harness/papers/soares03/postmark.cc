@@ -58,7 +58,7 @@ std::vector<ClaimAnswer> postmark(Context& context) {
              return true;
            });
   if (context.rules_only) return {answer};
-  // Adds runs with equal intervals. ext2 and KFS use 30 s in any case.
+  // Adds runs in which the systems use the same interval. ext2 and KFS use 30 s in any case.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "time", "times", {},

@@ -1,5 +1,5 @@
-// MS-10, MS-11: how long users wait while a generation is spawned and written, and the time of an
-// fsync.
+// MS-10, MS-11: how long users wait while a generation is spawned and written, and how long an
+// fsync takes.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"

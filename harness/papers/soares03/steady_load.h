@@ -1,7 +1,7 @@
 #pragma once
-// A load of several minutes, like that of a server. Users create small files at a given rate, and
-// remove each file after a while. The load shows the effect of successive generations, which a
-// benchmark of a few seconds cannot show.
+// A load of several minutes, like a server's. Users create small files at a given rate, and remove
+// each file after a while. The load shows the effect of successive generations, which a benchmark
+// of a few seconds cannot.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ struct SteadyLoad {
   std::uint64_t folders = 50;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< load before the measurement
   os::TimeNs measured_ns = 120 * model::kSecondNs;
-  /// Interval at which an additional user writes a block to a separate file and syncs that file. 0
-  /// for no such user.
+  /// Interval at which an additional user writes a block to a separate file and syncs it; 0 for no
+  /// such user.
   os::TimeNs fsync_every_ns = 0;
 };
 
@@ -34,7 +34,7 @@ struct SteadyOutcome {
   std::vector<double> fsync_ms;
   // The following members are only for snapfs.
   double commits = 0, never_written = 0, freed_in_flight = 0, blocks_copied = 0;
-  double held_back_most = 0;  ///< maximum number of blocks that only committed generations use
+  double held_back_most = 0;  ///< maximum number of blocks used only by committed generations
   double in_use = 0;          ///< number of blocks in use by the newest state at the end
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
@@ -45,7 +45,7 @@ struct SteadyOutcome {
 
 SteadyOutcome run_steady(const Setup& setup, const SteadyLoad& load, std::uint64_t seed);
 
-/// Returns a quantile of the response times, or nullopt if absent.
+/// Returns a quantile of the response times; nullopt if absent.
 Figure quantile_of(const std::vector<double>& responses, double share);
 
 }  // namespace headcrash::experiment::soares03

@@ -240,7 +240,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // until far into the rebuild, or long enough for the array to become clean
+          // long enough to get far into the rebuild, or for the array to become clean
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
