@@ -535,166 +535,166 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
                   also ? "the file system" : "the stack " + explored.filesystem.stack->name,
                   also ? "fails, too," : "does not fail", other.result.checked);
   return {};
+}
 
-  Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
-    TRY(record_exploration(arguments, explored));
-    return explore_recorded(arguments, explored);
-  }
+Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
+  TRY(record_exploration(arguments, explored));
+  return explore_recorded(arguments, explored);
+}
 
-  std::string replay_command(const Explored& explored) {
-    return fmt::format(
-        "headcrash replay {} --fs {}{}{}", kept_recording(explored, explored.workload.recording),
-        base::shell_quoted(adapters::name_to_load(explored.filesystem)),
-        explored.machine.as_options(), explored.virtual_time ? " --guest virtual" : "");
-  }
+std::string replay_command(const Explored& explored) {
+  return fmt::format(
+      "headcrash replay {} --fs {}{}{}", kept_recording(explored, explored.workload.recording),
+      base::shell_quoted(adapters::name_to_load(explored.filesystem)),
+      explored.machine.as_options(), explored.virtual_time ? " --guest virtual" : "");
+}
 
-  Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
-                          const std::string& state, const fs::path& path) {
-    const explorer::StateOutcome& outcome = failure.outcome;
-    TRY(const auto run, states::RunHistory::load(outcome.recording));
-    TRY(auto parsed, states::parse_crash_state(state));
-    CrashFile of{.run = run.get(),
-                 .filesystem = &explored.filesystem,
-                 .state = std::move(parsed),
-                 .judgement = outcome.judgement,
-                 .checked = true,
-                 .findings = outcome.findings,
-                 .log = outcome.log,
-                 .faults = explored.machine.faults_in_recovery(),
-                 .states = explored.states,
-                 .recovery_of = outcome.recovery_of,
-                 .reproduce = {replay_command(explored) + " --state " +
-                               base::shell_quoted(outcome.recovery_of.empty()
-                                                      ? state
-                                                      : outcome.recovery_of + "/" + state)}};
-    if (outcome.recovery_of.empty()) of.workload = &explored.workload;
-    return write_crash_file(of, path);
-  }
+Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
+                        const std::string& state, const fs::path& path) {
+  const explorer::StateOutcome& outcome = failure.outcome;
+  TRY(const auto run, states::RunHistory::load(outcome.recording));
+  TRY(auto parsed, states::parse_crash_state(state));
+  CrashFile of{
+      .run = run.get(),
+      .filesystem = &explored.filesystem,
+      .state = std::move(parsed),
+      .judgement = outcome.judgement,
+      .checked = true,
+      .findings = outcome.findings,
+      .log = outcome.log,
+      .faults = explored.machine.faults_in_recovery(),
+      .states = explored.states,
+      .recovery_of = outcome.recovery_of,
+      .reproduce = {replay_command(explored) + " --state " +
+                    base::shell_quoted(
+                        outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
+  if (outcome.recovery_of.empty()) of.workload = &explored.workload;
+  return write_crash_file(of, path);
+}
 
-  void add_explore(CLI::App & app, int& exit_code) {
-    CLI::App* command =
-        app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
-    const auto arguments = std::make_shared<ExploreArguments>();
-    command->add_option(
-        "RECORDING", arguments->recording,
-        "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
-    command
-        ->add_option("--fs", arguments->filesystem,
-                     "File system: a name (headcrash list filesystems) or .toml file")
-        ->required();
-    add_stack_option(*command, arguments->stack);
-    add_kernel_options(*command, arguments->kernel);
-    command
-        ->add_option(
-            "--atomic-write", arguments->atomic_write,
-            "For `torn`: aligned pieces of this size are written completely or not at all (512, 4K)")
-        ->capture_default_str();
-    command->add_option(
-        "--workload", arguments->workload,
-        "Record this workload first; with RECORDING: the workload that was recorded");
-    command
-        ->add_option(
-            "--application", arguments->application,
-            "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
-        ->excludes("--workload");
-    command
-        ->add_option(
-            "--strategy", arguments->strategies,
-            "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: prefix,lose-all,reorder,torn; for an array: member,physical")
-        ->delimiter(',');
-    add_machine_options(*command, arguments->machine);
-    command->add_option(
-        "--from", arguments->from,
-        "With RECORDING: start of the power cuts, as an event number or the text of a mark; "
-        "default: the start of the workload, if marked");
-    command
-        ->add_option("--budget", arguments->budget,
-                     "Maximum number of distinct states; with --db: of each workload")
-        ->check(between(1, 100'000'000))
-        ->capture_default_str();
-    command
-        ->add_option("--seed", arguments->seed,
-                     "Seed of the workload, the file system's identifier and all random choices")
-        ->capture_default_str();
-    command
-        ->add_option("--rounds", arguments->rounds,
-                     "Number of rounds, for workloads that have rounds")
-        ->capture_default_str();
-    command->add_option("--size", arguments->size,
-                        "Size of the disk of a new recording; default: the smallest that suffices");
-    accept_only(
-        command->add_option(
-            "--prefill", arguments->prefill,
-            "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\""),
-        {"pattern", "none"})
-        ->capture_default_str();
-    command
-        ->add_option("--answer-delay-us", arguments->disk.delay_us,
-                     "Maximum of the random delay of each write and flush while the workload runs; "
-                     "0: no delay")
-        ->check(between(0, 1'000'000))
-        ->capture_default_str();
-    command->add_option(
-        "--slow", arguments->disk.slow,
-        "While the workload runs, writes of this kind take --slow-us longer. The kind is part of a "
-        "write's description in a failure report (\"inode table\", \"node\"); the workload is "
-        "recorded twice");
-    command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
-        ->check(between(1, 1'000'000))
-        ->capture_default_str();
-    command->add_option("--record", arguments->keep, "Folder for the new recordings");
-    command->add_flag(
-        "--minimise", arguments->minimise,
-        "Minimise the first failure of each kind and describe it, as text and as a page, next "
-        "to the recordings");
-    command->add_option(
-        "--html", arguments->html,
-        "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; the "
-        "page is one self-contained file");
-    command->add_option("--csv", arguments->csv,
-                        "File for the checked states, one per line: state,strategy,verdict");
-    command->add_flag("--stop-at-first", arguments->stop_at_first,
-                      "Stop at the first failure that is reproduced on a fresh guest");
-    command->add_option(
-        "--db", arguments->database,
-        "Store the result as a run in this database, for report, runs, trials and replay; created if missing");
-    command->add_flag("--resume", arguments->resume,
-                      "With --db: resume the newest unfinished run of the same exploration");
-    command
-        ->add_option(
-            "--trials", arguments->trials,
-            "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
-            "others differ by seed. --resume does not repeat finished workloads")
-        ->check(between(std::int64_t{1}, std::int64_t{1'000'000}))
-        ->capture_default_str();
-    add_ci_options(*command, arguments->ci);
-    add_verbosity_options(*command, arguments->verbosity);
-    command->add_option("--jobs", arguments->jobs, "Number of guests")
-        ->check(between(1, 64))
-        ->capture_default_str();
-    command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
-    command->footer(
-        "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
-        "  headcrash explore --workload fsync-unlinked --fs btrfs --html crash.html\n"
-        "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
-        "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
-        "here\n"
-        "  headcrash explore --fs ext4 --workload mail-spool --guest virtual\n"
-        "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
-        "  headcrash explore mine.hcrec --fs ext4 --from 'phase workload'\n"
-        "  headcrash explore --workload ace-seq1 --trials 20 --fs btrfs --budget 50 --db btrfs.db\n"
-        "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
-        "reorder,lose-all\n"
-        "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
-        "--fault-after-cut dead:hd0.3\n"
-        "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --stack md-raid1 --guest "
-        "virtual\n\n"
-        "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, error of the "
-        "laboratory, or a\nfailure that was not reproduced.");
-    command->callback([arguments, &exit_code] {
-      arguments->filesystem = adapters::name_on_stack(arguments->filesystem, arguments->stack);
-      exit_code = run(*arguments);
-    });
-  }
+void add_explore(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
+  const auto arguments = std::make_shared<ExploreArguments>();
+  command->add_option(
+      "RECORDING", arguments->recording,
+      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+  command
+      ->add_option("--fs", arguments->filesystem,
+                   "File system: a name (headcrash list filesystems) or .toml file")
+      ->required();
+  add_stack_option(*command, arguments->stack);
+  add_kernel_options(*command, arguments->kernel);
+  command
+      ->add_option(
+          "--atomic-write", arguments->atomic_write,
+          "For `torn`: aligned pieces of this size are written completely or not at all (512, 4K)")
+      ->capture_default_str();
+  command->add_option("--workload", arguments->workload,
+                      "Record this workload first; with RECORDING: the workload that was recorded");
+  command
+      ->add_option(
+          "--application", arguments->application,
+          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
+      ->excludes("--workload");
+  command
+      ->add_option(
+          "--strategy", arguments->strategies,
+          "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: prefix,lose-all,reorder,torn; for an array: member,physical")
+      ->delimiter(',');
+  add_machine_options(*command, arguments->machine);
+  command->add_option(
+      "--from", arguments->from,
+      "With RECORDING: start of the power cuts, as an event number or the text of a mark; "
+      "default: the start of the workload, if marked");
+  command
+      ->add_option("--budget", arguments->budget,
+                   "Maximum number of distinct states; with --db: of each workload")
+      ->check(between(1, 100'000'000))
+      ->capture_default_str();
+  command
+      ->add_option("--seed", arguments->seed,
+                   "Seed of the workload, the file system's identifier and all random choices")
+      ->capture_default_str();
+  command
+      ->add_option("--rounds", arguments->rounds,
+                   "Number of rounds, for workloads that have rounds")
+      ->capture_default_str();
+  command->add_option("--size", arguments->size,
+                      "Size of the disk of a new recording; default: the smallest that suffices");
+  accept_only(
+      command->add_option(
+          "--prefill", arguments->prefill,
+          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\""),
+      {"pattern", "none"})
+      ->capture_default_str();
+  command
+      ->add_option("--answer-delay-us", arguments->disk.delay_us,
+                   "Maximum of the random delay of each write and flush while the workload runs; "
+                   "0: no delay")
+      ->check(between(0, 1'000'000))
+      ->capture_default_str();
+  command->add_option(
+      "--slow", arguments->disk.slow,
+      "While the workload runs, writes of this kind take --slow-us longer. The kind is part of a "
+      "write's description in a failure report (\"inode table\", \"node\"); the workload is "
+      "recorded twice");
+  command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
+      ->check(between(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--record", arguments->keep, "Folder for the new recordings");
+  command->add_flag(
+      "--minimise", arguments->minimise,
+      "Minimise the first failure of each kind and describe it, as text and as a page, next "
+      "to the recordings");
+  command->add_option(
+      "--html", arguments->html,
+      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; the "
+      "page is one self-contained file");
+  command->add_option("--csv", arguments->csv,
+                      "File for the checked states, one per line: state,strategy,verdict");
+  command->add_flag("--stop-at-first", arguments->stop_at_first,
+                    "Stop at the first failure that is reproduced on a fresh guest");
+  command->add_option(
+      "--db", arguments->database,
+      "Store the result as a run in this database, for report, runs, trials and replay; created if missing");
+  command->add_flag("--resume", arguments->resume,
+                    "With --db: resume the newest unfinished run of the same exploration");
+  command
+      ->add_option(
+          "--trials", arguments->trials,
+          "With --db: number of workloads. Workloads of ace-seq1 and similar ones are numbered; "
+          "others differ by seed. --resume does not repeat finished workloads")
+      ->check(between(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  add_ci_options(*command, arguments->ci);
+  add_verbosity_options(*command, arguments->verbosity);
+  command->add_option("--jobs", arguments->jobs, "Number of guests")
+      ->check(between(1, 64))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
+  command->footer(
+      "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
+      "  headcrash explore --workload fsync-unlinked --fs btrfs --html crash.html\n"
+      "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
+      "here\n"
+      "  headcrash explore --fs ext4 --workload mail-spool --guest virtual\n"
+      "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
+      "  headcrash explore mine.hcrec --fs ext4 --from 'phase workload'\n"
+      "  headcrash explore --workload ace-seq1 --trials 20 --fs btrfs --budget 50 --db btrfs.db\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs ext4-external-journal --strategy "
+      "reorder,lose-all\n"
+      "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --machine netra-raid5 "
+      "--fault-after-cut dead:hd0.3\n"
+      "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --stack md-raid1 --guest "
+      "virtual\n\n"
+      "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, error of the "
+      "laboratory, or a\nfailure that was not reproduced.");
+  command->callback([arguments, &exit_code] {
+    arguments->filesystem = adapters::name_on_stack(arguments->filesystem, arguments->stack);
+    exit_code = run(*arguments);
+  });
+}
 
 }  // namespace headcrash::cli
