@@ -75,7 +75,7 @@ struct Audit {
   bool mended = false;  ///< the baseline lost data, and does not with the missing flushes
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, with the missing flushes
-  std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if there are none
+  std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
 
 /// Returns true if the site can be dropped together with all others of which this is true.

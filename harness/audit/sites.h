@@ -8,8 +8,8 @@
 
 namespace headcrash::audit {
 
-/// The calls of one kind from one stack. A stack in an interpreter or a utility serves many callers,
-/// so its calls are separate sites for each target, up to kTargetsMost targets.
+/// The calls of one kind from one stack. A stack in an interpreter or a utility serves many
+/// callers, so its calls are separate sites for each target, up to kTargetsMost targets.
 struct Site {
   std::string kind, stack;
   std::string target;   ///< target of the calls, or kAnyTarget
