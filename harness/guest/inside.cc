@@ -114,7 +114,8 @@ void mount_overlay(const InsideCommand& command) {
   const std::string same = kImage + command.root;
   if (!fs::exists(same) || fs::is_empty(same)) bind_mount(command.root, kTop + command.root);
   bind_mount(command.root, kTop + command.disk);
-  if (fs::exists(command.files)) bind_mount(command.files, kTop + "/.headcrash/files");
+  make_folder(command.files);
+  bind_mount(command.files, kTop + "/.headcrash/files");
   bind_program("busybox");
   bind_program("headcrash-tracer");
 }

@@ -14,7 +14,7 @@ struct InsideCommand {
   std::string root;  ///< mount point of the file system under test
   /// Its path in the image. It is also at `root` there, unless the image has files at this path.
   std::string disk;
-  std::string files;  ///< folder that is /.headcrash/files there, if it exists
+  std::string files;  ///< folder that is /.headcrash/files there
   std::string line;   ///< for a shell
 };
 
