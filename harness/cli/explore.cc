@@ -530,10 +530,10 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
     return {};
   }
   const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
-  explored.attribution =
-      fmt::format("{}: the same list on the bare disk {} in {} crash states",
-                  also ? "the file system" : "the stack " + explored.filesystem.stack->name,
-                  also ? "fails, too," : "does not fail", other.result.checked);
+  explored.attribution = fmt::format(
+      "{}: the same list on the bare disk {} in {} crash states",
+      also ? "the file system or the disks" : "the stack " + explored.filesystem.stack->name,
+      also ? "fails, too," : "does not fail", other.result.checked);
   return {};
 }
 

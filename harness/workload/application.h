@@ -24,6 +24,7 @@
 // An application with settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -76,7 +77,10 @@ struct Application {
   std::string rootfs;
   /// Adds this application's packages, programs and root file system to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
-    parts.packages = packages;
+    // The parts may already have packages of a stack, and this application's.
+    for (const std::string& package : packages)
+      if (std::ranges::find(parts.packages, package) == parts.packages.end())
+        parts.packages.push_back(package);
     parts.application_tools = own_tools;
     parts.rootfs = rootfs;
   }
