@@ -39,6 +39,7 @@ struct ExperimentOutcome {
   };
   Verdict verdict = Verdict::unclear;
   std::uint64_t states = 0;           ///< number of crash states that were checked
+  double space = 0;                   ///< number of crash states that there are, about
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
   Trace trace;
@@ -57,7 +58,8 @@ struct SiteVerdict {
   };
   Site site;
   Need need = Need::unclear;
-  std::uint64_t states = 0;
+  std::uint64_t states = 0;  ///< as in ExperimentOutcome
+  double space = 0;
   std::string loss;
   std::vector<std::string> evidence;
 };
@@ -75,7 +77,7 @@ struct Audit {
   bool mended = false;  ///< the baseline lost data, and does not with the missing flushes
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, with the missing flushes
-  std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if there are none
+  std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 without any
 };
 
 /// Returns true if the site can be dropped together with all others of which this is true.

@@ -63,7 +63,7 @@ tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
-/// Returns the first failure that was reproduced on a fresh guest; null if there is none.
+/// Returns the first failure that was reproduced on a fresh guest; null without a loss.
 const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result);
 
 struct LossText {

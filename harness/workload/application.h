@@ -64,8 +64,8 @@ struct Application {
   bool every_line_persists = false;
   /// Use only the verifier's exit code: any code other than 0 is a loss.
   bool verify_by_exit_code = false;
-  /// Name of a file that `run` writes to {files}. Its content is returned with the recording. Empty:
-  /// there is none.
+  /// Name of a file that `run` writes to {files}. Its content is returned with the recording. Empty
+  /// without a report.
   std::string report;
   /// Path on the host of a squashfs image in which all commands run. If empty, they run in the
   /// guest's own root file system.
