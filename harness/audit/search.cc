@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -78,6 +79,13 @@ Result<base::Chosen> Search::smallest(
   return chosen;
 }
 
+/// Returns the place of a change among the candidates for a missing flush. A search keeps the first
+/// of several that suffice: new names, then data, then removed names.
+int rank(const ChangeSite& site) {
+  if (!site.names) return 1;
+  return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;
+}
+
 /// Searches for change sites after which a flush is missing.
 Result<void> Search::find_missing() {
   TRY(const auto listed, run_({.name = "changes", .list_changes = true}));
@@ -90,6 +98,7 @@ Result<void> Search::find_missing() {
     candidates.push_back(std::move(candidate));
   }
   if (candidates.empty()) return {};
+  std::ranges::stable_sort(candidates, {}, [](const auto& each) { return rank(each.site); });
   std::size_t number = 0;
   const auto flushing = [&](const base::Chosen& chosen) {
     Experiment experiment{.name = fmt::format("flush-{}", ++number)};
@@ -119,6 +128,7 @@ Result<Need> Search::judge(const Site& site, SiteVerdict& verdict, std::size_t n
                               .flush = flush_,
                               .describe = true}));
   verdict.states = outcome.states;
+  verdict.space = outcome.space;
   verdict.loss = std::move(outcome.loss);
   verdict.evidence = std::move(outcome.evidence);
   if (counts_of(outcome.trace, site).skipped == 0) return Need::unclear;

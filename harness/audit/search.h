@@ -39,6 +39,7 @@ struct ExperimentOutcome {
   };
   Verdict verdict = Verdict::unclear;
   std::uint64_t states = 0;           ///< number of crash states that were checked
+  double space = 0;                   ///< number of crash states that there are, about
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
   Trace trace;
@@ -57,7 +58,8 @@ struct SiteVerdict {
   };
   Site site;
   Need need = Need::unclear;
-  std::uint64_t states = 0;
+  std::uint64_t states = 0;  ///< as in ExperimentOutcome
+  double space = 0;
   std::string loss;
   std::vector<std::string> evidence;
 };

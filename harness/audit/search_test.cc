@@ -107,6 +107,22 @@ TEST(AuditProgram, FindsTheFewestMissingFlushes) {
   EXPECT_EQ(program.experiments.back().flush, (std::set<std::string>{"v"}));
 }
 
+TEST(AuditProgram, PrefersTheFlushAfterANewNameToThatAfterARemovedOne) {
+  std::set<std::string> flushed;
+  const auto audit = audit_program(
+      [&](const Experiment& each) -> Result<ExperimentOutcome> {
+        ExperimentOutcome outcome{.verdict = each.flush.empty() ? Verdict::lost : Verdict::kept};
+        for (const char* call : {"unlink", "write", "link"})
+          outcome.trace.unflushed[{
+              .stack = call, .names = std::string(call) != "write", .call = call}] = {.lines = 1};
+        return outcome;
+      },
+      {});
+  ASSERT_TRUE(audit);
+  ASSERT_EQ(audit->missing.size(), 1U);
+  EXPECT_EQ(audit->missing[0].site.call, "link");
+}
+
 TEST(AuditProgram, JudgesNoSiteOfAProgramThatNoFlushMends) {
   Program program;
   program.unflushed = {"u"};

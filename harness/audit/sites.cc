@@ -52,6 +52,12 @@ SiteCounts counts_of(const Trace& trace, const Site& site) {
   return sum;
 }
 
+std::optional<double> cost_ms(const Site& site) {
+  const std::uint64_t executed = site.calls - site.skipped;
+  if (executed == 0 || site.kind.starts_with("O_")) return std::nullopt;
+  return static_cast<double>(site.ns) / 1e6 / static_cast<double>(executed);
+}
+
 std::string call_text(const Site& site) {
   std::string name = site.target == kAnyTarget ? site.example + ", ..." : site.example;
   return fmt::format("{}({})", site.kind, name);

@@ -1,6 +1,7 @@
 #pragma once
 // Call sites of flushes, as the audit names and skips them.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
 SiteCounts counts_of(const Trace& trace, const Site& site);
+
+/// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was
+/// executed, and for an open with O_SYNC, whose cost is that of later writes.
+std::optional<double> cost_ms(const Site& site);
 
 /// Returns, for example, "fdatasync(log)".
 std::string call_text(const Site& site);

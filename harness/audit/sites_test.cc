@@ -48,6 +48,12 @@ TEST(Sites, CountsAreThoseOfTheTarget) {
   EXPECT_EQ(counts_of(trace, {.stack = "s", .target = "b"}).skipped, 0U);
 }
 
+TEST(Sites, TheCostIsThatOfOneExecutedCall) {
+  EXPECT_EQ(cost_ms({.kind = "fsync", .calls = 5, .skipped = 1, .ns = 8'000'000}), 2);
+  EXPECT_FALSE(cost_ms({.kind = "fsync", .calls = 1, .skipped = 1}));
+  EXPECT_FALSE(cost_ms({.kind = "O_DSYNC", .calls = 1, .ns = 8'000'000}));
+}
+
 TEST(TracerReport, IsParsedAsWritten) {
   Trace trace{.exit_code = 3, .ns = 77};
   trace.flushed_by_tracer = 5;

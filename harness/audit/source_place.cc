@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "plugin/base/process.h"
@@ -100,6 +101,9 @@ std::string demangled(const std::string& name) {
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   std::string readable = status == 0 ? text.get() : name;
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = readable.find(kAnonymous, at)) != std::string::npos;)
+    readable.erase(at, kAnonymous.size());
   return readable.substr(0, readable.find('('));
 }
 

@@ -22,13 +22,8 @@ namespace headcrash::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using audit::Experiment;
-using audit::ExperimentOutcome;
-using audit::SiteVerdict;
-using Need = SiteVerdict::Need;
 
 constexpr const char* kAuditFolder = "headcrash-audit";
-constexpr std::uint64_t kAuditSeconds = 20;
 constexpr const char* kBaselineName = "baseline";
 
 /// Runs the experiments of one file system. All use the same guests and the same formatted disk.
@@ -41,16 +36,16 @@ class Laboratory {
         explore_(std::move(explore)),
         filesystem_(std::move(filesystem)) {}
 
-  Result<ExperimentOutcome> run(const Experiment& experiment);
+  Result<audit::ExperimentOutcome> run(const audit::Experiment& experiment);
   fs::path recording(const std::string& name) const {
     return fs::path(explore_.keep) / (name + ".hcrec");
   }
 
  private:
-  Result<ExperimentOutcome> run(const Experiment& experiment, Explored& explored);
-  Result<void> judge(const Experiment& experiment, const ExploreArguments& explore,
-                     Explored& explored, ExperimentOutcome& outcome);
-  void show_progress(const Experiment& experiment) const;
+  Result<audit::ExperimentOutcome> run(const audit::Experiment& experiment, Explored& explored);
+  Result<void> judge(const audit::Experiment& experiment, const ExploreArguments& explore,
+                     Explored& explored, audit::ExperimentOutcome& outcome);
+  void show_progress(const audit::Experiment& experiment) const;
 
   const ProgramArguments& arguments_;
   const check::PreparedProgram& prepared_;
@@ -60,7 +55,7 @@ class Laboratory {
   std::optional<explorer::FormattedDisk> formatted_;
 };
 
-check::Tracing tracing_of(const Experiment& experiment) {
+check::Tracing tracing_of(const audit::Experiment& experiment) {
   check::Tracing tracing{.tracer = base::installation().tracer, .options = {}};
   if (experiment.list_changes) tracing.options.emplace_back("--changes");
   for (const std::string& word : experiment.skip)
@@ -70,14 +65,14 @@ check::Tracing tracing_of(const Experiment& experiment) {
   return tracing;
 }
 
-void Laboratory::show_progress(const Experiment& experiment) const {
+void Laboratory::show_progress(const audit::Experiment& experiment) const {
   const bool verbose = arguments_.verbosity == Verbosity::verbose, terminal = can_overwrite();
   if (arguments_.verbosity == Verbosity::quiet || !(terminal || verbose)) return;
   fmt::print(stderr, "{}{}: {}{}", terminal ? "\r\033[K" : "", filesystem_, experiment.name,
              verbose ? "\n" : "");
 }
 
-Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment) {
+Result<audit::ExperimentOutcome> Laboratory::run(const audit::Experiment& experiment) {
   Explored explored;
   explored.pool = std::move(pool_);
   explored.formatted = formatted_;
@@ -87,7 +82,8 @@ Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment) {
   return outcome;
 }
 
-Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment, Explored& explored) {
+Result<audit::ExperimentOutcome> Laboratory::run(const audit::Experiment& experiment,
+                                                 Explored& explored) {
   show_progress(experiment);
   ExploreArguments explore = explore_;
   const fs::path application =
@@ -100,14 +96,14 @@ Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment, Explored
   const bool changed = !experiment.skip.empty() || !experiment.flush.empty();
   if (explored.workload.failure && !changed)
     return failed_in_guest(arguments_, explore, explored.workload);
-  ExperimentOutcome outcome;
+  audit::ExperimentOutcome outcome;
   if (explored.workload.failure) return outcome;
   TRY(outcome.trace, audit::parse_report(explored.workload.report, "the tracer's report"));
   if (!experiment.list_changes) {
     TRY(judge(experiment, explore, explored, outcome));
   }
-  const bool shown =
-      experiment.name == kBaselineName || outcome.verdict == ExperimentOutcome::Verdict::lost;
+  const bool shown = experiment.name == kBaselineName ||
+                     outcome.verdict == audit::ExperimentOutcome::Verdict::lost;
   if (!shown && !arguments_.keep) {
     std::error_code error;
     fs::remove(recording(experiment.name), error);
@@ -115,23 +111,25 @@ Result<ExperimentOutcome> Laboratory::run(const Experiment& experiment, Explored
   return outcome;
 }
 
-Result<void> Laboratory::judge(const Experiment& experiment, const ExploreArguments& explore,
-                               Explored& explored, ExperimentOutcome& outcome) {
+Result<void> Laboratory::judge(const audit::Experiment& experiment, const ExploreArguments& explore,
+                               Explored& explored, audit::ExperimentOutcome& outcome) {
   if (experiment.name != kBaselineName) {
     TRY(const auto same,
         record::same_requests(recording(kBaselineName), recording(experiment.name)));
-    if (same) outcome.verdict = ExperimentOutcome::Verdict::equal;
+    if (same) outcome.verdict = audit::ExperimentOutcome::Verdict::equal;
     if (same) return {};
   }
   TRY(explore_recorded(explore, explored));
   const explorer::ExplorationResult& result = explored.result;
   outcome.states = result.checked;
+  for (const states::Coverage& part : result.coverage) outcome.space += part.space;
   if (first_loss(result) == nullptr) {
     const bool kept = result.checked > 0 && result.checked == result.clean;
-    outcome.verdict = kept ? ExperimentOutcome::Verdict::kept : ExperimentOutcome::Verdict::unclear;
+    outcome.verdict =
+        kept ? audit::ExperimentOutcome::Verdict::kept : audit::ExperimentOutcome::Verdict::unclear;
     return {};
   }
-  outcome.verdict = ExperimentOutcome::Verdict::lost;
+  outcome.verdict = audit::ExperimentOutcome::Verdict::lost;
   if (!experiment.describe) return {};
   const std::string prefix = (fs::path(explore.keep) / (experiment.name + ".")).string();
   TRY(auto loss, describe_loss(arguments_, explored, prefix, 0));
@@ -161,7 +159,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
                   .audit = {},
                   .recording = laboratory.recording(kBaselineName).string()};
   TRY(audited.audit,
-      audit::audit_program([&](const Experiment& each) { return laboratory.run(each); },
+      audit::audit_program([&](const audit::Experiment& each) { return laboratory.run(each); },
                            {.interrupted = [] { return interrupted().load(); }}));
   clear_line();
   return audited;
@@ -170,6 +168,8 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
 /// The verdicts on one site, or one missing flush, on all file systems.
 struct AuditRow {
   audit::SourcePlace place;
+  std::vector<audit::Frame> callers;  ///< frames above `place`
+  std::string where;                  ///< text of the place, with callers if it is ambiguous
   std::string call;
   std::uint64_t calls = 0;
   std::string verdict;
@@ -179,7 +179,7 @@ struct AuditRow {
   std::vector<std::string> evidence;  ///< for the loss
 };
 
-std::string_view need_text(Need need) {
+std::string_view need_text(audit::SiteVerdict::Need need) {
   constexpr std::array<std::string_view, 6> kWords{"needed",
                                                    "redundant",
                                                    "redundant, proven,",
@@ -189,36 +189,43 @@ std::string_view need_text(Need need) {
   return kWords.at(static_cast<std::size_t>(need));
 }
 
-/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 states)".
-std::string verdict_text(const std::vector<std::pair<std::string, const SiteVerdict*>>& all) {
-  std::map<Need, std::vector<std::string>> filesystems;
-  std::map<Need, std::uint64_t> states;
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". The states
+/// are those of the file system with the fewest.
+std::string verdict_text(
+    const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all) {
+  std::map<audit::SiteVerdict::Need, std::vector<std::string>> filesystems;
+  const audit::SiteVerdict* least = nullptr;
   for (const auto& [filesystem, each] : all) {
     filesystems[each->need].push_back(filesystem);
-    const auto [least, first] = states.try_emplace(each->need, each->states);
-    least->second = std::min(least->second, each->states);
+    if (each->need == audit::SiteVerdict::Need::redundant &&
+        (least == nullptr || each->states < least->states))
+      least = each;
   }
   std::string text;
   for (const auto& [need, names] : filesystems) {
     text += fmt::format("{}{} on {}", text.empty() ? "" : "; ", need_text(need),
                         fmt::join(names, ", "));
-    if (need == Need::redundant) text += fmt::format(" ({} states)", states[need]);
+    if (need == audit::SiteVerdict::Need::redundant)
+      text += fmt::format(" ({} of {:.0f} states)", least->states, least->space);
   }
   return text;
 }
 
-std::optional<double> cost_ms(const audit::Site& site) {
-  const std::uint64_t executed = site.calls - site.skipped;
-  // An open with O_SYNC only announces the flushes of later writes.
-  if (executed == 0 || site.kind.starts_with("O_")) return std::nullopt;
-  return static_cast<double>(site.ns) / 1e6 / static_cast<double>(executed);
+void set_place(AuditRow& row, const std::vector<audit::Frame>& frames, const std::string& root) {
+  if (frames.empty()) {
+    row.where = "unknown";
+    return;
+  }
+  row.place = audit::source_place(frames.front(), root);
+  row.where = row.place.text();
+  row.callers.assign(frames.begin() + 1, frames.end());
 }
 
-AuditRow row_of(const std::vector<std::pair<std::string, const SiteVerdict*>>& all,
+AuditRow row_of(const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all,
                 const std::string& root) {
   const audit::Site& site = all.front().second->site;
-  AuditRow row{.call = audit::call_text(site), .cost_ms = cost_ms(site), .droppable = true};
-  if (!site.frames.empty()) row.place = audit::source_place(site.frames.front(), root);
+  AuditRow row{.call = audit::call_text(site), .cost_ms = audit::cost_ms(site), .droppable = true};
+  set_place(row, site.frames, root);
   row.verdict = verdict_text(all);
   for (const auto& [filesystem, each] : all) {
     row.calls = std::max(row.calls, each->site.calls);
@@ -237,8 +244,19 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
                                       missing.site.names ? "folder" : "file", missing.target,
                                       fmt::join(filesystems, ", ")),
                .missing = true};
-  if (!missing.frames.empty()) row.place = audit::source_place(missing.frames.front(), root);
+  set_place(row, missing.frames, root);
   return row;
+}
+
+/// Adds callers to the places of rows until rows of the same call differ.
+void distinguish(std::vector<AuditRow>& rows, const std::string& root) {
+  for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
+    std::map<std::string, std::size_t> rows_of_place;
+    for (const AuditRow& row : rows) ++rows_of_place[row.where + " " + row.call];
+    for (AuditRow& row : rows)
+      if (rows_of_place[row.where + " " + row.call] > 1 && depth < row.callers.size())
+        row.where += " < " + audit::source_place(row.callers[depth], root).text();
+  }
 }
 
 /// Returns a row for each site and each missing flush, in the order of the program's calls.
@@ -246,11 +264,11 @@ std::vector<AuditRow> rows_of(const ProgramArguments& arguments, const std::vect
   const std::string root =
       fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
   std::vector<std::string> words;
-  std::map<std::string, std::vector<std::pair<std::string, const SiteVerdict*>>> sites;
+  std::map<std::string, std::vector<std::pair<std::string, const audit::SiteVerdict*>>> sites;
   std::map<audit::ChangeSite, std::pair<const audit::MissingFlush*, std::vector<std::string>>>
       missing;
   for (const Audited& each : all) {
-    for (const SiteVerdict& verdict : each.audit.sites) {
+    for (const audit::SiteVerdict& verdict : each.audit.sites) {
       const std::string word = verdict.site.word();
       if (!sites.contains(word)) words.push_back(word);
       sites[word].emplace_back(each.filesystem, &verdict);
@@ -265,6 +283,7 @@ std::vector<AuditRow> rows_of(const ProgramArguments& arguments, const std::vect
   for (const std::string& word : words) rows.push_back(row_of(sites[word], root));
   for (const auto& [site, found] : missing)
     rows.push_back(row_of(*found.first, found.second, root));
+  distinguish(rows, root);
   return rows;
 }
 
@@ -272,7 +291,7 @@ void print_rows(const std::vector<AuditRow>& rows) {
   std::vector<std::string> names;
   std::size_t width = std::string_view("call site").size(), verdict_width = 0;
   for (const AuditRow& row : rows) {
-    names.push_back(row.place.text() + "  " + row.call);
+    names.push_back(row.where + "  " + row.call);
     width = std::max(width, names.back().size());
     verdict_width = std::max(verdict_width, row.verdict.size());
   }
@@ -287,15 +306,15 @@ void print_rows(const std::vector<AuditRow>& rows) {
 
 void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>& all) {
   for (const Audited& each : all) {
-    const ExperimentOutcome& baseline = each.audit.baseline;
-    if (baseline.verdict != ExperimentOutcome::Verdict::lost) continue;
+    const audit::ExperimentOutcome& baseline = each.audit.baseline;
+    if (baseline.verdict != audit::ExperimentOutcome::Verdict::lost) continue;
     fmt::print("{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
                each.audit.mended ? "" : "; no flush after a change mends it");
     for (const std::string& line : baseline.evidence) fmt::print("{:<8}{}\n", "", line);
   }
   for (const AuditRow& row : rows) {
     if (row.loss.empty()) continue;
-    fmt::print("Without {} {}: {}\n", row.place.text(), row.call, row.loss);
+    fmt::print("Without {} {}: {}\n", row.where, row.call, row.loss);
     for (const std::string& line : row.evidence)
       if (line.starts_with("the verifier") || line.starts_with("again"))
         fmt::print("{:<8}{}\n", "", line);
@@ -314,8 +333,8 @@ void print_savings(const std::vector<Audited>& all) {
 /// Prints the changes to make, one per line.
 void print_patch(const std::vector<AuditRow>& rows) {
   for (const AuditRow& row : rows) {
-    if (row.droppable) fmt::print("remove  {}  {}\n", row.place.text(), row.call);
-    if (row.missing) fmt::print("add     {}  {}\n", row.place.text(), row.verdict);
+    if (row.droppable) fmt::print("remove  {}  {}\n", row.where, row.call);
+    if (row.missing) fmt::print("add     {}  {}\n", row.where, row.verdict);
   }
 }
 
@@ -347,8 +366,8 @@ nlohmann::json stack_as_json(const std::vector<audit::Frame>& frames, const std:
 
 nlohmann::json as_json(const Audited& audited, const std::string& root) {
   nlohmann::json sites = nlohmann::json::array(), missing = nlohmann::json::array();
-  for (const SiteVerdict& each : audited.audit.sites) {
-    const auto cost = cost_ms(each.site);
+  for (const audit::SiteVerdict& each : audited.audit.sites) {
+    const auto cost = audit::cost_ms(each.site);
     sites.push_back({{"kind", each.site.kind},
                      {"target", each.site.example},
                      {"word", each.site.word()},
@@ -356,6 +375,7 @@ nlohmann::json as_json(const Audited& audited, const std::string& root) {
                      {"verdict", need_text(each.need)},
                      {"droppable", audit::is_droppable(each.need)},
                      {"states", each.states},
+                     {"space", each.space},
                      {"cost_ms", cost ? nlohmann::json(*cost) : nlohmann::json()},
                      {"loss", each.loss},
                      {"evidence", each.evidence},
@@ -366,9 +386,9 @@ nlohmann::json as_json(const Audited& audited, const std::string& root) {
                        {"flush", each.site.names ? "folder" : "file"},
                        {"target", each.target},
                        {"stack", stack_as_json(each.frames, root)}});
-  const ExperimentOutcome& baseline = audited.audit.baseline;
+  const audit::ExperimentOutcome& baseline = audited.audit.baseline;
   return {{"filesystem", audited.filesystem},
-          {"lost", baseline.verdict == ExperimentOutcome::Verdict::lost},
+          {"lost", baseline.verdict == audit::ExperimentOutcome::Verdict::lost},
           {"mended", audited.audit.mended},
           {"loss", baseline.loss},
           {"evidence", baseline.evidence},
@@ -391,7 +411,7 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
     const fs::path relative = fs::relative(file, fs::current_path(), error);
     const bool below = !error && !relative.empty() && *relative.begin() != "..";
     cases.push_back({.group = group,
-                     .name = row.place.text() + " " + row.call,
+                     .name = row.where + " " + row.call,
                      .verdict = row.missing     ? failed
                                 : row.droppable ? note
                                                 : passed,
@@ -403,7 +423,8 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
                      .line = std::max(row.place.line, 1)});
   }
   for (const Audited& each : all)
-    if (each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost && !each.audit.mended)
+    if (each.audit.baseline.verdict == audit::ExperimentOutcome::Verdict::lost &&
+        !each.audit.mended)
       cases.push_back({.group = group,
                        .name = each.filesystem,
                        .verdict = failed,
@@ -415,11 +436,12 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,
                                     const check::PreparedProgram& prepared) {
-  const auto lost = [](const SiteVerdict& each) {
-    return each.need == Need::needed || each.need == Need::together;
+  const auto lost = [](const audit::SiteVerdict& each) {
+    return each.need == audit::SiteVerdict::Need::needed ||
+           each.need == audit::SiteVerdict::Need::together;
   };
   for (const Audited& each : all)
-    if (each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost ||
+    if (each.audit.baseline.verdict == audit::ExperimentOutcome::Verdict::lost ||
         std::ranges::any_of(each.audit.sites, lost))
       return true;
   std::optional<bool> sees = false;
@@ -461,8 +483,14 @@ Result<int> audit_all(const ProgramArguments& arguments) {
           arguments.time_s);
   }
   const bool lost = std::ranges::any_of(all, [](const Audited& each) {
-    return each.audit.baseline.verdict == ExperimentOutcome::Verdict::lost;
+    return each.audit.baseline.verdict == audit::ExperimentOutcome::Verdict::lost;
   });
+  const bool shown =
+      lost || std::ranges::any_of(rows, [](const AuditRow& row) { return !row.loss.empty(); });
+  if (!shown && !arguments.keep) {
+    std::error_code error;
+    fs::remove_all(arguments.folder, error);
+  }
   return finish_ci(arguments.ci, "headcrash audit", ci_cases(arguments, rows, all),
                    lost ? kFound : kFine);
 }
@@ -474,7 +502,6 @@ void add_audit(CLI::App& app, int& exit_code) {
       "audit", "Finds the flush calls of a program that are missing or redundant");
   const auto arguments = std::make_shared<ProgramArguments>();
   arguments->folder = kAuditFolder;
-  arguments->time_s = kAuditSeconds;
   add_program_options(*command, *arguments);
   command->footer(
       "Examples:\n  headcrash audit --fs ext4 -- ./mytest\n"

@@ -16,6 +16,7 @@
 #include "plugin/record/event_format.h"
 #include "plugin/record/media_image.h"
 #include "plugin/record/recording.h"
+#include "plugin/record/same_requests.h"
 #include "plugin/record/testing/drive.h"
 
 namespace headcrash::record {
@@ -128,6 +129,39 @@ TEST_F(RecordTest, RoundTrips) {
   EXPECT_EQ(events[5].detail, 0U);
   EXPECT_EQ(events[6].detail, 1U);
   EXPECT_EQ(reader->truncated_bytes(), 0U);
+}
+
+TEST_F(RecordTest, SameRequestsComparesBytesAndOrderButNotTimes) {
+  struct Write {
+    std::uint8_t byte = 1;
+    std::uint64_t lba = 7;
+    model::TimeNs at = 100;
+    std::string mark = "done";
+  };
+  int number = 0;
+  const auto record = [&](const std::vector<Write>& writes) {
+    const fs::path path = folder_ / std::to_string(++number);
+    const auto writer = RecordingWriter::create(path, {1, {{"hd0", "p", 64, 1}}}).value();
+    model::RequestId id = 0;
+    for (const Write& each : writes) {
+      const auto bytes = filled(1, each.byte);
+      writer->submitted(0, each.at, write_request(++id, each.lba, bytes));
+      writer->marked(each.at + 1, each.mark);
+    }
+    return path;
+  };
+  const fs::path one = record({{}, {.byte = 2}});
+  const auto same = [&](const std::vector<Write>& writes) {
+    return same_requests(one, record(writes)).value();
+  };
+  EXPECT_TRUE(same({{.at = 50}, {.byte = 2, .at = 900}}));
+  EXPECT_FALSE(same({{}, {.byte = 3}}));
+  EXPECT_FALSE(same({{}, {.byte = 2, .lba = 8}}));
+  EXPECT_FALSE(same({{}, {.byte = 2, .mark = "other"}}));
+  EXPECT_FALSE(same({{.byte = 2}, {}}));
+  EXPECT_FALSE(same({{}}));
+  EXPECT_FALSE(same({{}, {.byte = 2}, {}}));
+  EXPECT_FALSE(same_requests(one, folder_ / "absent"));
 }
 
 TEST_F(RecordTest, LargePayloadsBypassTheBuffer) {

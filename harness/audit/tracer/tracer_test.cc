@@ -1,14 +1,17 @@
 // Runs the tracer on this host.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "harness/audit/sites.h"
+#include "harness/audit/source_place.h"
 #include "harness/audit/tracer/report.h"
 #include "plugin/base/descriptor.h"
-#include "plugin/base/installation.h"
-#include "plugin/base/process.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
 
@@ -18,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCannotTrace = 126;
-constexpr std::chrono::seconds kLimit{60};
 
 class TracerProgram : public testing::Test {
  protected:
@@ -27,32 +29,31 @@ class TracerProgram : public testing::Test {
     fs::create_directory(folder_ = scratch_->path() / "work");
   }
 
-  /// Runs shell commands under the tracer.
-  void run(const std::string& commands, std::vector<std::string> options = {}) {
-    const fs::path report = scratch_->path() / "report", output = scratch_->path() / "output";
-    std::vector<std::string> argv{"sh",
-                                  "-c",
-                                  "cd \"$1\" && shift && exec \"$@\"",
-                                  "sh",
-                                  folder_.string(),
-                                  base::installation().tracer.string(),
-                                  "--report",
-                                  report.string()};
-    argv.insert(argv.end(), options.begin(), options.end());
-    argv.insert(argv.end(), {"--", "sh", "-c", commands});
-    const base::Descriptor file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    const auto process = base::Process::start({.argv = std::move(argv), .output = file.get()});
-    ASSERT_TRUE(process) << process.error().message();
-    const auto code = process->wait(kLimit);
-    ASSERT_TRUE(code);
-    if (*code == kCannotTrace) GTEST_SKIP() << "ptrace is not permitted";
+  /// Runs shell commands under the tracer, which waits for all children of its process.
+  void run(const std::string& commands, TracerOptions options = {}) {
+    options.argv = {"sh", "-c", commands};
+    const fs::path report = scratch_->path() / "report";
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const base::Descriptor file(::open(output().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+      ::dup2(file.get(), STDOUT_FILENO);
+      fs::current_path(folder_);
+      const auto traced = trace(options);
+      const bool written = traced && base::write_text_file(report.string(), report_text(*traced));
+      ::_exit(!traced ? kCannotTrace : written ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kCannotTrace) GTEST_SKIP() << "ptrace is not permitted";
     const auto text = base::read_text_file(report.string());
     ASSERT_TRUE(text) << text.error().message();
-    const auto trace = parse_report(*text, "report");
-    ASSERT_TRUE(trace) << trace.error().message();
-    trace_ = *trace;
-    EXPECT_EQ(trace_.exit_code, *code);
+    const auto parsed = parse_report(*text, "report");
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    trace_ = *parsed;
   }
+  fs::path output() const { return scratch_->path() / "output"; }
   std::vector<std::string> calls() const {
     std::vector<std::string> list;
     for (const Site& site : sites_of(trace_)) list.push_back(call_text(site));
@@ -86,7 +87,7 @@ TEST_F(TracerProgram, SkipsOnlyTheCallsOfASite) {
   run("echo a > log; sync log .");
   if (IsSkipped()) return;
   const std::string word = sites_of(trace_).at(0).word();
-  run("echo a > log; sync log . && echo succeeded > done", {"--skip", word});
+  run("echo a > log; sync log . && echo succeeded > done", {.skip = {word}});
   EXPECT_TRUE(fs::exists(folder_ / "done")) << "a skipped call must return 0";
   const auto sites = sites_of(trace_);
   ASSERT_EQ(sites.size(), 2U);
@@ -95,17 +96,69 @@ TEST_F(TracerProgram, SkipsOnlyTheCallsOfASite) {
   EXPECT_EQ(sites[1].skipped, 0U);
 }
 
+TEST_F(TracerProgram, ASkippedCallIsNotExecuted) {
+  run("sync /dev/null");
+  if (IsSkipped()) return;
+  EXPECT_EQ(trace_.exit_code, 1) << "a device without data cannot be synced";
+  run("sync /dev/null", {.skip = {sites_of(trace_).at(0).word()}});
+  EXPECT_EQ(trace_.exit_code, 0);
+}
+
 TEST_F(TracerProgram, RemovesSynchronousFlags) {
-  const std::string command = "dd if=/dev/zero of=file bs=512 count=1 oflag=dsync status=none";
+  const std::string command =
+      "perl -MFcntl -e 'sysopen(F, \"file\", O_WRONLY | O_CREAT | O_DSYNC) or die;"
+      "open(I, \"/proc/self/fdinfo/\" . fileno(F)) or die; print <I>'";
+  constexpr std::size_t kLineOfFlags = 1;
+  const auto flags = [&] {
+    std::istringstream lines(base::read_text_file(output().string()).value_or(""));
+    std::string line;
+    for (std::size_t i = 0; i <= kLineOfFlags; ++i) std::getline(lines, line);
+    return std::stoull(line.substr(line.find_first_of("0123456789")), nullptr, 8);
+  };
   run(command);
   if (IsSkipped()) return;
   ASSERT_EQ(calls(), std::vector<std::string>{"O_DSYNC(file)"});
-  run(command, {"--skip", sites_of(trace_)[0].word()});
+  EXPECT_NE(flags() & O_DSYNC, 0U);
+  run(command, {.skip = {sites_of(trace_)[0].word()}});
   EXPECT_EQ(sites_of(trace_).at(0).skipped, 1U);
+  EXPECT_EQ(flags() & O_SYNC, 0U);
+}
+
+constexpr const char* kFileToFlush = "HEADCRASH_FILE_TO_FLUSH";
+
+[[gnu::noinline]] int flush_descriptor(int descriptor) {
+  return ::fsync(descriptor) + 1;
+}
+[[gnu::noinline]] int first_caller(int descriptor) {
+  return flush_descriptor(descriptor) + 1;
+}
+[[gnu::noinline]] int second_caller(int descriptor) {
+  return flush_descriptor(descriptor) + 2;
+}
+
+/// The program of the next test, which runs it under the tracer.
+TEST(TracedProgram, FlushesFromTwoCallers) {
+  const char* const path = std::getenv(kFileToFlush);
+  if (path == nullptr) GTEST_SKIP() << "the tracer's test runs it";
+  const base::Descriptor file(::open(path, O_WRONLY | O_CREAT, 0600));
+  EXPECT_EQ(first_caller(file.get()) + second_caller(file.get()), 5);
+}
+
+TEST_F(TracerProgram, CallersOfACommonFunctionAreSeparateSites) {
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  run("ASAN_OPTIONS=detect_leaks=0 " + std::string(kFileToFlush) + "=file " + self +
+      " --gtest_filter=TracedProgram.*");
+  if (IsSkipped()) return;
+  const auto sites = sites_of(trace_);
+  ASSERT_EQ(sites.size(), 2U);
+  ASSERT_GE(sites[0].frames.size(), 2U);
+  EXPECT_NE(source_place(sites[0].frames[0]).function.find("flush_descriptor"), std::string::npos);
+  EXPECT_NE(source_place(sites[0].frames[1]).function.find("first_caller"), std::string::npos);
+  EXPECT_NE(source_place(sites[1].frames[1]).function.find("second_caller"), std::string::npos);
 }
 
 TEST_F(TracerProgram, ListsChangesThatAreUnflushedAtALine) {
-  run("echo a > log; sync log; mv log value; echo done", {"--changes"});
+  run("echo a > log; sync log; mv log value; echo done", {.list_changes = true});
   if (IsSkipped()) return;
   std::set<std::string> found;
   for (const auto& [site, change] : trace_.unflushed) found.insert(site.call + " " + change.target);
@@ -114,14 +167,12 @@ TEST_F(TracerProgram, ListsChangesThatAreUnflushedAtALine) {
 
 TEST_F(TracerProgram, FlushesAfterAChange) {
   const std::string commands = "echo a > log; echo done";
-  run(commands, {"--changes"});
+  run(commands, {.list_changes = true});
   if (IsSkipped()) return;
-  std::vector<std::string> options;
-  for (const auto& [site, change] : trace_.unflushed)
-    options.insert(options.end(), {"--flush", site.stack});
-  ASSERT_EQ(options.size(), 4U);
+  TracerOptions options{.list_changes = true};
+  for (const auto& [site, change] : trace_.unflushed) options.flush.insert(site.stack);
+  ASSERT_EQ(options.flush.size(), 2U);
   fs::remove(folder_ / "log");
-  options.emplace_back("--changes");
   run(commands, options);
   EXPECT_EQ(trace_.flushed_by_tracer, 2U);
   EXPECT_TRUE(trace_.unflushed.empty());
