@@ -98,7 +98,8 @@ Result<void> Search::find_missing() {
     candidates.push_back(std::move(candidate));
   }
   if (candidates.empty()) return {};
-  std::ranges::stable_sort(candidates, {}, [](const auto& each) { return rank(each.site); });
+  std::ranges::sort(candidates, {},
+                    [](const auto& each) { return std::pair(rank(each.site), each.site); });
   std::size_t number = 0;
   const auto flushing = [&](const base::Chosen& chosen) {
     Experiment experiment{.name = fmt::format("flush-{}", ++number)};
