@@ -175,7 +175,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (event < run.events()) return event;
     return fail(
         "--from",
-        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
+        fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
         "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;
@@ -577,7 +577,8 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
     const auto arguments = std::make_shared<ExploreArguments>();
     command->add_option(
         "RECORDING", arguments->recording,
-        "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+        "A recording of a trial or of `explore --record`, or an imported one; without one, "
+        "a workload is recorded");
     command
         ->add_option("--fs", arguments->filesystem,
                      "File system: a name (headcrash list filesystems) or .toml file")
@@ -630,7 +631,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
         ->capture_default_str();
     command
         ->add_option("--answer-delay-us", arguments->disk.delay_us,
-                     "Maximum of the random delay of each write and flush while the workload runs; "
+                     "Maximum random delay of each write and flush while the workload runs; "
                      "0: no delay")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
