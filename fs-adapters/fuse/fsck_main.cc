@@ -45,7 +45,8 @@ constexpr const char* kUsage =
 
 constexpr const char* kLogUsage =
     "  --log DEVICE   device of an external log\n"
-    "  --without-log  the external log is lost; with -y, discards changes that only it had\n";
+    "  --without-log  the external log is lost; with -y, discards changes that only "
+    "it contained\n";
 
 enum class Mode : std::uint8_t { look, preen, fast, repair };
 enum class Extent : std::uint8_t { all, busy };
@@ -117,7 +118,8 @@ int preen(const Check& check) {
   if (!report) return report_error(report.error(), kNotDone);
   if (check.type.left_by_a_cut(*report)) return repair(check);
   print(*report, kToBeReplayed);
-  fmt::print("not residue of a power cut, but damage: nothing was changed (use -y to repair)\n");
+  fmt::print(
+      "this is damage, not residue of a power cut: nothing was changed (use -y to repair)\n");
   return kLeft;
 }
 

@@ -378,7 +378,8 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   std::string base;
   TRY(root.take("base", base));
   if (!base.empty()) {
-    if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
+    if (depth >= kDeepestBase)
+      return fail(root.subject("base"), "is circular or nested too deeply");
     TRY(const auto parent, load(base::named_in(from, base), depth + 1));
     adapter = parent;
   }

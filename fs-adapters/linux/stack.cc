@@ -153,7 +153,8 @@ Result<StrictTable> merged(const StrictTable& root, const std::filesystem::path&
   std::string base;
   TRY(root.take("base", base));
   if (base.empty()) return root;
-  if (depth >= kStackBasesMost) return fail(root.subject("base"), "is circular or nested too deep");
+  if (depth >= kStackBasesMost)
+    return fail(root.subject("base"), "is circular or nested too deeply");
   TRY(const auto found, base::find_named_file("stack", base::named_in(folder, base),
                                               base::built_in(stack_files::embedded_files())));
   TRY(const auto parent, StrictTable::parse(found.text, found.file));

@@ -415,9 +415,10 @@ Result<void> check_workload(const StrictTable& table, const std::string& key,
                             const ExploredCell& cell) {
   if (cell.application) {
     if (cell.trials) return {};
-    return fail(table.subject("trials"),
-                fmt::format("{} has no number of workloads, so \"all\" is invalid", cell.workload),
-                "use a number");
+    return fail(
+        table.subject("trials"),
+        fmt::format("{} has no fixed number of workloads, so \"all\" is invalid", cell.workload),
+        "use a number");
   }
   if (!cell.operations.empty())
     return check_operations(table.subject("operations"), cell.operations);
@@ -430,9 +431,10 @@ Result<void> check_workload(const StrictTable& table, const std::string& key,
   }
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
-    return fail(table.subject("trials"),
-                fmt::format("{} has no number of workloads, so \"all\" is invalid", cell.workload),
-                "use a number; \"all\" is for numbered workloads such as ace-seq1");
+    return fail(
+        table.subject("trials"),
+        fmt::format("{} has no fixed number of workloads, so \"all\" is invalid", cell.workload),
+        "use a number; \"all\" is for numbered workloads such as ace-seq1");
   }
   if (cell.trials && numbers != 0 && static_cast<std::uint64_t>(*cell.trials) > numbers) {
     return fail(table.subject("trials"),

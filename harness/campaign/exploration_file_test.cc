@@ -112,7 +112,7 @@ TEST(Exploration, AnApplicationReplacesTheWorkload) {
           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
            "combined with another workload"},
           {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
-           "has no number of workloads"},
+           "has no fixed number of workloads"},
           {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
            "application = \"sqlite\"\n",
            "add [explore]"}}) {

@@ -183,7 +183,7 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   constexpr std::array<std::string_view, 6> kWords{"needed",
                                                    "redundant",
                                                    "redundant, proven,",
-                                                   "needed if the redundant are dropped",
+                                                   "needed if the redundant ones are removed",
                                                    "unclear",
                                                    "seen, cannot be skipped"};
   return kWords.at(static_cast<std::size_t>(need));
@@ -309,7 +309,7 @@ void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>&
     const audit::ExperimentOutcome& baseline = each.audit.baseline;
     if (baseline.verdict != audit::ExperimentOutcome::Verdict::lost) continue;
     fmt::print("{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
-               each.audit.mended ? "" : "; no flush after a change mends it");
+               each.audit.mended ? "" : "; no flush after a change fixes it");
     for (const std::string& line : baseline.evidence) fmt::print("{:<8}{}\n", "", line);
   }
   for (const AuditRow& row : rows) {
@@ -340,7 +340,7 @@ void print_patch(const std::vector<AuditRow>& rows) {
 
 void print_text(const ProgramArguments& arguments, const std::vector<AuditRow>& rows,
                 const std::vector<Audited>& all) {
-  if (rows.empty()) fmt::print("{} calls no flush\n", program_name(arguments));
+  if (rows.empty()) fmt::print("{} makes no flush calls\n", program_name(arguments));
   if (!rows.empty()) print_rows(rows);
   print_losses(rows, all);
   print_savings(all);

@@ -295,7 +295,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Resume the newest run, finished or not, and repeat trials that ended as harness-error");
   command->add_option(
       "--shard", arguments->shard,
-      "i/n: only every n-th trial (of ufs-schemes: workload), starting with the i-th");
+      "i/n: only every n-th trial (for ufs-schemes: every n-th workload), starting with the i-th");
   command
       ->add_option("--only", arguments->selection.filesystems,
                    "Only these file systems of the campaign; starts a separate run")

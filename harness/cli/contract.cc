@@ -255,8 +255,8 @@ Result<int> run_tests(const ContractArguments& arguments) {
   } else {
     fmt::print("{}", contract::as_text(table, terminal_width().value_or(kWidthOfFiles)));
     fmt::print(
-        "\nkept 0/412: no failing state was seen among 412; \"+\": more states exist. Seen is not "
-        "promised, and not seen is not never.\n");
+        "\nkept 0/412: no failing state was seen among 412; \"+\": more states exist. \"Kept\" is "
+        "not promised, and \"not seen\" does not mean \"never\".\n");
   }
   if (interrupted()) return kInterrupted;
   return std::ranges::any_of(table.cells, breaks_a_promise) ? kFound : kFine;
@@ -350,7 +350,7 @@ Result<int> run_diff(const ContractArguments& arguments) {
 int explain(const std::string& words, bool as_json) {
   const auto tests = contract::find_tests(words, kTestsExplained);
   if (tests.empty())
-    return report_error({fmt::format("\"{}\"", words), "no litmus test is about this",
+    return report_error({fmt::format("\"{}\"", words), "no litmus test covers this",
                          "headcrash contract --list lists all tests"},
                         as_json);
   if (as_json) {

@@ -94,7 +94,7 @@ Finding examine_user_mode_guest(const fs::path& cache) {
   return {"user-mode guest",
           "not built yet",
           "needed only for virtual time: " + base::installation().build_guest.string() +
-              " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 "
+              " --uml builds it in a few minutes from Debian's Linux source (140 MB); needs 2.4 "
               "GiB of free space",
           true,
           0,

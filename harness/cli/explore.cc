@@ -175,7 +175,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (event < run.events()) return event;
     return fail(
         "--from",
-        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
+        fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
         "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;

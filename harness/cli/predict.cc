@@ -137,7 +137,7 @@ double ratio(double guest, double model) {
 }
 
 void print_text(const std::string& key, const std::vector<Compared>& steps) {
-  fmt::print("{}: recovery of the same image, in seconds of the model\n", key);
+  fmt::print("{}: recovery of the same image, in model seconds\n", key);
   fmt::print("{:<22}{:>9}{:>9}{:>13}{:>15}{:>13}\n", "", "guest", "model", "guest/model",
              "model, paced", "guest/paced");
   const auto line = [](const char* what, double guest, double model, double paced) {

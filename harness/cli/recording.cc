@@ -169,9 +169,9 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
   if (summary.marks_cut > 0)
     fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
   if (summary.without_super) {
-    fmt::print("the log has no super block: its writer was killed before the first flush\n");
+    fmt::print("the log has no superblock: its writer was killed before the first flush\n");
   } else if (summary.uncounted > 0) {
-    fmt::print("{} entries are not counted in the super block: the log's writer was killed\n",
+    fmt::print("{} entries are not counted in the superblock: the log's writer was killed\n",
                summary.uncounted);
   }
 }
@@ -312,7 +312,9 @@ void add_recording(CLI::App& app, int& exit_code) {
   CLI::App* shown = command->add_subcommand(
       "show", "Draws a recording as a page: requests, flushes and a movable power cut");
   shown->add_option("FILE", arguments->file, "Recording")->required();
-  shown->add_option("--html", arguments->html, "Page to write: one file without network access")
+  shown
+      ->add_option("--html", arguments->html,
+                   "Page to write: a single file that needs no network access")
       ->required();
   shown->add_option(
       "--state", arguments->state,

@@ -287,7 +287,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   } else {
     fmt::print("the kernel refused to mount {}: {}", run::kStageDisk, why);
   }
-  fmt::print("; each line is run by a shell in the guest, `exit` ends\n");
+  fmt::print("; each line is run by a shell in the guest; `exit` ends it\n");
   std::string folder = *mounted ? run::kMountPoint : "/";
   for (std::string line; !interrupted();) {
     if (terminal) fmt::print("guest:{}# ", folder);
@@ -392,8 +392,8 @@ void add_replay(CLI::App& app, int& exit_code) {
   add_trial_options(*command, arguments->trial);
   command->add_option(
       "--state", arguments->trial.state,
-      "A crash state by name; default: that of the first failure, or the whole of a trial "
-      "with one cut. `cut`: the content of the medium at the power cut");
+      "A crash state by name; default: that of the first failure, or the whole trial if it "
+      "has one cut. `cut`: the content of the medium at the power cut");
   command->add_option("--fs", arguments->trial.filesystem,
                       "File system, in place of the trial's; required for a recording");
   add_machine_options(*command, arguments->trial.machine);
@@ -410,8 +410,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_flag(
       "--find-fix", arguments->find_fix,
       "Exit with 1 if the promises are kept and with 0 if not, to find the commit with the fix");
-  command->add_option("--html", arguments->html,
-                      "Draw the cut as a page with the outcome: one file without network access");
+  command->add_option(
+      "--html", arguments->html,
+      "Draw the cut and the outcome as a page: a single file that needs no network access");
   command->add_flag(
       "--shell", arguments->shell,
       "Recover and mount the state, then run lines of standard input in the guest's shell");

@@ -79,7 +79,7 @@ void report_interrupted(const ResumedCommand& what) {
 }
 
 void report_finished_before(std::int64_t run) {
-  fmt::print(stderr, "headcrash: run {} is already finished; a new run begins without --resume\n",
+  fmt::print(stderr, "headcrash: run {} is already finished; omit --resume to start a new run\n",
              run);
 }
 

@@ -303,7 +303,7 @@ std::vector<std::string> format_names() {
 
 /// Returns one line for each trace format, for the help text.
 std::string format_help() {
-  std::string text = "Format of the trace; default: by its name, or as its first lines say:";
+  std::string text = "Format of the trace; default: detected from its name or first lines:";
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
     text += fmt::format("\n  {:<9} {}", row.name, row.fields);
     if (row.recognises == nullptr && row.format > replay::TraceFormat::closed)

@@ -145,7 +145,7 @@ tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::s
   if (const auto status = process_.wait(std::chrono::milliseconds(0)))
     problem += fmt::format(" ({} exited with {})", program_, *status);
   if (const std::string words = last_lines(log(), kShownLines); !words.empty())
-    problem += fmt::format("; {} said: {}", program_, words);
+    problem += fmt::format("; {} printed: {}", program_, words);
   if (const std::string words = last_lines(console(), kShownLines); !words.empty()) {
     problem += "; the console ends with:\n" + words + "\n";
   }

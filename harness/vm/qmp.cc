@@ -9,7 +9,7 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
     case base::Silence::timeout:
-      return fail("QEMU: " + command, "timed out", "retry when this machine has less load");
+      return fail("QEMU: " + command, "timed out", "retry when this machine is less busy");
     case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case base::Silence::malformed:

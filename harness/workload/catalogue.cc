@@ -183,9 +183,9 @@ std::vector<WorkloadSummary> known_workloads() {
        "the changes"},
       {"random", "all operations except whiteouts, drawn with weights"},
       {"random-more",
-       "the same with the later operations: ranges moved, shared and mapped, fifos, remount, "
+       "the same, plus operations added later: ranges moved, shared and mapped, fifos, remount, "
        "freeze"},
-      {"random-crashes", "random, with power cuts inside the list, which continues after each"},
+      {"random-crashes", "random, with power cuts within the list, which continues after each cut"},
       {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group)

@@ -276,7 +276,7 @@ class DriveReader {
     const std::uint64_t spares =
         std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
     if (all >= std::uint64_t{1} << 32) {
-      errors_.add(name + "track-sectors", "gives a zone of more than 2^32 sectors",
+      errors_.add(name + "track-sectors", "makes a zone larger than 2^32 sectors",
                   "split the zone");
     } else if (last_stretch <= spares || all - stretches * spares <= zone.front_unused_sectors) {
       errors_.add(name + "spare-tracks",

@@ -51,7 +51,8 @@ void LogFile::fail_by(int reason) {
   std::string hint = full        ? "use a file system with free space"
                      : recording ? ""
                                  : "choose another folder";
-  if (recording) hint += (full ? "; " : "") + std::string("events recorded before stay readable");
+  if (recording)
+    hint += (full ? "; " : "") + std::string("events recorded earlier remain readable");
   fail_with({path_,
              (recording ? "writing the recording failed: " : "cannot be written: ") +
                  media::host_reason(reason),

@@ -52,7 +52,7 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
 Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_t count,
                   ExtentLocation where, model::SectorStore& into) {
   if (where.unknown())
-    return fail("recording", fmt::format("has no data of sector {}", lba),
+    return fail("recording", fmt::format("has no data for sector {}", lba),
                 "record a run with data");
   if (where.offset() == 0) {
     if (where.unreadable()) return {};

@@ -488,7 +488,7 @@ TEST_F(RecordTest, RebuildRejectsInvalidArguments) {
   }
   auto store = media::MemoryStore::create(64);
   EXPECT_NE(
-      rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("has no data of sector"),
+      rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("has no data for sector"),
       std::string::npos);
   EXPECT_FALSE(rebuild_medium(path_, 1, kToTheEnd, **store));
   EXPECT_FALSE(rebuild_medium(folder_ / "none", 0, kToTheEnd, **store));

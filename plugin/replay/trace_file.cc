@@ -99,8 +99,7 @@ std::optional<ParseError> TraceFile::place_in_time(TraceRequest& request) {
     return ParseError{"arrives before the request of the preceding line", row_->sort};
   request.wait_ns -= *first_arrival_ns_;
   if (request.wait_ns > kTraceNsMax)
-    return ParseError{"arrives more than 31 years after the first one",
-                      "replay a part of the trace"};
+    return ParseError{"arrives more than 31 years after the first one", "replay part of the trace"};
   last_arrival_ns_ = request.wait_ns;
   return std::nullopt;
 }

@@ -31,7 +31,7 @@ bool is_of_files(std::string_view action) {
 /// Adds the wait of a version 2 line to the think time of the preceding request.
 std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   const ParsedTime wait = time_of(words.next(), model::kMicrosecondNs);
-  if (!wait) return ParseError{"the time to wait is not a number", "use microseconds"};
+  if (!wait) return ParseError{"the wait time is not a number", "use microseconds"};
   lines.skip_line();
   if (wait.ns < kWaitMinNs || lines.before == nullptr) return std::nullopt;
   if (wait.ns > std::numeric_limits<TimeNs>::max() - lines.before->wait_ns)

@@ -51,7 +51,7 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
     made.message = "nothing is promised: " + counts;
   } else if (!*cell.met) {
     made.verdict = failed;
-    made.message = (cell.is_control() ? "a control without its effect: " : "") + counts;
+    made.message = (cell.is_control() ? "a control had no effect: " : "") + counts;
   }
   if (made.verdict == failed || made.verdict == error) made.details = failed_trials(facts, cell);
   return made;

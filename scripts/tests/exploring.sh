@@ -52,7 +52,7 @@ exits 0 "$headcrash" explore "${fast_guest[@]}" --fs ext4 --workload overwrite-f
 says -x 'ext4: passed; all 4 crash states had everything that was promised' <out || failed "no headline: $(cat out)"
 ! says recorded/headcrash- <out || failed "a recording that goes away is named: $(cat out)"
 refuses 2 'did you mean "phase workload"' -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 'phase workloda'
-refuses 2 "events, and no event 1000000" -- "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --from 1000000
+refuses 2 "events, but no event 1000000" -- "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --from 1000000
 space() { sed -n 's/.*"space": \([0-9.]*\).*/\1/p' out; }   # of the one strategy that was asked for
 exits 0 "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
 all=$(space)

@@ -124,7 +124,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   for (std::uint32_t i = 0; i < inode.indirect.size() && problem.empty(); ++i)
     problem = count_pointer(reader, inode.indirect[i], i + 1, block, inode, fragments);
   if (!problem.empty()) return problem;
-  if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache of a missing indirect block";
+  if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache whose indirect block is missing";
   const std::uint64_t sectors = fragments * reader.geometry().sectors_per_fragment();
   if (sectors != inode.sectors)
     return fmt::format("claims {} sectors, but has {}", inode.sectors, sectors);

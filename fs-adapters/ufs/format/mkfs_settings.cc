@@ -29,8 +29,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
      "record busy groups in the groups' summaries, so that fsck need not read the headers of idle "
      "groups (0); requires fast-check"},
     {"foreign-block", 0, "0|1",
-     "add a block to each group for inodes of other groups that do not fit its header (as "
-     "fast-check)"},
+     "add a block to each group for inodes of other groups that do not fit into its header "
+     "(same as fast-check)"},
     {"lazy-inodes", 0, "0|1", "zero inode blocks on first use (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "UUID whose first eight bytes become the file system's id (none)"},
     {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},

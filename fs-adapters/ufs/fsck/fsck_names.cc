@@ -69,11 +69,11 @@ void Fsck::State::end_exchanges() {
       const std::uint32_t itself = is_reachable(directories[third.directory].inode) ? 1 : 0;
       if (reachable[third.inode] <= itself) continue;
       reachable[third.inode] -= itself;
-      find(
-          FindingKind::interrupted_exchange, third.inode, 0, 1,
-          fmt::format(
-              "inode {}: has another name and one of an unfinished exchange; the latter is removed",
-              third.inode));
+      find(FindingKind::interrupted_exchange, third.inode, 0, 1,
+           fmt::format(
+               "inode {}: has another name and one left by an unfinished exchange; the latter is "
+               "removed",
+               third.inode));
     }
     remove_name(third.block, third.offset);
     --names[third.inode];

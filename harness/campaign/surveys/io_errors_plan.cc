@@ -116,11 +116,12 @@ Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign
     subjects += fmt::format("{}{}", subjects.empty() ? "" : ", ", subject.filesystem);
   for (const FailedRequest failed : kFailedRequests)
     failures += fmt::format("{}{}", failures.empty() ? "" : ", ", name(failed));
-  return fail(fmt::format("{}/{}/{}", kIoErrorsName,
-                          campaign.filesystem.empty() ? kAllFilesystems : campaign.filesystem,
-                          campaign.failed),
-              "there is no such cell",
-              fmt::format("the file systems are {}; what fails is {}", subjects, failures));
+  return fail(
+      fmt::format("{}/{}/{}", kIoErrorsName,
+                  campaign.filesystem.empty() ? kAllFilesystems : campaign.filesystem,
+                  campaign.failed),
+      "there is no such cell",
+      fmt::format("the file systems are {}; the failing requests are {}", subjects, failures));
 }
 
 }  // namespace headcrash::campaign

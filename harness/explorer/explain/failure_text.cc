@@ -164,7 +164,7 @@ class FailureText {
     section("Power cut and lost writes");
     text_ += wrapped("  ", cut_sentence(lost_.cut_at));
     if (of_.state.lies_from)
-      text_ += fmt::format("  lying drive: flushes ignored {}, from request {} on\n",
+      text_ += fmt::format("  lying drive: flushes ignored: {}, starting at request {}\n",
                            lost_.flushes_ignored, *of_.state.lies_from);
     text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed,
                          lost_.writes.size());

@@ -69,7 +69,7 @@ Operations
 Power cut and lost writes
 -------------------------
   After event 13 of the recording, at 13.000 ms of its time, 2.000 ms after the mark "persisted 5".
-  lying drive: flushes ignored 1, from request 2 on
+  lying drive: flushes ignored: 1, starting at request 2
   unflushed writes 5; lost or torn 4
 
    request         LBA  sectors     submitted  acknowledged

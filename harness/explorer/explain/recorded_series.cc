@@ -418,7 +418,7 @@ class Series {
           "numbers follow the drive's profile.");
     } else if (!media_) {
       all.notes.emplace_back(
-          "This recording has no media writes, and therefore no head positions, seeks and cache "
+          "This recording has no media writes, and therefore no head positions, seeks or cache "
           "contents.");
     } else {
       all.notes.emplace_back(

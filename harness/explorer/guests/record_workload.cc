@@ -136,7 +136,7 @@ Result<void> check_belongs(const RecordedWorkload& workload,
     return fail(
         workload.recording.string(),
         fmt::format(
-            "has the mark \"{}\", but the list of operations {}; the list is of another run",
+            "has the mark \"{}\", but the list of operations {}; the list belongs to another run",
             workload::persisted_mark(number),
             there ? fmt::format("has \"{}\" there, counted from 0",
                                 workload::format(workload.operations[number]))

@@ -79,8 +79,8 @@ class LaterFiles {
       bytes.resize(*read);
       if (bytes != content)
         return fmt::format(
-            "{} has other content than before the unmount, or {} bytes instead of {}", path, *read,
-            content.size());
+            "{} differs from its content before the unmount, or has {} bytes instead of {}", path,
+            *read, content.size());
     }
     return {};
   }

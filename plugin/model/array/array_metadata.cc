@@ -293,7 +293,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
 std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint64_t dead,
                                                    const Superblock& newest) const {
   if (!newest.same_shape(superblock(0)))
-    return Error{profile.name, "the members hold an array with another profile",
+    return Error{profile.name, "the members belong to an array with another profile",
                  "use the array's own profile, or an empty store"};
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;

@@ -232,7 +232,8 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
       co_await settle_metadata();
     } else {
       array_counters.repaired_sectors += part.sectors();
-      incident("unreadable sectors of member " + std::to_string(m) + " computed and written again");
+      incident("unreadable sectors of member " + std::to_string(m) +
+               " reconstructed and rewritten");
     }
   }
   co_return result;

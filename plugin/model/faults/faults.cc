@@ -192,7 +192,7 @@ bool DeviceFaults::lies_about_flush(const Request& request) {
   State::ActiveFault* const fault = state_->first_firing(FaultKind::lying_flush, request);
   if (fault == nullptr) return false;
   state_->tell(*fault,
-               fmt::format("{} {} is acknowledged without being done",
+               fmt::format("{} {} is acknowledged without being executed",
                            request.op == Op::flush ? "flush" : "fua of request", request.id));
   any_ = state_->drop_finished();
   return true;

@@ -17,7 +17,7 @@ Result<void> validate(const NvramProfile& p) {
                  fmt::format("use a multiple of {} sectors", p.block_sectors));
   }
   if (p.low_water_permille > p.high_water_permille || p.high_water_permille > 1000) {
-    return wrong("low-water-permille", "the water marks are not in order",
+    return wrong("low-water-permille", "the watermarks are not in order",
                  "use low-water-permille <= high-water-permille <= 1000");
   }
   if (p.destage_sectors_max < p.block_sectors) {

@@ -225,8 +225,10 @@ constexpr const char* kHelp =
     "seed=N                   Seed of all random choices (default: 1).\n"
     "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
-    "overlay-max=SIZE         With states=: limit of writes to a medium of a state (default: 256M).\n"
-    "virtual-time=SOCKET      With states=: each stage also for user-mode Linux in virtual time, at SOCKET.N.\n"
+    "overlay-max=SIZE         With states=: limit on the bytes written to each medium of a state "
+    "(default: 256M).\n"
+    "virtual-time=SOCKET      With states=: also serve each stage to user-mode Linux in virtual time, "
+    "at SOCKET.N.\n"
     "Use nbdkit -t with at least the client's queue depth (default 16).";
 
 struct nbdkit_plugin make_plugin() noexcept {

@@ -53,7 +53,7 @@ Section ageing_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
   return {
       .id = "ageing",
-      .title = "Over the years of the file system",
+      .title = "As the file system ages",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
           "<p class=\"note\">Each measured phase by the number of days that the file system had "

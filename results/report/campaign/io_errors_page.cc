@@ -81,7 +81,7 @@ std::vector<std::string> invalidities(const std::vector<IoErrorRow>& rows) {
     reported |= row.first == "EIO" || row.second == "EIO" || row.after_sync == "EIO";
   }
   if (lasting_data && !reported)
-    said.emplace_back("no fsync failed with EIO under a lasting error of a data write");
+    said.emplace_back("no fsync failed with EIO while a data write failed permanently");
   return said;
 }
 

@@ -120,7 +120,7 @@ std::string opening_of(const ContractPage& page) {
       "without an answer.</p>\n"
       "<p>A cell shows the number of crash states in which the answer is \"no\", the number of "
       "crash states that were checked, and who promises it. A \"+\" means that more states exist "
-      "than were checked. \"kept\" means that no failing state was seen; it is no promise.</p>\n"
+      "than were checked. \"kept\" means that no failing state was seen; it is not a promise.</p>\n"
       "</header>\n",
       page.rows.size(), page.systems.size(), page.systems.size() == 1 ? "" : "s", kept, promised,
       unpromised, unusable, open);
