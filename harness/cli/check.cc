@@ -94,11 +94,11 @@ void print_verdict(const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::kept) {
     const std::string of = verdict.whole ? ", all that the strategies define"
                                          : fmt::format(" of about {:.0f}", verdict.space);
-    fmt::print("{:<8}kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
+    fmt::print("{:<7} kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
                of, verdict.seconds);
     return;
   }
-  fmt::print("{:<8}{:<8}{}\n", verdict.filesystem, word(verdict.kind), verdict.headline);
+  fmt::print("{:<7} {:<8}{}\n", verdict.filesystem, word(verdict.kind), verdict.headline);
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
