@@ -91,7 +91,7 @@ Result<void> read_promise(const StrictTable& root, Stack& stack) {
   for (const auto& [key, text] : {std::pair{"reason", &stack.reason}, {"source", &stack.source}})
     if (text->empty())
       return fail(table->subject(key), "is missing",
-                  "say why the expected outcome follows, and where that is documented");
+                  "state why the expected outcome follows, and where this is documented");
   return {};
 }
 

@@ -250,7 +250,7 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
   command.add_option(
       "--verify", arguments.program.verify,
       "Command that runs in the recovered folder, with the lines printed before the cut "
-      "on standard input; exit code 0 is good. Default: the program itself");
+      "on standard input; exit code 0 means success. Default: the program itself");
   command.add_option("--init", arguments.program.init,
                      "Command that is run before the program; its files are synced");
   command

@@ -51,7 +51,7 @@ Result<void> check(const MkfsOptions& o) {
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "use 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
     return refuse_option("journal-size",
-                         "a journal together with fast-check, bmap-cache or lazy-inodes",
+                         "a journal combined with fast-check, bmap-cache or lazy-inodes",
                          "use only one of them");
   if (o.features.busy_map && !o.features.fast_check)
     return refuse_option("busy-map", "a map of busy groups without busy marks",

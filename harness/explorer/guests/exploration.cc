@@ -30,7 +30,7 @@ constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physic
 /// difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
-    return fmt::format("first {} ({}); on repetition wholly in the guest, {} ({})",
+    return fmt::format("first {} ({}); when repeated entirely in the guest, {} ({})",
                        oracle::name(first.judgement.verdict), first.judgement.summary,
                        oracle::name(second.judgement.verdict), second.judgement.summary);
   }
@@ -43,7 +43,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
     return list;
   };
   if (keys(first) != keys(second))
-    return fmt::format("first {} findings; on repetition wholly in the guest, {} different ones",
+    return fmt::format("first {} findings; when repeated entirely in the guest, {} different ones",
                        first.findings.size(), second.findings.size());
   return {};
 }

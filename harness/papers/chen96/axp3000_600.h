@@ -1,8 +1,8 @@
 #pragma once
 // The machine of Chen 1996, section 6: a DEC AXP 3000/600 with Digital Unix 3.0 and one RZ26L.
 //
-//   processor   the paper prints no cost of a single operation. The table is that of the i486 at 33
-//               MHz (../i486_33.h), divided by one factor for all cells
+//   processor   the paper does not print the costs of single operations. The table is that of the
+//               i486 at 33 MHz (../i486_33.h), divided by one factor for all cells
 //   memory      128 MB; "the file cache can grow as large as 80-90 MB": 85 MB
 //   drive       dec-rz26l, without a write cache; one request at a time; C-LOOK in the driver
 //   requests    adjacent blocks form one request of up to 64 KiB, like the clusters of UFS at the

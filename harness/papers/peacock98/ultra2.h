@@ -13,11 +13,11 @@
 //               whole drives, 44 and 40 GB, or 5 GB of them (section 6.4)
 //   requests    unlimited at the array; each drive serves its own in C-LOOK order, like sd's
 //               disksort (tagged queueing would also consider the angle: not modelled); clusters of
-//               56 KiB, ufs' maxcontig of 7 blocks of 8 KiB
+//               56 KiB, ufs's maxcontig of 7 blocks of 8 KiB
 //   fsck, mkfs  one request after another, of at most 56 KiB: INOBUFSIZE of BSD's fsck; assumed for
 //               mkfs, too
-//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), an inode for
-//               each 2 KiB: newfs' default in Solaris 2.5.1, which agrees with the 136 ms per group
+//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), one inode per
+//               2 KiB: newfs's default in Solaris 2.5.1, which agrees with the 136 ms per group
 //               of a full check (382 s / 2 816 groups: a megabyte of inodes)
 //
 // The systems, all on ufs:

@@ -11,9 +11,9 @@
 // 0.00869. Both are available.
 //
 // An exponential variate is drawn without a logarithm, which would take half of a simulation's
-// time. With probability 1/2 it is below the median m, with the truncated exponential distribution,
-// whose inverse is tabulated. Otherwise it is m plus another variate (the distribution is
-// memoryless). The number of times that it exceeds m is a count of leading zeros.
+// time. With probability 1/2 it is below the median m and has the truncated exponential
+// distribution, whose inverse is tabulated. Otherwise it is m plus another variate (the
+// distribution is memoryless). Counting leading zeros yields the number of times that it exceeds m.
 
 #include <cstdint>
 #include <span>

@@ -1,11 +1,11 @@
 #pragma once
-// A file system in use for months: the load that ages it, from the description of a production file
-// system in table 6-2.
+// The load that ages a file system as months of use would, based on the description of a production
+// file system in table 6-2.
 //
-// Printed, and kept exactly: the disk's size, the used share, the mean file size, megabytes written
-// per hour. The last three determine the mean life of a byte: used space divided by the write rate
-// (Little's law; 215 hours for /user6). The text leaves the following open, and it was chosen
-// before any run:
+// The table prints the disk's size, the used share, the mean file size, and the megabytes written
+// per hour; the load keeps these exactly. The last three determine the mean life of a byte: used
+// space divided by the write rate (Little's law; 215 hours for /user6). The text leaves the
+// following open, and we chose it before any run:
 //
 //   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993:
 //               a mean of 21 KB, half of the files below 1.6 KB: 2.2), none above 16 MB. A file
@@ -14,19 +14,18 @@
 //               at Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes:
 //               3.4). Most written data thus dies soon, and most data on the disk is rarely written
 //   end of      one of two files is rewritten from its beginning under its name; the other is
-//               removed
-//   a life      and replaced by a new file of its size. Files die independently
-//   hours       equal by day and night
+//   a life      removed and replaced by a new file of its size. Files die independently
+//   hours       the same load by day and night
 //   folders     of 20 files
 //   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists,
-//               written in random order; at half of the ends of lives, half of a file's blocks are
-//               rewritten in place
+//               written in random order; half of the lives end with a rewrite in place of half of
+//               the file's blocks
 //
 // The used space is constant, since a file keeps its size. There are few large files, so the amount
-// written in a period may differ much from its expectation. All times are therefore scaled by one
-// factor, so that the load writes the printed amount in `hours` (AgeingOptions). The initial disk
-// is that of an infinite run in a log without waste: each file has an age and a remaining life, and
-// files are in the order of their ages.
+// written in a period may differ greatly from its expectation. All times are therefore scaled by
+// one factor, so that the load writes the printed amount in `hours` (AgeingOptions). The initial
+// disk is the one that an infinite run would leave in a log without waste: each file has an age and
+// a remaining life, and files are in order of age.
 
 #include <cstdint>
 #include <optional>

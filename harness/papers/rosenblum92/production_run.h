@@ -2,15 +2,15 @@
 // A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS with the table's
 // size, evaluated by the log's counters, its usage table and an independent reader of the disk.
 //
-//   image      all files, created outside of model time (Ageing::populate)
+//   image      all files, created outside model time (Ageing::populate)
 //   warm-up    until the load has written twice the free space
 //   measured   three times as much again; segment usage is sampled twenty times
 //
-// The machine is chapter 6's except for its disk, since a Wren IV has 300 MB. The disks of Sprite's
-// file systems are not printed; the model's is a seagate-st41601n, used up to the size in the
-// table. Segments have 512 KB, as in Sprite; data has no checksums; the cleaner's thresholds are 20
-// and 50 clean segments ("a few tens", "50-100"). All files start with age 0, since the image is
-// created in no time: a cold segment's age is the time since the start of the run.
+// The machine is chapter 6's except for its disk, since a Wren IV holds only 300 MB. The text does
+// not name the disks of Sprite's file systems; the model uses a seagate-st41601n, up to the size in
+// the table. Segments are 512 KB, as in Sprite; data has no checksums; the cleaner's thresholds are
+// 20 and 50 clean segments ("a few tens", "50-100"). All files start with age 0, since creating the
+// image takes no time: a cold segment's age is the time since the start of the run.
 
 #include <array>
 

@@ -4,13 +4,13 @@
 //
 //   processor   the paper prints no cost of a single operation. The table is that of the i486 at 33
 //               MHz (../i486_33.h), divided by one factor for all cells. It is a round factor
-//               calibrated by one number: KFS plays dbench for one client at 291.108 MB/s (table
-//               II), without using the disk; with 150 it is 303
-//   memory      628 MiB, and 64 MiB for the files without data, as printed. 28 MiB of them are for
-//               kernel, programs and other pages: an estimate. Names and inodes in memory are not
+//               calibrated with a single number: KFS runs dbench for one client at 291.108 MB/s
+//               (table II), without using the disk; with a factor of 150, the result is 303
+//   memory      628 MiB, or 64 MiB for the empty files, as printed. An estimated 28 MiB of this is
+//               for the kernel, programs and other pages. Names and inodes in memory are not
 //               charged, but there are rows with less memory
 //   drive       the whole ibm-60g. Its write cache is on, as delivered, and Linux 2.4 sends no
-//               flushes: completion is trusted. The paper does not mention this, so it is assumed.
+//               flushes: completion is trusted. The paper does not mention this; we assume it.
 //               WriteCache has the other two settings, and each load has rows with them
 //   requests    one at a time (ATA); C-LOOK; adjacent blocks form one request of up to 124 KiB,
 //               whole blocks below the 255 sectors of Linux's driver
