@@ -367,7 +367,7 @@ TEST_F(GuestTest, FailsFastOnAGarbageKernelOrAMissingServer) {
   std::ofstream(garbage.image.kernel) << std::string(100'000, 'x');
   const auto broken = Guest::start(garbage, cache(), scratch_ / "guest");
   ASSERT_FALSE(broken);
-  EXPECT_NE(broken.error().problem.find("QEMU said"), std::string::npos)
+  EXPECT_NE(broken.error().problem.find("QEMU printed"), std::string::npos)
       << broken.error().message();
 
   GuestSpec missing = spec();
