@@ -211,21 +211,39 @@ std::string verdict_text(
   return text;
 }
 
-void set_place(AuditRow& row, const std::vector<audit::Frame>& frames, const std::string& root) {
+/// The source places of frames. Each is looked up once: a lookup reads the object and starts
+/// addr2line.
+class Places {
+ public:
+  explicit Places(const ProgramArguments& arguments)
+      : root_(fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/") {}
+
+  const audit::SourcePlace& of(const audit::Frame& frame) {
+    const auto [known, added] = known_.try_emplace({frame.object, frame.offset});
+    if (added) known->second = audit::source_place(frame, root_);
+    return known->second;
+  }
+
+ private:
+  const fs::path root_;
+  std::map<std::pair<std::string, std::uint64_t>, audit::SourcePlace> known_;
+};
+
+void set_place(AuditRow& row, const std::vector<audit::Frame>& frames, Places& places) {
   if (frames.empty()) {
     row.where = "unknown";
     return;
   }
-  row.place = audit::source_place(frames.front(), root);
+  row.place = places.of(frames.front());
   row.where = row.place.text();
   row.callers.assign(frames.begin() + 1, frames.end());
 }
 
 AuditRow row_of(const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all,
-                const std::string& root) {
+                Places& places) {
   const audit::Site& site = all.front().second->site;
   AuditRow row{.call = audit::call_text(site), .cost_ms = audit::cost_ms(site), .droppable = true};
-  set_place(row, site.frames, root);
+  set_place(row, site.frames, places);
   row.verdict = verdict_text(all);
   for (const auto& [filesystem, each] : all) {
     row.calls = std::max(row.calls, each->site.calls);
@@ -238,31 +256,29 @@ AuditRow row_of(const std::vector<std::pair<std::string, const audit::SiteVerdic
 }
 
 AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::string>& filesystems,
-                const std::string& root) {
+                Places& places) {
   AuditRow row{.call = fmt::format("{}, no flush", missing.site.call),
                .verdict = fmt::format("missing: flush {} {} after it, on {}",
                                       missing.site.names ? "folder" : "file", missing.target,
                                       fmt::join(filesystems, ", ")),
                .missing = true};
-  set_place(row, missing.frames, root);
+  set_place(row, missing.frames, places);
   return row;
 }
 
 /// Adds callers to the places of rows until rows of the same call differ.
-void distinguish(std::vector<AuditRow>& rows, const std::string& root) {
+void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;
     for (const AuditRow& row : rows) ++rows_of_place[row.where + " " + row.call];
     for (AuditRow& row : rows)
       if (rows_of_place[row.where + " " + row.call] > 1 && depth < row.callers.size())
-        row.where += " < " + audit::source_place(row.callers[depth], root).text();
+        row.where += " < " + places.of(row.callers[depth]).text();
   }
 }
 
 /// Returns a row for each site and each missing flush, in the order of the program's calls.
-std::vector<AuditRow> rows_of(const ProgramArguments& arguments, const std::vector<Audited>& all) {
-  const std::string root =
-      fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
+std::vector<AuditRow> rows_of(const std::vector<Audited>& all, Places& places) {
   std::vector<std::string> words;
   std::map<std::string, std::vector<std::pair<std::string, const audit::SiteVerdict*>>> sites;
   std::map<audit::ChangeSite, std::pair<const audit::MissingFlush*, std::vector<std::string>>>
@@ -280,10 +296,10 @@ std::vector<AuditRow> rows_of(const ProgramArguments& arguments, const std::vect
     }
   }
   std::vector<AuditRow> rows;
-  for (const std::string& word : words) rows.push_back(row_of(sites[word], root));
+  for (const std::string& word : words) rows.push_back(row_of(sites[word], places));
   for (const auto& [site, found] : missing)
-    rows.push_back(row_of(*found.first, found.second, root));
-  distinguish(rows, root);
+    rows.push_back(row_of(*found.first, found.second, places));
+  distinguish(rows, places);
   return rows;
 }
 
@@ -357,14 +373,13 @@ nlohmann::json as_json(const audit::SourcePlace& place) {
           {"object", place.object}};
 }
 
-nlohmann::json stack_as_json(const std::vector<audit::Frame>& frames, const std::string& root) {
+nlohmann::json stack_as_json(const std::vector<audit::Frame>& frames, Places& places) {
   nlohmann::json list = nlohmann::json::array();
-  for (const audit::Frame& frame : frames)
-    list.push_back(as_json(audit::source_place(frame, root)));
+  for (const audit::Frame& frame : frames) list.push_back(as_json(places.of(frame)));
   return list;
 }
 
-nlohmann::json as_json(const Audited& audited, const std::string& root) {
+nlohmann::json as_json(const Audited& audited, Places& places) {
   nlohmann::json sites = nlohmann::json::array(), missing = nlohmann::json::array();
   for (const audit::SiteVerdict& each : audited.audit.sites) {
     const auto cost = audit::cost_ms(each.site);
@@ -379,13 +394,13 @@ nlohmann::json as_json(const Audited& audited, const std::string& root) {
                      {"cost_ms", cost ? nlohmann::json(*cost) : nlohmann::json()},
                      {"loss", each.loss},
                      {"evidence", each.evidence},
-                     {"stack", stack_as_json(each.site.frames, root)}});
+                     {"stack", stack_as_json(each.site.frames, places)}});
   }
   for (const audit::MissingFlush& each : audited.audit.missing)
     missing.push_back({{"call", each.site.call},
                        {"flush", each.site.names ? "folder" : "file"},
                        {"target", each.target},
-                       {"stack", stack_as_json(each.frames, root)}});
+                       {"stack", stack_as_json(each.frames, places)}});
   const audit::ExperimentOutcome& baseline = audited.audit.baseline;
   return {{"filesystem", audited.filesystem},
           {"lost", baseline.verdict == audit::ExperimentOutcome::Verdict::lost},
@@ -462,17 +477,16 @@ Result<int> audit_all(const ProgramArguments& arguments) {
     all.push_back(std::move(audited));
   }
   TRY(const auto sees, can_see(arguments, all, prepared));
-  const std::vector<AuditRow> rows = rows_of(arguments, all);
+  Places places(arguments);
+  const std::vector<AuditRow> rows = rows_of(all, places);
   if (sees && !*sees)
     return fail(program_name(arguments),
                 "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
                 "make the verifier compare the lines on its standard input with the files in the "
                 "folder");
   if (arguments.as_json) {
-    const std::string root =
-        fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
     nlohmann::json list = nlohmann::json::array();
-    for (const Audited& each : all) list.push_back(as_json(each, root));
+    for (const Audited& each : all) list.push_back(as_json(each, places));
     print({{"filesystems", list}, {"can_see", sees ? nlohmann::json(*sees) : nlohmann::json()}});
   } else {
     print_text(arguments, rows, all);
