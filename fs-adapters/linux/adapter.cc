@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headcrash_adapters_embedded.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
@@ -450,11 +451,7 @@ std::string fill_in(const std::string& text, const Places& places, std::string_v
       {"{uuid}", places.uuid},
       {"{target}", places.target}};
   std::string filled = text;
-  for (const auto& [from, to] : words) {
-    for (std::size_t at = filled.find(from); at != std::string::npos;
-         at = filled.find(from, at + to.size()))
-      filled.replace(at, from.size(), to);
-  }
+  for (const auto& [from, to] : words) base::replace_all(filled, from, to);
   return filled;
 }
 

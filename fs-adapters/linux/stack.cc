@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "headcrash_stack_files_embedded.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
@@ -169,7 +170,7 @@ std::uint64_t Stack::disk_bytes(std::uint64_t data_bytes) const {
   return (share + kDiskUnitBytes - 1) / kDiskUnitBytes * kDiskUnitBytes;
 }
 
-std::string stack_disk_path(std::size_t index) {
+std::string disk_path(std::size_t index) {
   return std::string("/dev/vd") + static_cast<char>(index == 0 ? 'a' : 'b' + index);
 }
 
@@ -179,7 +180,7 @@ std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std
   for (std::size_t i = 0; i < stack.disks; ++i) {
     const bool absent =
         after_cut && std::ranges::find(stack.absent, disk_name(i)) != stack.absent.end();
-    if (!absent) disks.push_back(stack_disk_path(i));
+    if (!absent) disks.push_back(disk_path(i));
   }
   std::string joined;
   for (const std::string& disk : disks) joined += (joined.empty() ? "" : " ") + disk;
@@ -189,16 +190,11 @@ std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std
       filled.insert(filled.end(), disks.begin(), disks.end());
       continue;
     }
-    const auto put = [&](const std::string& place, std::string_view text) {
-      for (std::size_t at = word.find(place); at != std::string::npos;
-           at = word.find(place, at + text.size()))
-        word.replace(at, place.size(), text);
-    };
-    put("{device}", stack.device);
-    put("{disks}", joined);
-    put("{uuid}", uuid);
+    base::replace_all(word, "{device}", stack.device);
+    base::replace_all(word, "{disks}", joined);
+    base::replace_all(word, "{uuid}", uuid);
     for (std::size_t i = 0; i < stack.disks; ++i)
-      put(fmt::format("{{disk{}}}", i), stack_disk_path(i));
+      base::replace_all(word, fmt::format("{{disk{}}}", i), disk_path(i));
     filled.push_back(std::move(word));
   }
   return filled;

@@ -71,8 +71,9 @@ struct Stack {
 std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std::string>& argv,
                                        std::string_view uuid, bool after_cut);
 
-/// Returns the path of a stack's disk in the guest: /dev/vda, /dev/vdc, ... (/dev/vdb has marks).
-std::string stack_disk_path(std::size_t index);
+/// Returns the path of the machine's disk `index` in the guest: /dev/vda, /dev/vdc, /dev/vdd ...
+/// (/dev/vdb has marks).
+std::string disk_path(std::size_t index);
 
 /// Loads a built-in stack by name, or a file by path.
 Result<Stack> load_stack_of_devices(const std::string& name_or_path);

@@ -21,6 +21,7 @@
 
 #include "harness/bench/fio_job.h"
 #include "harness/bench/usual_jobs.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/text_file.h"
 #include "plugin/model/core/simulation.h"
@@ -270,11 +271,8 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
                       const std::string& report) {
   for (const auto& [place, value] : {std::pair<const char*, const std::string&>{"{root}", root},
                                      {"{job}", job},
-                                     {"{report}", report}}) {
-    for (std::size_t at = word.find(place); at != std::string::npos;
-         at = word.find(place, at + value.size()))
-      word.replace(at, std::string_view(place).size(), value);
-  }
+                                     {"{report}", report}})
+    base::replace_all(word, place, value);
   return word;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fs-adapters/linux/stack.h"
 #include "plugin/base/errno_text.h"
 #include "plugin/base/printable.h"
 #include "plugin/base/stopwatch.h"
@@ -68,10 +69,6 @@ MountCycle parse_mount_cycle(const json& answer) {
 }
 
 }  // namespace
-
-std::string other_disk_path(std::size_t index) {
-  return std::string("/dev/vd") + static_cast<char>('c' + index);
-}
 
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
   return adapters::fill_in(argv, places(uuid));
@@ -169,7 +166,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
     return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
   for (std::size_t i = 0; i < meant.others.size(); ++i) {
     const adapters::OtherDisk& other = meant.others[i];
-    TRY(const auto seen, call({{"do", "disk"}, {"path", other_disk_path(i)}}));
+    TRY(const auto seen, call({{"do", "disk"}, {"path", adapters::disk_path(i + 1)}}));
     if (seen.value("bytes", std::uint64_t{0}) != other.bytes)
       return stop(ErrorKind::other,
                   fmt::format("the guest sees a disk {} of the wrong size", other.name));

@@ -114,9 +114,6 @@ inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
 inline constexpr const char* kMountPoint = "/mnt";
 
-/// Returns the path of a disk after kStageMarks: /dev/vdc for index 0.
-std::string other_disk_path(std::size_t index);
-
 /// Returns an adapter's command with the guest's devices and folders in place of the placeholders.
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid = {});
 

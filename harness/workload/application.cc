@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "headcrash_workload_embedded.h"
+#include "plugin/base/command_text.h"
 #include "plugin/base/named_file.h"
 #include "plugin/base/nearest.h"
 #include "plugin/base/strict_table.h"
@@ -39,12 +40,6 @@ std::vector<std::string> setting_names(const Application& application) {
   return names;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// Selects the setting with the given name, or the default setting.
 Result<void> choose_setting(const std::string& wanted, Application& application) {
   if (!wanted.empty()) {
@@ -59,7 +54,7 @@ Result<void> choose_setting(const std::string& wanted, Application& application)
   if (application.settings.empty()) return {};
   const ApplicationSetting& setting = application.settings.at(application.setting);
   for (auto* lines : {&application.prepare, &application.run, &application.verify})
-    for (std::string& line : *lines) replace_all(line, "{setting}", setting.words);
+    for (std::string& line : *lines) base::replace_all(line, "{setting}", setting.words);
   application.name += "+" + application.setting;
   application.title += ", " + application.setting;
   application.promise = setting.promise;
@@ -234,7 +229,7 @@ std::vector<std::vector<std::string>> commands(const Application& application,
   const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
                                                                  {"{files}", kApplicationFolder}};
   for (std::string line : lines) {
-    for (const auto& [from, to] : words) replace_all(line, from, to);
+    for (const auto& [from, to] : words) base::replace_all(line, from, to);
     argvs.push_back(shell);
     argvs.back().push_back(std::move(line));
   }

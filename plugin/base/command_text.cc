@@ -3,6 +3,12 @@
 
 namespace headcrash::base {
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
 std::string shell_quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char each : text) {

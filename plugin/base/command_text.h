@@ -1,10 +1,14 @@
 #pragma once
-// Quoting for shell commands, and extracts from their output.
+// Text of commands: placeholders, quoting for a shell, and extracts from the output.
 
 #include <string>
 #include <string_view>
 
 namespace headcrash::base {
+
+/// Replaces all occurrences of `from` by `to`, from left to right. Does not search the replacements
+/// again. REQUIRES: `from` is not empty.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
 
 /// Quotes text for a POSIX shell in single quotes.
 std::string shell_quoted(std::string_view text);

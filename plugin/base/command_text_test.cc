@@ -5,6 +5,17 @@
 namespace headcrash::base {
 namespace {
 
+TEST(CommandText, ReplacesAllOccurrencesOnce) {
+  const auto replaced = [](std::string text, const char* from, const char* to) {
+    replace_all(text, from, to);
+    return text;
+  };
+  EXPECT_EQ(replaced("{a} x{a}{a}", "{a}", "12"), "12 x1212");
+  EXPECT_EQ(replaced("aa", "a", "aa"), "aaaa") << "replacements are not searched";
+  EXPECT_EQ(replaced("aaa", "aa", ""), "a");
+  EXPECT_EQ(replaced("x", "a", "b"), "x");
+}
+
 TEST(CommandText, QuotesForAShell) {
   EXPECT_EQ(shell_quoted("it's $x"), "'it'\\''s $x'");
   EXPECT_EQ(shell_quoted(""), "''");

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "fs-adapters/linux/stack.h"
 #include "harness/explorer/guests/stage_copy.h"
 #include "harness/vm/oops.h"
 #include "plugin/model/core/store.h"
@@ -199,7 +200,7 @@ const StageMachine& StageGuest::machine() const {
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   std::string names = "vda";
   for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)
-    names += run::other_disk_path(i).replace(0, std::string_view("/dev/").size(), " ");
+    names += adapters::disk_path(i + 1).replace(0, std::string_view("/dev/").size(), " ");
   const auto done = exec(
       {"sh", "-c",
        fmt::format(

@@ -16,8 +16,7 @@ namespace {
 /// Quotes one word of a command. {device} becomes the function's first argument.
 std::string script_word(const std::string& word) {
   std::string text = base::shell_quoted(word);
-  for (std::size_t at = 0; (at = text.find(kDevicePlace, at)) != std::string::npos;)
-    text.replace(at, kDevicePlace.size(), "'\"$1\"'");
+  base::replace_all(text, kDevicePlace, "'\"$1\"'");
   return text;
 }
 
