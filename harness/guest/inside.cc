@@ -78,9 +78,9 @@ void start_loopback() {
   ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
 }
 
-/// Mounts the image, once in the life of the guest.
+/// Mounts the image, once in the life of the guest. The folder is empty until then.
 void mount_image() {
-  if (fs::exists(kImage)) return;
+  if (fs::exists(kImage) && !fs::is_empty(kImage)) return;
   start_loopback();
   mount_at(loop_device("/rootfs.squashfs"), kImage, "squashfs", MS_RDONLY);
 }
