@@ -158,8 +158,8 @@ std::string folder_in_guest() {
   return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
-/// Returns the words that start the tracer in front of a program. Its place in the guest is that of
-/// kInsideScript (application.cc).
+/// Returns the words that start the tracer in front of a program. The agent makes it available
+/// below /.headcrash (harness/guest/inside.h).
 std::string tracer_words(const std::optional<Tracing>& tracing) {
   if (!tracing) return {};
   std::string words = fmt::format("/.headcrash/{} --report /.headcrash/files/{}",
@@ -168,7 +168,7 @@ std::string tracer_words(const std::optional<Tracing>& tracing) {
   return words + " -- ";
 }
 
-/// Returns a command in the test folder as a line for the shell of kInsideScript (application.cc).
+/// Returns a command in the test folder as a line for the shell of harness/guest/inside.h.
 /// Searches PATH for the program, because busybox would prefer its own applet of that name.
 std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv,
                        const std::optional<Tracing>& tracing = std::nullopt) {

@@ -124,7 +124,7 @@ def block_of(rows, figures):
             lines.append(f"| {CLASSES[kind]} | " + " | ".join(map(str, totals.values())) + " |")
     decided = [row for row in rows if row["kind"] == "rule" and row["class"] == "paper"]
     once = sum(row["executions"] == "1" for row in decided)
-    lines += ["", f"Of the {len(decided)} rules of the class `paper`, {once} are judged by a single "
+    lines += ["", f"The class `paper` has {len(decided)} rules, {once} of which are judged by a single "
               "execution. The others have five executions with different seeds, or do not depend "
               "on a seed.", END]
     return "\n".join(lines)

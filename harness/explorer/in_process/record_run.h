@@ -76,7 +76,7 @@ struct RunOptions {
   /// Selects the order in which requests are served. 0: an elevator, with 10 ms per request.
   /// Otherwise, the seed for a random order. If it is odd and there are several users, system calls
   /// cost processor time, so that users interleave inside operations; otherwise, they cost none.
-  /// With 3, 7, 11 ... there are no pauses, so many requests are pending at once. With 2, 6, 10 ...
+  /// With 3, 7, 11 ... there are no pauses, and pending requests accumulate. With 2, 6, 10 ...
   /// memory is short: clean blocks are evicted after every disk completion.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};

@@ -22,7 +22,7 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// Why the result is inconclusive, or which part failed; empty if there is nothing to report.
+  /// Why the result is inconclusive, or which part failed; otherwise empty.
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the compared times
   bool to_quiescence = true;
