@@ -1,6 +1,7 @@
 // Writes checkpoints (store.h): all dirty data, then the blocks of the inode map and the usage
 // table, then a checkpoint region.
 #include <algorithm>
+#include <tuple>
 
 #include "fs-adapters/lfs/store.h"
 #include "plugin/base/invariant.h"

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
 
 #include "harness/bench/fio_job.h"
 #include "harness/bench/usual_jobs.h"

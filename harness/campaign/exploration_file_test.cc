@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include "harness/campaign/campaign_file.h"
 #include "plugin/base/testing/temporary_folder.h"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "plugin/base/scratch_folder.h"
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::run {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "plugin/model/array/array.h"
 #include "plugin/profiles/profile_reader.h"

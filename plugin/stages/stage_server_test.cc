@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "plugin/record/recording.h"
 #include "plugin/stages/testing/stage_fixture.h"

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <tuple>
 
 #include "fs-adapters/substrate/tree/directory.h"
 #include "fs-adapters/substrate/tree/exchange_name.h"

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <string>
+
 namespace headcrash::audit {
 namespace {
 

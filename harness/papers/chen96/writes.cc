@@ -1,6 +1,7 @@
 // CH-08, CH-14, CH-15: how long fsync takes by the amount of written data (figures 4 and 5).
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "harness/papers/chen96/axp3000_600.h"
 #include "harness/papers/chen96/chen96.h"

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 
 #include "plugin/base/errno_text.h"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "results/report/bench/bench_page.h"
 #include "results/report/bench/ranking.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "results/report/bench/bench_page.h"
 #include "results/report/bench/ranking.h"

@@ -6,6 +6,7 @@
 #include <libnbd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
