@@ -470,8 +470,10 @@ std::string campaign_digest(const Campaign& campaign) {
     if (!app.rootfs.empty() || app.every_line_persists || app.verify_by_exit_code)
       shape +=
           fmt::format("\n{} {} {}", app.rootfs, app.every_line_persists, app.verify_by_exit_code);
-    for (const auto* lines : {&app.tools, &app.prepare, &app.run, &app.verify})
-      shape += fmt::format("\n{}", fmt::join(*lines, "\n"));
+    shape += fmt::format("\n{}", fmt::join(app.tools, "\n"));
+    for (const auto* commands : {&app.prepare, &app.run, &app.verify})
+      for (const workload::Command& command : *commands)
+        shape += fmt::format("\n{}", fmt::join(command.words, "\n"));
     for (const auto& [name, content] : app.files) shape += fmt::format("\n{}\n{}", name, content);
   }
   return fmt::format("{:016x}", run::hash_text(shape, campaign.seed));

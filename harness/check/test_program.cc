@@ -160,44 +160,27 @@ std::string folder_in_guest() {
 
 /// Returns the words that start the tracer in front of a program. The agent makes it available
 /// below /.headcrash (harness/guest/inside.h).
-std::string tracer_words(const std::optional<Tracing>& tracing) {
-  if (!tracing) return {};
-  std::string words = fmt::format("/.headcrash/{} --report /.headcrash/files/{}",
-                                  tracing->tracer.filename().string(), kTraceName);
-  for (const std::string& option : tracing->options) words += " " + base::shell_quoted(option);
-  return words + " -- ";
-}
-
-/// Returns a command in the test folder as a line for the shell of harness/guest/inside.h.
-/// Searches PATH for the program, because busybox would prefer its own applet of that name.
-std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv,
-                       const std::optional<Tracing>& tracing = std::nullopt) {
-  const Environment environment = environment_of(program);
-  const std::string& name = argv.front();
-  std::string line = "cd " + folder_in_guest();
-  if (name.find('/') == std::string::npos) {
-    const auto path = std::ranges::find(environment, "PATH", &Environment::value_type::first);
-    line += fmt::format(
-        " && p={} n={} && IFS=: && "
-        "for d in $p ''; do [ -z \"$d\" ] || [ ! -x \"$d/$n\" ] || break; done",
-        base::shell_quoted(path->second), base::shell_quoted(name));
-  }
-  line += " && exec " + tracer_words(tracing) + "/.headcrash/busybox env -i";
-  for (const auto& [variable, value] : environment)
-    line += " " + base::shell_quoted(fmt::format("{}={}", variable, value));
-  line += " HEADCRASH_FOLDER=" + folder_in_guest();
-  line += name.find('/') == std::string::npos ? " \"${d:+$d/}$n\"" : " " + base::shell_quoted(name);
-  for (std::size_t i = 1; i < argv.size(); ++i) line += " " + base::shell_quoted(argv[i]);
-  return line;
+std::vector<std::string> tracer_words(const Tracing& tracing) {
+  std::vector<std::string> words{"/.headcrash/" + tracing.tracer.filename().string(), "--report",
+                                 fmt::format("/.headcrash/files/{}", kTraceName)};
+  words.insert(words.end(), tracing.options.begin(), tracing.options.end());
+  words.emplace_back("--");
+  return words;
 }
 
 std::string application_text(const TestProgram& program, const std::optional<Tracing>& tracing) {
-  const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
+  using nlohmann::json;
+  const auto quoted = [](const std::string& text) { return json(text).dump(); };
+  json environment = json::array();
+  for (const auto& [variable, value] : environment_of(program))
+    environment.push_back(variable + "=" + value);
+  environment.push_back("HEADCRASH_FOLDER=" + folder_in_guest());
+  json prepare = json::array({"mkdir " + folder_in_guest()});
+  if (!program.init.empty()) prepare.push_back(json::array({"sh", "-c", program.init}));
+  std::vector<std::string> run = tracing ? tracer_words(*tracing) : std::vector<std::string>();
+  run.insert(run.end(), program.argv.begin(), program.argv.end());
   const std::vector<std::string> verify =
       program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
-  std::string prepare = quoted("mkdir " + folder_in_guest());
-  if (!program.init.empty())
-    prepare += ", " + quoted(guest_line(program, {"sh", "-c", program.init}));
   const std::string traced = tracing
                                  ? fmt::format("tools = [{}]\nreport = {}\n",
                                                quoted(tracing->tracer.string()), quoted(kTraceName))
@@ -207,14 +190,17 @@ std::string application_text(const TestProgram& program, const std::optional<Tra
       "title = {}\n"
       "promise = \"every line that it prints\"\n"
       "rootfs = {}\n"
+      "folder = {}\n"
+      "environment = {}\n"
       "every-line-persists = true\n"
       "verify-by-exit-code = true\n"
       "{}"
-      "prepare = [{}]\n"
+      "prepare = {}\n"
       "run = [{}]\n"
       "verify = [{}]\n",
-      quoted(fmt::format("{}", fmt::join(program.argv, " "))), quoted(kImageName), traced, prepare,
-      quoted(guest_line(program, program.argv, tracing)), quoted(guest_line(program, verify)));
+      quoted(fmt::format("{}", fmt::join(program.argv, " "))), quoted(kImageName),
+      quoted(folder_in_guest()), environment.dump(), traced, prepare.dump(), json(run).dump(),
+      json(verify).dump());
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 #pragma once
-// Runs a shell command in the root file system of a program under test, which the guest has as the
+// Runs a program in the root file system of a program under test, which the guest has as the
 // squashfs image /rootfs.squashfs (scripts/build-guest).
 //
-// The agent's program does this in a separate process: `/init inside ROOT DISK FILES LINE`. A shell
-// script would start some thirty programs for each verified state, and in user-mode Linux each of
-// them costs milliseconds.
+// The agent's program does this in a separate process:
+//
+//   /init inside ROOT DISK FILES FOLDER [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
+//
+// A shell script would start some thirty programs for each verified state, and in user-mode Linux
+// each of them costs milliseconds.
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace headcrash::guest {
 
@@ -14,13 +19,18 @@ struct InsideCommand {
   std::string root;  ///< mount point of the file system under test
   /// Its path in the image. It is also at `root` there, unless the image has files at this path.
   std::string disk;
-  std::string files;  ///< folder that is /.headcrash/files there
-  std::string line;   ///< for a shell
+  std::string files;                     ///< folder that is /.headcrash/files there
+  std::string folder;                    ///< working folder of the program
+  std::vector<std::string> environment;  ///< "NAME=VALUE"; if empty, that of the caller
+  std::vector<std::string> argv;         ///< a name without '/' is searched in PATH
 };
 
-/// Runs the command in new mount and process namespaces, in an overlay in memory over the image.
-/// Returns the exit code of the line, 128 plus the signal that ended it, or 126 if it could not be
-/// started; the reason is then on standard error.
+/// Parses the arguments after "inside"; nullopt if some are missing.
+std::optional<InsideCommand> parse_inside(const std::vector<std::string>& arguments);
+
+/// Runs the program in new mount and process namespaces, in an overlay in memory over the image.
+/// Returns its exit code, or 128 plus the signal that ended it. If it could not be started, returns
+/// 127 (not found) or 126, and the reason is on standard error. Changes this process's environment.
 int run_inside(const InsideCommand& command);
 
 }  // namespace headcrash::guest

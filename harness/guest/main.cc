@@ -84,9 +84,10 @@ void reap_orphans() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 6 && std::string_view(argv[1]) == "inside")
-    return headcrash::guest::run_inside(
-        {.root = argv[2], .disk = argv[3], .files = argv[4], .line = argv[5]});
+  if (argc > 1 && std::string_view(argv[1]) == "inside") {
+    if (const auto command = headcrash::guest::parse_inside({argv + 2, argv + argc}))
+      return headcrash::guest::run_inside(*command);
+  }
   if (::getpid() != 1) {
     say("runs only as process 1 of headcrash's guests");
     return 2;

@@ -257,7 +257,7 @@ Result<void> GuestSession::put(const std::string& path, const std::string& text)
 
 Result<RunOutcome> GuestSession::run_application(const workload::Application& application) {
   const json request{{"do", "run-application"},
-                     {"commands", workload::commands(application, application.run, kMountPoint)},
+                     {"commands", workload::argvs(application, application.run, kMountPoint)},
                      {"timeout_ms", timeout_.count()},
                      {"mark", kStageMarks},
                      {"each_command_persists", application.each_command_persists},

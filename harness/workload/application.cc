@@ -53,8 +53,9 @@ Result<void> choose_setting(const std::string& wanted, Application& application)
   }
   if (application.settings.empty()) return {};
   const ApplicationSetting& setting = application.settings.at(application.setting);
-  for (auto* lines : {&application.prepare, &application.run, &application.verify})
-    for (std::string& line : *lines) base::replace_all(line, "{setting}", setting.words);
+  for (auto* commands : {&application.prepare, &application.run, &application.verify})
+    for (Command& command : *commands)
+      for (std::string& word : command.words) base::replace_all(word, "{setting}", setting.words);
   application.name += "+" + application.setting;
   application.title += ", " + application.setting;
   application.promise = setting.promise;
@@ -139,6 +140,40 @@ Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& f
   return {};
 }
 
+/// Parses a list of commands. Each is a line for a shell, or a list of words.
+Result<void> read_commands(const StrictTable& root, const std::string& key,
+                           std::vector<Command>& into) {
+  if (!root.has(key)) return {};
+  const StrictTable list = root.elements(key);
+  std::vector<Command> commands;
+  for (std::size_t i = 0; list.has(fmt::format("{}[{}]", key, i)); ++i) {
+    const std::string item = fmt::format("{}[{}]", key, i);
+    Command command{.words = {""}, .shell = list.type(item) != StrictTable::Type::list};
+    TRY(command.shell ? list.take(item, command.words[0]) : list.take(item, command.words));
+    commands.push_back(std::move(command));
+  }
+  if (commands.empty())
+    return fail(root.subject(key), "must be a non-empty list of commands",
+                fmt::format("write {} = [\"...\"]", key));
+  into = std::move(commands);
+  return {};
+}
+
+/// Fails if the application uses something that needs `rootfs`.
+Result<void> check_needs_rootfs(const StrictTable& root, const Application& application) {
+  if (!application.rootfs.empty()) return {};
+  for (const char* key : {"folder", "environment"})
+    if (root.has(key)) return fail(root.subject(key), "needs `rootfs`");
+  for (const auto* commands : {&application.prepare, &application.run, &application.verify})
+    for (const Command& command : *commands)
+      if (!command.shell)
+        return fail(root.subject("rootfs"),
+                    fmt::format("is missing, and the command \"{}\" is a list of words",
+                                command.words.front()),
+                    "write the command as one string");
+  return {};
+}
+
 Result<void> check_complete(const StrictTable& root, const Application& application) {
   if (application.run.empty())
     return fail(root.subject("run"), "is missing", "set the commands that make data persistent");
@@ -189,7 +224,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
                               int depth) {
   TRY(root.only({"base", "title", "promise", "packages", "tools", "rootfs", "files", "prepare",
                  "run", "verify", "each-command-persists", "every-line-persists",
-                 "verify-by-exit-code", "report", "expected", "setting", "settings"}));
+                 "verify-by-exit-code", "report", "expected", "setting", "settings", "folder",
+                 "environment"}));
   Application application;
   std::string base;
   TRY(root.take("base", base));
@@ -199,19 +235,28 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
     TRY(const auto parent, load(base, depth + 1));
     application = parent;
   }
-  for (const auto& read :
-       {root.take("title", application.title), root.take("promise", application.promise),
-        root.take("packages", application.packages), root.take("tools", application.tools),
-        settle_tools(root, folder, application), root.take("setting", application.setting),
-        root.take("prepare", application.prepare), root.take("run", application.run),
-        root.take("verify", application.verify),
-        root.take("each-command-persists", application.each_command_persists),
-        root.take("every-line-persists", application.every_line_persists),
-        root.take("verify-by-exit-code", application.verify_by_exit_code),
-        root.take("report", application.report), read_files(root, application),
-        read_rootfs(root, folder, application),
-        adapters::parse_expected(root, application.expected), read_settings(root, application),
-        check_packages(root, application), check_complete(root, application)}) {
+  for (const auto& read : {root.take("title", application.title),
+                           root.take("promise", application.promise),
+                           root.take("packages", application.packages),
+                           root.take("tools", application.tools),
+                           settle_tools(root, folder, application),
+                           root.take("setting", application.setting),
+                           read_commands(root, "prepare", application.prepare),
+                           read_commands(root, "run", application.run),
+                           read_commands(root, "verify", application.verify),
+                           root.take("folder", application.folder),
+                           root.take("environment", application.environment),
+                           root.take("each-command-persists", application.each_command_persists),
+                           root.take("every-line-persists", application.every_line_persists),
+                           root.take("verify-by-exit-code", application.verify_by_exit_code),
+                           root.take("report", application.report),
+                           read_files(root, application),
+                           read_rootfs(root, folder, application),
+                           check_needs_rootfs(root, application),
+                           adapters::parse_expected(root, application.expected),
+                           read_settings(root, application),
+                           check_packages(root, application),
+                           check_complete(root, application)}) {
     if (!read) return forward_error(read);
   }
   return application;
@@ -219,21 +264,33 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
 
 }  // namespace
 
-std::vector<std::vector<std::string>> commands(const Application& application,
-                                               const std::vector<std::string>& lines,
-                                               std::string_view root) {
-  std::vector<std::vector<std::string>> argvs;
-  std::vector<std::string> shell{"sh", "-c"};
-  if (!application.rootfs.empty())
-    shell = {kAgentProgram, "inside", std::string(root), kInsideDisk, kApplicationFolder};
-  const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
-                                                                 {"{files}", kApplicationFolder}};
-  for (std::string line : lines) {
-    for (const auto& [from, to] : words) base::replace_all(line, from, to);
-    argvs.push_back(shell);
-    argvs.back().push_back(std::move(line));
+std::vector<std::vector<std::string>> argvs(const Application& application,
+                                            const std::vector<Command>& commands,
+                                            std::string_view root) {
+  const bool inside = !application.rootfs.empty();
+  std::vector<std::vector<std::string>> all;
+  for (const Command& command : commands) {
+    std::vector<std::string>& argv = all.emplace_back();
+    const auto append = [&argv](const std::vector<std::string>& words) {
+      argv.insert(argv.end(), words.begin(), words.end());
+    };
+    if (inside) {
+      append({kAgentProgram, "inside", std::string(root), kInsideDisk, kApplicationFolder});
+      append({command.shell ? "/" : application.folder});
+      if (!command.shell) append(application.environment);
+      append({"--"});
+      if (command.shell) append({kInsideBusybox});
+    }
+    if (!command.shell) {
+      append(command.words);
+      continue;
+    }
+    std::string line = command.words.front();
+    base::replace_all(line, "{root}", root);
+    base::replace_all(line, "{files}", kApplicationFolder);
+    append({"sh", "-c", line});
   }
-  return argvs;
+  return all;
 }
 
 Result<Application> load_application(const std::string& name_or_path) {

@@ -38,6 +38,7 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 /// The file system under test, as seen by a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
+inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";  ///< for lines of shell there
 /// The agent's program in the guest, which starts commands in that root file system
 /// (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
@@ -47,6 +48,14 @@ struct ApplicationSetting {
   /// The promise that the application's documentation makes for this setting, with its source.
   std::string promise;
   adapters::Expectation expected = adapters::Expectation::clean;
+};
+
+/// A command of an application: a line for a shell, with the placeholders {root}, {files} and
+/// {setting}, or an argv, in which only {setting} is replaced.
+struct Command {
+  std::vector<std::string> words;  ///< the line alone if `shell` is true
+  bool shell = true;
+  bool operator==(const Command&) const = default;
 };
 
 struct Application {
@@ -60,8 +69,7 @@ struct Application {
   std::vector<std::string> tools;      ///< names of programs that the guest must have
   std::vector<std::string> own_tools;  ///< paths on the host of programs to copy into the guest
   std::map<std::string, std::string> files;  ///< file contents by file name
-  std::vector<std::string> prepare, run,
-      verify;  ///< shell command lines with placeholders {root} and {files}
+  std::vector<Command> prepare, run, verify;
   /// Writes a mark "persisted command N" after each command of `run` that exits with 0. N starts at
   /// 0.
   bool each_command_persists = false;
@@ -75,6 +83,9 @@ struct Application {
   /// Path on the host of a squashfs image in which all commands run. If empty, they run in the
   /// guest's own root file system.
   std::string rootfs;
+  /// Folder and variables ("NAME=VALUE") of commands that need no shell. Both need a `rootfs`.
+  std::string folder = "/";
+  std::vector<std::string> environment;
   /// Adds this application's packages, programs and root file system to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
     // The parts may already have packages of a stack, and this application's.
@@ -88,12 +99,11 @@ struct Application {
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
-/// Returns each line as the argv of a command for the agent, with {root} and {files} replaced. If
-/// the application has a rootfs, it runs inside that root file system, and its changes there are
-/// discarded.
-std::vector<std::vector<std::string>> commands(const Application& application,
-                                               const std::vector<std::string>& lines,
-                                               std::string_view root);
+/// Returns the argv of each command for the agent. If the application has a rootfs, the command
+/// runs inside that root file system, and its changes there are discarded.
+std::vector<std::vector<std::string>> argvs(const Application& application,
+                                            const std::vector<Command>& commands,
+                                            std::string_view root);
 
 /// Loads a built-in application by name, or a file by path (a name with '/' or ending in .toml).
 /// Uses the setting after '+', or the file's default setting.

@@ -34,8 +34,39 @@ TEST(Application, ParsesAFile) {
   EXPECT_EQ(application->files.at("go"), "echo persisted 1");
   EXPECT_EQ(application->expected, adapters::Expectation::clean);
   EXPECT_FALSE(application->each_command_persists);
-  EXPECT_EQ(commands(*application, application->run, "/mnt")[0],
+  EXPECT_EQ(argvs(*application, application->run, "/mnt")[0],
             (std::vector<std::string>{"sh", "-c", "sh /run/application/go /mnt"}));
+}
+
+TEST(Application, RunsWordsWithoutAShellInItsRootFileSystem) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const std::filesystem::path folder = scratch->path();
+  std::ofstream(folder / "image") << "squashfs";
+  const auto load = [&](const std::string& text) {
+    std::ofstream(folder / "mine.toml") << text << "verify = [\"true\"]\n";
+    return load_application((folder / "mine.toml").string());
+  };
+  const std::string rootfs = "rootfs = \"image\"\nfolder = \"/d\"\nenvironment = [\"A=1\"]\n";
+  const std::string run = "run = [\"ls {root}\", [\"./t\", \"{root} '\"]]\n";
+  const auto application = load(rootfs + run);
+  ASSERT_TRUE(application) << application.error().message();
+  const auto made = argvs(*application, application->run, "/mnt");
+  const std::vector<std::string> start{kAgentProgram, "inside", "/mnt", kInsideDisk,
+                                       kApplicationFolder};
+  auto line = start;
+  for (const char* word : {"/", "--", kInsideBusybox, "sh", "-c", "ls /mnt"}) line.push_back(word);
+  auto words = start;
+  for (const char* word : {"/d", "A=1", "--", "./t", "{root} '"}) words.push_back(word);
+  EXPECT_EQ(made, (std::vector<std::vector<std::string>>{line, words}));
+
+  EXPECT_NE(load(run).error().message().find("./t"), std::string::npos);
+  EXPECT_NE(load("folder = \"/d\"\nrun = [\"a\"]\n").error().message().find("folder"),
+            std::string::npos);
+  for (const char* wrong :
+       {"run = []\n", "run = \"a\"\n", "run = [[]]\n", "run = [1]\n", "run = [[\"a\", 1]]\n"})
+    EXPECT_NE(load(rootfs + wrong).error().message().find("mine.toml: run"), std::string::npos)
+        << wrong;
 }
 
 TEST(Application, ToolsMayBeProgramsOfTheHost) {
@@ -103,8 +134,8 @@ promise = "all"
 TEST(Application, SettingsReplaceTheirPlaceholder) {
   const auto weak = parse_application(kSet, "mine.toml");
   ASSERT_TRUE(weak) << weak.error().message();
-  EXPECT_EQ(weak->run, std::vector<std::string>{"go w 1 {root}"});
-  EXPECT_EQ(weak->verify, std::vector<std::string>{"look w 1"});
+  EXPECT_EQ(weak->run, std::vector<Command>{{.words = {"go w 1 {root}"}}});
+  EXPECT_EQ(weak->verify, std::vector<Command>{{.words = {"look w 1"}}});
   EXPECT_EQ(weak->promise, "little");
   EXPECT_EQ(weak->expected, adapters::Expectation::any);
 
@@ -115,7 +146,7 @@ TEST(Application, SettingsReplaceTheirPlaceholder) {
   const auto strong = load_application(file + "+strong");
   ASSERT_TRUE(strong) << strong.error().message();
   EXPECT_EQ(strong->name, "mine+strong");
-  EXPECT_EQ(strong->run, std::vector<std::string>{"go s 2 {root}"});
+  EXPECT_EQ(strong->run, std::vector<Command>{{.words = {"go s 2 {root}"}}});
   EXPECT_EQ(strong->expected, adapters::Expectation::clean);
   EXPECT_EQ(load_application(strong->origin)->verify, strong->verify)
       << "the origin must identify the application";
@@ -157,9 +188,9 @@ TEST(Application, BuiltInApplicationsAreComplete) {
     for (const Application& one : *each) {
       EXPECT_FALSE(one.title.empty());
       EXPECT_FALSE(one.promise.empty()) << one.name << " must state its documented promise";
-      for (const auto* lines : {&one.prepare, &one.run, &one.verify})
-        for (const std::string& line : *lines)
-          EXPECT_EQ(line.find("{setting}"), std::string::npos) << line;
+      for (const auto* commands : {&one.prepare, &one.run, &one.verify})
+        for (const Command& command : *commands)
+          EXPECT_EQ(command.words[0].find("{setting}"), std::string::npos) << command.words[0];
       control = control || one.expected == adapters::Expectation::loss;
     }
     EXPECT_TRUE(control) << name << " must have a setting that loses data";

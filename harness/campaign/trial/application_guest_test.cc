@@ -46,7 +46,7 @@ class ApplicationGuest : public ServedGuest {
     const auto sent =
         guest_->send({{"id", 1'000'000},
                       {"do", "run-application"},
-                      {"commands", workload::commands(application, application.run, kRoot)},
+                      {"commands", workload::argvs(application, application.run, kRoot)},
                       {"mark", "/dev/vdb"},
                       {"timeout_ms", kStepMs}});
     EXPECT_TRUE(sent);
@@ -77,7 +77,7 @@ class ApplicationGuest : public ServedGuest {
     }
     EXPECT_EQ(exec({"mkfs.ext4", "-q", "-F", "/dev/vda"}).value("exit", 1), 0);
     mount_and_put(*application);
-    for (const auto& argv : workload::commands(*application, application->prepare, kRoot)) {
+    for (const auto& argv : workload::argvs(*application, application->prepare, kRoot)) {
       const json end = exec(argv);
       EXPECT_EQ(end.value("exit", 1), 0) << end.dump(1);
     }
@@ -90,7 +90,7 @@ class ApplicationGuest : public ServedGuest {
     start_guest();
     if (HasFatalFailure()) return {};
     mount_and_put(*application);
-    const json end = exec(workload::commands(*application, application->verify, kRoot).at(0),
+    const json end = exec(workload::argvs(*application, application->verify, kRoot).at(0),
                           oracle::verifier_input(marks));
     const auto findings = oracle::application_findings({.exit_code = end.value("exit", -1),
                                                         .output = end.value("stdout", ""),

@@ -120,7 +120,8 @@ class FailureText {
   void application(const workload::Application& program) {
     section("Application");
     text_ += wrapped("  ", fmt::format("{}: {}", program.name, program.title));
-    for (const std::string& line : program.run) text_ += wrapped("  run       ", line);
+    for (const workload::Command& command : program.run)
+      text_ += wrapped("  run       ", fmt::format("{}", fmt::join(command.words, " ")));
     const auto& reported = of_.outcome->persisted_texts;
     text_ +=
         wrapped("  ", reported.empty()

@@ -34,7 +34,7 @@ Result<void> prepare_application(StageGuest& guest, const workload::Application&
     }
   }
   TRY(store_files(guest, application));
-  auto commands = workload::commands(application, application.prepare, run::kMountPoint);
+  auto commands = workload::argvs(application, application.prepare, run::kMountPoint);
   commands.push_back({"sync"});
   for (const auto& argv : commands) {
     TRY(const auto done, guest.exec(argv));
@@ -73,7 +73,7 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
     return run::stop(ErrorKind::unmountable, "the mount for the verifier was refused: " + why);
   TRY(store_files(guest, application));
   VerifierResult all;
-  for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {
+  for (const auto& argv : workload::argvs(application, application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(marks)));
     TRY(auto findings, application.verify_by_exit_code ? oracle::exit_code_findings(end)
                                                        : oracle::application_findings(end));
