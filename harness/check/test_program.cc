@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "harness/check/host_program.h"
 #include "harness/check/program_image.h"
@@ -65,6 +66,18 @@ Result<void> check_variables(const TestProgram& program) {
 std::string last_words(const HostRun& run) {
   const std::string said = base::last_line(run.errors.empty() ? run.output : run.errors);
   return said.empty() ? said : ": " + said;
+}
+
+/// Returns advice for a command that failed without a power cut. Commands run in an empty folder,
+/// and a name without '/' in a line for the shell is not taken for a file of the user's folder.
+std::string advice(const std::vector<std::string>& argv) {
+  std::istringstream words(argv.back());
+  std::error_code error;
+  for (std::string word; words >> word;)
+    if (word.find('/') == std::string::npos && fs::is_regular_file(word, error))
+      return fmt::format("it runs in an empty folder; write ./{0} for the file {0} of this folder",
+                         word);
+  return "make it exit with 0 when the power does not fail";
 }
 
 Result<std::size_t> count_promises(const std::string& output) {
@@ -132,7 +145,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
       return fail(what,
                   fmt::format("exits with {} on this host, without a power cut{}", done.exit_code,
                               last_words(done)),
-                  "make it exit with 0 when the power does not fail");
+                  advice(command.argv));
     paths.insert(done.paths.begin(), done.paths.end());
     preallocated += done.preallocated;
     return done;

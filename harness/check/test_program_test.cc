@@ -34,7 +34,7 @@ TEST_F(Prepare, MakesAnApplicationOfAProgram) {
   ASSERT_TRUE(text);
   for (const char* line :
        {"every-line-persists = true\n", "verify-by-exit-code = true\n",
-        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir /.headcrash/disk/check\", "})
+        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir /.headcrash/disk/check\","})
     EXPECT_NE(text->find(line), std::string::npos) << line;
 }
 
@@ -53,6 +53,14 @@ TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
             std::string::npos);
   EXPECT_NE(error_of({.argv = {"true"}, .verify = "false"}).find("--verify"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"true"}, .init = "false"}).find("--init"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"true"}, .verify = "sh verifier"}).find("exit with 0"),
+            std::string::npos);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch_->path());
+  std::ofstream("verifier") << "exit 0";
+  EXPECT_NE(error_of({.argv = {"true"}, .verify = "sh verifier"}).find("./verifier"),
+            std::string::npos);
+  std::filesystem::current_path(before);
   EXPECT_NE(error_of({.argv = {"mkdir", "d"}}).find("when it is started again"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"printf", "a\\nb\\001\\n"}}).find("line 2"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"true"}, .environment = {"=x"}}).find("NAME=VALUE"),
