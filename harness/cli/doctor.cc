@@ -40,7 +40,8 @@ constexpr Program kPrograms[] = {
     {"gnuplot", "gnuplot-nox", kReports}, {"mkfs.ext4", "e2fsprogs", kGuests},
     {"e2fsck", "e2fsprogs", kGuests},     {"cpio", "cpio", kGuests},
     {"depmod", "kmod", kGuests},          {"busybox", "busybox-static", kGuests},
-    {"strace", "strace", kCheck},         {"sqfstar", "squashfs-tools", kCheck}};
+    {"xz", "xz-utils", kGuests},          {"strace", "strace", kCheck},
+    {"sqfstar", "squashfs-tools", kCheck}};
 /// Programs that are each needed only to test one file system.
 constexpr Program kMoreFileSystems[] = {
     {"mkfs.xfs", "xfsprogs"},       {"mkfs.btrfs", "btrfs-progs"}, {"mkfs.f2fs", "f2fs-tools"},
@@ -187,7 +188,7 @@ int doctor(bool as_json) {
     fmt::print("{:<24}{}\n", use,
                lacks.empty() ? "ready" : fmt::format("lacks {}", fmt::join(lacks, ", ")));
   fmt::print("{}\n", good ? "This machine can run campaigns."
-                          : "This machine cannot run campaigns yet: fix the items marked BAD.");
+                          : "Some uses are not possible yet: fix the items marked BAD.");
   return good ? kFine : kUsage;
 }
 

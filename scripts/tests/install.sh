@@ -48,6 +48,12 @@ for file in bin/headcrash bin/mkfs.headcrash-ufs bin/fsck.headcrash-ufs bin/moun
             share/headcrash/scripts/examples/check/sqlite/test.sh share/headcrash/scripts/examples/check/lmdb/test.py; do
   [ -s "$prefix/$file" ] || failed "$file is not installed"
 done
+# The Debian package is built with the libraries that scripts/setup installs.
+awk '/^# /{build = /^# Build/} build && $1 ~ /-dev$/ && $1 !~ /^libclang/ {print $1}' "$top/scripts/packages" |
+  while read -r package; do
+    grep -q "^ *\(Build-Depends: \)\?$package,\?$" "$top/scripts/debian/control" || echo "$package"
+  done >missing
+[ ! -s missing ] || failed "scripts/debian/control lacks $(cat missing)"
 "$prefix/libexec/headcrash/build-guest" --help | says "build-guest" || failed "build-guest --help"
 
 headcrash list profiles | says '^hp-c2447 ' || failed "list profiles"
