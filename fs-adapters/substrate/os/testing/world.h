@@ -45,7 +45,7 @@ class Medium final : public model::SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Forwards all requests and logs them. Requests to a bad sector fail.
+/// Forwards all requests to another disk and logs them. Requests that touch a bad sector fail.
 class WatchedDisk final : public BlockDevice {
  public:
   explicit WatchedDisk(BlockDevice& disk) : disk_(disk) {}
