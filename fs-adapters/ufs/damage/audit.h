@@ -1,9 +1,9 @@
 #pragma once
-// Audits the checker: recounts an image that fsck reports as correct or has repaired. It shares
-// only the format with fsck. Inodes, pointers, names, maps and counts must all agree. A
-// contradiction means that fsck missed, left or caused damage.
+// Verifies the checker: recounts everything in an image that fsck reports as correct or has
+// repaired. It shares only the format with fsck. Inodes, pointers, names, maps and counts must all
+// agree. A contradiction means that fsck has missed, left or caused damage.
 //
-// Reads the whole image each time. Memory is kept between images.
+// The whole image is read each time. Memory is kept between images.
 
 #include <cstdint>
 #include <span>
