@@ -11,8 +11,8 @@
 //
 // A note is removed once an fsync has written it and the whole path to the root. It must stay until
 // then, because a concurrent fsync needs it too. A sync removes all notes. When an inode is
-// removed, its notes are removed, and so are the notes of names in a directory that is removed.
-// When the number of notes has doubled, those whose whole path is on the disk are dropped.
+// removed, its notes are removed; for a directory, also the notes of the names in it. When the
+// number of notes has doubled, those whose whole path is on the disk are dropped.
 
 #include <cstddef>
 #include <cstdint>
