@@ -36,33 +36,33 @@ namespace headcrash::experiment {
 
 /// Costs that depend on the machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
-    // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
+    // Estimate: 3 300 cycles for trap, copy of arguments and dispatch.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: 1993 memory, 15 MB per second.
+    // Estimate: memory of 1993 copies 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB in 1.05 ms; mapping and fault cost far more than the
-    // copy.
+    // Calibrated (transfer): a page of 4 KiB takes 1.05 ms. Mapping and page fault cost far more
+    // than the copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
-    // Estimate: half of a copy.
+    // Estimate: half the time of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
-    // Calibrated (remove): hash chain, lock, list; 1 300 cycles.
+    // Calibrated (remove): 1 300 cycles for hash chain, lock and list.
     .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,
-    // Estimate: time not charged to any user; 6 600 cycles.
+    // Estimate: 6 600 cycles, which are not charged to any user.
     .interrupt = 200 * model::kMicrosecondNs,
-    // Estimate; no workload of the experiment forks.
+    // Estimate; no workload of the experiment creates processes.
     .process_created = 20 * model::kMillisecondNs,
 };
 
-/// The costs of the file system: the UFS of SVR4 with the paper's additions.
+/// The costs of the file system, which is the UFS of SVR4 with the paper's additions.
 inline constexpr os::FileSystemCosts kI486At33MhzUfs{
-    // Calibrated (remove): copying the name, finding and locking the inode, and the program's
-    // related work.
+    // Calibrated (remove): copying the name, finding and locking the inode, and the related work of
+    // the program.
     .path_component = 560 * model::kMicrosecondNs,
-    // Estimate: 30 cycles to compare a name's length and first bytes.
+    // Estimate: 30 cycles to compare the length and the first bytes of a name.
     .directory_entry = 900,
-    // Estimate: 128 bytes, and locking the block.
+    // Estimate: copying 128 bytes, and locking the block.
     .inode_changed = 100 * model::kMicrosecondNs,
     // Calibrated (remove).
     .allocation = 40 * model::kMicrosecondNs,
@@ -72,12 +72,12 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
 
 inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
-/// Returns all costs multiplied by `times`, for the machines of other papers.
+/// Returns all costs multiplied by `times`. Used for the machines of other papers.
 constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;
     const auto whole = static_cast<os::TimeNs>(exact);
-    // Rounds manually, because std::lround is not constexpr.
+    // Rounds without std::lround, which is not constexpr.
     return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
   };
   return {{.system_call = scaled(costs.system_call),
