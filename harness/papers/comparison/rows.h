@@ -34,7 +34,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// The data that a power cut may lose: anything, changes younger than the delay, or only changes
+/// The data that a power cut may lose: any data, changes younger than the delay, or only changes
 /// whose call has not returned.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
@@ -44,24 +44,28 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  /// The fastest kind of recovery that the format permits before a mount.
+  /// The fastest kind of recovery before a mount that the format permits.
   Repair first_mount = Repair::as_needed;
-  /// Campaign in results/reference that tests the system, and the system's name there.
+  /// Campaign in results/reference that tests the system, and the name of the system in that
+  /// campaign.
   std::string lab;
 
-  /// Returns a key that is the same for rows with the same disk format, and thus the same images.
+  /// Returns a key that is the same for rows with the same disk format. Such rows can use the same
+  /// images.
   std::string format() const;
 };
 
-/// Returns all rows in table order. A name is unique only within its group; full_name() is unique.
+/// Returns all rows in the order of the table. A name is unique only within its group; full_name()
+/// is unique in all groups.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
 /// Returns the numbers of the rows in a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups the positions in `numbers` by the keys of their rows. Keeps their order.
+/// Groups the positions in `numbers` by the keys of their rows. The order within each group does
+/// not change.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. For tests (scaled), returns only one row per group and one
+/// Returns the numbers of all rows. For tests (scaled), returns only one row per group, and one
 /// additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
@@ -72,13 +76,13 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use each system's own times from its paper, and a sweep of 30 s for buffers.
+  /// Use the write times from each system's paper, and a sweep of 30 s for buffers.
   bool own_times = false;
-  std::optional<std::uint64_t> size_bytes = {};   ///< nullopt for the whole device
-  std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt for 36 MB
+  std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
+  std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB
   std::uint64_t seed = 1;
 };
-/// Returns the machine, without an image.
+/// Returns the machine for this row. The machine has no image.
 ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice);
 MachineChoice choice_of(const Context& context, Device device);
 

@@ -28,7 +28,7 @@ struct Sweep {
   std::string title;
   std::vector<Setting> settings;
   std::vector<Column> columns;
-  std::vector<std::size_t> numbers;  ///< rows of the sweep
+  std::vector<std::size_t> numbers;  ///< numbers of the rows in the sweep
 };
 
 Sweep of_delays(const Context& context) {

@@ -28,10 +28,10 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    /// Number of edges between two blocks, without duplicates.
+    /// Number of distinct edges between two blocks.
     std::uint64_t dependencies = 0;
-    std::uint64_t cycles = 0;  ///< number of these edges that would close a cycle
-    std::uint64_t writes = 0;  ///< writes of metadata blocks
+    std::uint64_t cycles = 0;  ///< number of edges that would close a cycle
+    std::uint64_t writes = 0;  ///< number of writes of metadata blocks
     std::uint64_t writes_put_off = 0;
   };
   const Counters& counters() const { return counters_; }

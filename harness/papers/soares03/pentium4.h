@@ -54,27 +54,27 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings of the write cache that are not assumed for the paper's machine.
+/// The settings of the write cache other than the one assumed for the paper's machine.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
   std::uint64_t memory_bytes = kMemoryBytes;
-  /// Interval of all timed writes; nullopt for the intervals that the paper prints: 30 s for
-  /// kupdate, 5 s for ext3, 10 s for KFS+snap.
+  /// Interval of all timed writes. nullopt selects the intervals printed in the paper: 30 s for
+  /// kupdate, 5 s for ext3, and 10 s for KFS+snap.
   std::optional<std::uint32_t> interval_s = {};
   WriteCache write_cache = WriteCache::believed;
   double processor = 1;  ///< speed relative to the assumed processor
   std::optional<std::uint64_t> partition_bytes = {};
-  std::uint64_t journal_bytes = 32 * kMib;  ///< size of ext3's journal
+  std::uint64_t journal_bytes = 32 * kMib;  ///< size of the journal of ext3
 };
 
-/// Returns the setup; its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
+/// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
 Setup setup_of(System system, const MachineChoice& choice = {});
-/// Returns a snapfs with the given options.
+/// Returns a setup of snapfs with these options.
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
-/// Returns the snapfs store mounted on such a machine, or null if it uses ufs.
+/// Returns the snapfs store that is mounted on such a machine, or null if the machine uses ufs.
 const snapfs::Store* snapshots_of(ModelledMachine& machine);
 
 }  // namespace headcrash::experiment::soares03
