@@ -79,70 +79,74 @@ struct ServerChoice {
   Raid raid = Raid::raid0;
   Presto presto = Presto::none;
   Tuning tuning = Tuning::ufs;
-  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole drives
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt to use the whole drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also runs
-  /// If not empty, another ufs scheme, by its name in scheme_variants.h.
+  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes, by age
+  /// Name of another ufs scheme in scheme_variants.h; empty to use the scheme of `tuning`.
   std::string scheme = {};
-  bool busy_map = false;  ///< only with fast fsck; the paper considers it but does not implement it
+  /// Only with fast fsck; the paper considers this map but does not implement it.
+  bool busy_map = false;
   // The following members are for counterfactuals.
-  bool marks_alone = false;  ///< only with fast fsck: each inode's mark is a separate write
-  /// Drives serve requests in order of arrival, without an elevator.
+  bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
+  /// Drives serve requests in order of arrival instead of C-LOOK order.
   bool drives_in_order = false;
   double processor = 1;                   ///< speed relative to the assumed processor
-  std::optional<std::size_t> nfsds = {};  ///< nullopt for the parameter's value
+  std::optional<std::size_t> nfsds = {};  ///< nullopt selects the value of the parameter
   std::string group_size = "16M";
   std::uint32_t check_sectors = kClusterSectors;  ///< maximum request size of fsck or mkfs
   /// Percentage of the load's writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  std::string log_size = "0";  ///< size of VxFS's log; "0" for mkfs' default
+  std::string log_size = "0";  ///< size of the log of VxFS; "0" selects the default of mkfs
 };
 
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 
 /// Returns the name of the server, for example "RAID-5, Presto; fast fsck".
 std::string name(const ServerChoice& choice);
-/// Returns the options of the machine. Fails with Cell::kNotBuilt if the system does not exist.
+/// Returns the options of the machine. Fails with Cell::kNotBuilt if the system is not implemented.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on `choice`'s processor.
+/// Returns the CPU time of a request on the processor of `choice`.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
-/// Returns a key for drives and format. Machines with the same key can start from the same image.
+/// Returns a key that identifies drives and format. Machines with the same key can start from the
+/// same image.
 std::string image_of(const ServerChoice& choice);
 
-/// The images of file systems with file sets. Each image is created once for all machines with the
-/// same drives and format, and kept while all images fit in kKeptBytes. Thread-safe: if another
-/// thread is creating the image, callers wait for it. The size of a set is rounded up to that for
-/// one of a few loads (kSets), and a run uses only the part that it needs. Each set extends the
-/// previous one, so an image for a set is the same whatever was requested before.
+/// The images of file systems with file sets. Each image is created only once for all machines with
+/// the same drives and format, and kept as long as all images fit into kKeptBytes. Thread-safe: if
+/// another thread is creating the image, callers wait for it. The size of a set is rounded up to
+/// the size for one of a few loads (kSets), and a run uses only the part that it needs. Each set
+/// extends the previous one, so the image for a set does not depend on earlier requests.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options with an image whose file set suffices for this request rate; 0
-  /// for an empty file system. With `exactly`, the set is for exactly this rate. Fails if the
-  /// system is not built, or if mkfs or the file system fails.
+  /// Returns the machine's options, including an image whose file set suffices for this request
+  /// rate; 0 selects an empty file system. With `exactly`, the set is made for exactly this rate.
+  /// Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 
  private:
   static constexpr std::uint64_t kKeptBytes = 640 * kMib;
   using Image = std::shared_ptr<const MachineImage>;
-  /// Returns the image with the file set for the rate `set`, or with an empty file system for 0.
+  /// Returns the image with the file set for the rate `set`. If `set` is 0, the file system is
+  /// empty.
   Result<Image> get(const ServerChoice& choice, double set);
   struct Kept {
     std::string key;
-    Image image;  ///< null while a thread is creating the image
+    Image image;  ///< null while a thread creates the image
   };
-  /// Returns the image; null if the caller must create it and then call keep() or give_up().
+  /// Returns the image. If the result is null, the caller must create the image and then call
+  /// keep() or give_up().
   Image find(const std::string& key);
   void keep(const std::string& key, Image image);
   void give_up(const std::string& key);
-  /// Returns how much memory the kept images use, including images that they extend.
+  /// Returns the amount of memory that the kept images use, including the images that they extend.
   std::uint64_t bytes_kept() const;
 
   std::mutex mutex_;
   std::condition_variable made_;
-  std::deque<Kept> kept_;  ///< most recently used first
+  std::deque<Kept> kept_;  ///< ordered from the most recently to the least recently used
 };
 
 }  // namespace headcrash::experiment::peacock98

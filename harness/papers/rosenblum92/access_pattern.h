@@ -30,8 +30,8 @@ inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
   Kind kind = Kind::uniform;
-  double hot_files = .1;       ///< fraction of the files
-  double hot_references = .9;  ///< fraction of the writes
+  double hot_files = .1;       ///< as a fraction of all files
+  double hot_references = .9;  ///< fraction of the writes that go to hot files
   double mean = kMeanAsPrinted;
 
   std::string name() const;  ///< "hot-and-cold 90->10"
@@ -46,18 +46,18 @@ inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind
 inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
                                                    .mean = kMeanAsNamed};
 
-/// Generates the sequence of files to overwrite. The same seed gives the same sequence on every
+/// Generates the sequence of files to overwrite. The same seed yields the same sequence on every
 /// host.
 class AccessGenerator {
  public:
-  /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold contain a file.
+  /// REQUIRES: 1 <= files <= 2^31; if the pattern is hot-and-cold, both groups contain a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// Fills `out` with the next files, each a number below `files`.
+  /// Fills `out` with the numbers of the next files, which are below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Returns the limit below which files are hot. The hot files are the hot group, or the files
-  /// that receive 90 % of the references of an exponential pattern, or half of the files of a
+  /// Returns the limit below which files are hot. The hot files are those of the hot group, those
+  /// that receive 90 % of the references in an exponential pattern, or half of all files in a
   /// uniform pattern.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
@@ -68,8 +68,9 @@ class AccessGenerator {
   std::uint32_t files_;
   std::uint32_t hot_limit_ = 0;
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
-  double median_ = 0;                ///< median of the exponential distribution, as a file number
-  /// Inverse of the truncated exponential distribution below the median, as file numbers.
+  /// Median of the exponential distribution, converted to a file number.
+  double median_ = 0;
+  /// Inverse of the truncated exponential distribution below the median, converted to file numbers.
   std::vector<double> inverse_;
   Random random_;
 };

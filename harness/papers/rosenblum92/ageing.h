@@ -47,28 +47,28 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< table 6-3; fractions, not percentages
+         write_cost = 0;  ///< from table 6-3; fractions, not percentages
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
 
 struct AgeingOptions {
   double bytes_in_use = 0, file_bytes = 0, bytes_per_hour = 0;
-  /// Standard deviations of the logarithms of size and lifetime.
+  /// Standard deviations of the logarithms of file size and lifetime.
   double size_spread = 2.2, lifetime_spread = 3.4;
   std::uint64_t file_bytes_max = 16 << 20;
-  /// Fraction of lives at whose end a file is rewritten under the same name.
+  /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
   std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< fraction of each hour during which all changes happen
-  /// One in this many of a file's blocks exists. If above 1, files are written block by block in
-  /// random order.
+  double busy_share = 1;  ///< fraction of each hour in which all changes take place
+  /// One of this many blocks of a file exists. If the value exceeds 1, files are written block by
+  /// block in random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;          ///< fraction of lives at whose end blocks are rewritten in place
-  double blocks_in_place = .5;  ///< probability that a given block is then rewritten
+  double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
+  double blocks_in_place = .5;  ///< probability that a given block is then rewritten in place
   std::uint32_t block_bytes = 4096;
-  /// Period over which the load writes at exactly the mean rate; 0 to leave times unscaled.
+  /// Period over which the load writes at exactly the mean rate; 0 if times are not scaled.
   double hours = 0;
   std::uint64_t seed = 1;
 };
@@ -79,10 +79,10 @@ class Ageing {
  public:
   explicit Ageing(const AgeingOptions& options);
 
-  /// Creates all files on an empty file system, starting with the oldest. Must run on a fiber.
+  /// Creates all files on an empty file system, in order of age, oldest first. Must run on a fiber.
   VfsResult<void> populate(Vfs& vfs) const;
-  /// Performs the users' changes until the model time `until`. The clock starts at 0. Must run on a
-  /// fiber. May be called repeatedly.
+  /// Executes the users' changes until the model time `until`. The clock starts at 0. Must run on a
+  /// fiber. May be called several times.
   VfsResult<void> run_until(Vfs& vfs, os::Executor& executor, os::TimeNs until);
 
   std::size_t files() const { return sizes_.size(); }
@@ -96,26 +96,26 @@ class Ageing {
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< number of lives that have ended, including this one
+    std::uint32_t life;  ///< number of lives that have ended, including the current one
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }
   };
   using Deaths = std::priority_queue<Death, std::vector<Death>, std::greater<>>;
 
-  /// Returns the random draws for one life. The result does not depend on the order of calls.
+  /// Returns the random numbers for one life. The result does not depend on the order of calls.
   Random drawn(std::uint32_t number, std::uint32_t life) const;
   double lifetime(std::uint32_t group, std::uint32_t life) const;
   Death next(const Death& death) const {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Returns the blocks that are rewritten in place at the end of a file's life; nullopt if the
-  /// whole file is rewritten.
+  /// Returns the blocks that are rewritten in place at the end of a life of this file. Returns
+  /// nullopt if the whole file is rewritten.
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
-  /// First file and end of the range.
+  /// Returns the first file of the group, and the end of its range of files.
   std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;
 
   std::string path(std::uint32_t file) const;
@@ -131,7 +131,7 @@ class Ageing {
 
   AgeingOptions options_;
   std::vector<std::uint64_t> sizes_;
-  std::vector<std::uint32_t> by_age_;  ///< groups, oldest file first
+  std::vector<std::uint32_t> by_age_;  ///< groups, ordered from the oldest to the youngest
   Deaths deaths_;
   double mean_lifetime_hours_ = 0, median_lifetime_hours_ = 0;
   std::uint64_t bytes_written_ = 0;

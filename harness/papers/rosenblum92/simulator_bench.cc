@@ -31,8 +31,8 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Returns the time of the plain loop in seconds. `sum` prevents the compiler from removing the
-/// work.
+/// Returns the time of the plain loop in seconds. `sum` depends on all iterations, so that the
+/// compiler cannot remove them.
 double peer_s(std::uint64_t writes, const AccessPattern& pattern, std::uint64_t& sum) {
   const SimulatorOptions options{.pattern = pattern};
   const auto slots = static_cast<std::uint32_t>(options.files / options.utilization);
