@@ -1,32 +1,29 @@
 #pragma once
-// The costs of operations on one i486 at 33 MHz: a documented estimate. Other papers' machines are
-// multiples of it (scaled_costs), and it is the default of a modelled machine.
+// The costs of operations on one i486 at 33 MHz: a documented estimate. The machines of other
+// papers use multiples of these costs (scaled_costs), and a modelled machine uses them by default.
 //
-// It is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX SVR4 MP,
-// by two of the 14 CPU times in the paper. Their experiment has a separate table, fitted to all of
-// them (ganger94/ncr3433.h). The other machines keep this one: none of them is an NCR 3433, their
-// factors were chosen with it, and their numbers remain comparable with earlier ones. The counts
-// (thousands, four users) were measured on our own runs with one cost at a time:
+// This table is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX
+// SVR4 MP. It uses two of the 14 CPU times in the paper. The experiment on that paper has a
+// separate table, which is fitted to all 14 times (ganger94/ncr3433.h). All other machines use this
+// table: none of them is an NCR 3433, their factors were chosen for this table, and their numbers
+// remain comparable with earlier ones. The counts (thousands, four users) were measured on our own
+// runs with one cost at a time:
 //
-//              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum
-//                                                                                      of CPU
-//   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7
-//                                                                                       68.4 s
-//   remove           2.4         7.8          36.6       4.5       17.7         0.3       0
-//                                                                                         7.4 s
-//   remove, Soft Updates: users' own work
-//   5.6 s
-//                    2.4         7.8          19.0       0         0            0.05      0
+//            system calls  components  blocks asked  inodes  allocations  requests  KiB    CPU time
+//   copy         30.1         26.5        107.5        6.6      17.7        15.7    111.7    68.4 s
+//   remove        2.4          7.8         36.6        4.5      17.7         0.3      0       7.4 s
+//   remove with Soft Updates, only the work charged to the users
+//                 2.4          7.8         19.0        0         0           0.05     0       5.6 s
 //
 //   request    Conventional minus No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1
-//              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms: 1.0 ms
-//              for issue, two switches and a share of interrupts
+//              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms. Result:
+//              1.0 ms for issue, two switches and a share of the interrupts
 //   remove     two sums: Soft Updates delays the freeing, so 5.6 s are for names and 1.8 s for
-//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s =
-//              5.6 s: a path component includes the work of rm for a file; 17.6 x 40 us + 17.7 x 40
-//              us + 4.5 x 100 us = 1.9 s
-//   transfer   copy, in the same way: 68.4 s minus all costs except bytes, divided by 111.7
-//              thousand KiB
+//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + 0.2 s for
+//              dependencies = 5.6 s, where a path component includes the work of rm for a file;
+//              17.6 x 40 us + 17.7 x 40 us + 4.5 x 100 us = 1.9 s
+//   transfer   copy, in the same way: 68.4 s minus all costs except those of bytes, divided by
+//              111.7 thousand KiB
 //   dependency Soft Updates minus No Order in table 1: 1.2 s for 2 140 creations with about five
 //              structures each
 

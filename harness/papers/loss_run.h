@@ -1,16 +1,17 @@
 #pragma once
-// Measures the loss at a power cut: a machine works without fsync and is examined at many instants.
+// Measures the loss caused by a power cut: a machine runs a load, usually without fsync, and its
+// medium is examined at many instants.
 //
-//   user      ten changes per second at random times: overwrites blocks of a large file, creates,
-//             writes, renames and removes files, appends to logs
+//   user      makes ten changes per second at random times: overwrites blocks of a large file;
+//             creates, writes, renames and removes files; appends to logs
 //   reader    reads five blocks per second of an uncached file, to measure the cost of a policy
-//   instant   the content of the medium is repaired and read as after a cut; a change that had
-//             returned and is missing is lost, and its age is the time since it returned
+//   instant   a copy of the medium is repaired and read, as after a cut. A change whose call had
+//             returned is lost if the copy does not contain it. Its age is the time since then
 //
-// The age of the loss at an instant is that of its oldest lost change, or 0 without loss. A change
-// that a later one has made irrelevant is not counted: changes to a file whose removal had begun. A
-// write in flight counts as not on the medium, whereas a cut would keep the sectors that the head
-// had passed.
+// The age of the loss at an instant is the age of the oldest lost change, or 0 without loss. A
+// change does not count if a later change has made it irrelevant: the removal of its file had
+// begun. A write in flight counts as missing from the medium, whereas a real cut would keep the
+// sectors that the head had already passed.
 
 #include <array>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 // A complete machine: emulated devices, a driver's queue, a processor with a cost table, a buffer
-// cache, a syncer, and one of our file systems mounted on it. It runs in virtual time on one
-// thread, and equal options give equal runs.
+// cache, a syncer, and one of our file systems, which is mounted. The machine runs in virtual time
+// on one thread, and equal options yield equal runs.
 //
 //   start()      mkfs and optionally a populated image, both outside of model time; power on; mount
 //   cut()        power cut: users' calls fail, memory is lost, the content of the media remains
@@ -10,17 +10,17 @@
 // The defaults are those of Ganger and Patt 1994, section 2, for every cell of that paper:
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
-//   driver         C-LOOK. Adjacent blocks are concatenated up to a page, 4 KiB: table 1 counts 31
-//                  574 requests for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each.
-//                  SVR4 moves file data by pages, and its ufs leaves a gap of half a rotation after
-//                  each block, so blocks of a file are rarely adjacent on its disk. Ours allocates
+//   driver         C-LOOK. Adjacent blocks are concatenated up to a page of 4 KiB: table 1 counts
+//                  31 574 requests for 4 x 14.3 MB read and written, 3.6 KiB and 10 ms each. SVR4
+//                  moves file data by pages, and its ufs leaves a gap of half a rotation after each
+//                  block, so blocks of a file are rarely adjacent on its disk. Our ufs allocates
 //                  without gaps; a driver with requests of 64 KiB would differ from the paper's
-//                  (the experiment shows the effect).
-//   memory         44 MB for the system: 8 MB for kernel and processes, 36 MB for the buffer cache;
-//                  copies (-CB) take at most 9.6 MB of it. SVR4 keeps file data in the virtual
-//                  memory system and metadata in a buffer cache with a limit (bufhwm). In its
-//                  descendant Solaris, the maximum is a fifth of memory (Solaris Tunable Parameters
-//                  Reference Manual); NCR's setting is unknown
+//                  (the experiment shows the effect)
+//   memory         44 MB for the system: 8 MB for kernel and processes, and 36 MB for the buffer
+//                  cache, of which copies (-CB) use at most 9.6 MB. SVR4 keeps file data in the
+//                  virtual memory system, and metadata in a buffer cache with a limit (bufhwm). In
+//                  its descendant Solaris, the maximum is a fifth of memory (Solaris Tunable
+//                  Parameters Reference Manual); NCR's setting is unknown
 //   syncer         every second it marks a thirtieth of the cache, which it writes at the next pass
 
 #include <cstdint>

@@ -65,9 +65,9 @@ struct PhaseOutcome {
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
   /// Only for snapfs: number committed before the slowest user ended.
   std::uint64_t generations = 0;
-  double operation_ms = 0,
-         /// Latency of single operations from the users' point of view; 0 if not recorded.
-      operation_p99_ms = 0;
+  /// Latency of single operations from the users' point of view: the mean and the 99th percentile.
+  /// 0 if not recorded.
+  double operation_ms = 0, operation_p99_ms = 0;
 
   double operations_per_s() const {
     return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0;

@@ -3,13 +3,14 @@
 //
 //   processor   the paper does not print the costs of single operations. The table is that of the
 //               i486 at 33 MHz (../i486_33.h), divided by one factor for all cells
-//   memory      128 MB; "the file cache can grow as large as 80-90 MB": 85 MB
+//   memory      128 MB. The file cache has 85 MB, because "the file cache can grow as large as
+//               80-90 MB"
 //   drive       dec-rz26l, without a write cache; one request at a time; C-LOOK in the driver
 //   requests    adjacent blocks form one request of up to 64 KiB, like the clusters of UFS at the
 //               time ([McVoy91])
-//   files       ufs, blocks of 8 KiB; metadata is written every second. A block in flight is
-//               copied: if it were locked, a writer would wait for its inode's block every second,
-//               behind all sequential reads (C-LOOK)
+//   files       ufs with blocks of 8 KiB; metadata is written every second. A block in flight is
+//               copied: if it were locked, a writer would wait for the block of its inode every
+//               second, behind all sequential reads (C-LOOK)
 
 #include "harness/papers/judge.h"
 #include "harness/papers/loaded_machine.h"

@@ -5,23 +5,23 @@
 //               ../soares03/pentium4.h
 //   drive       hp-c2447; with the Pentium, the first gigabyte of an ibm-60g; RAID-5: five
 //               hp-c2447, with and without NVRAM above them
-//   memory      36 MB of file cache for both, so that the same workloads exceed it; a system's
-//               other data in memory (inodes, maps, dependencies, copies of committed blocks) is
-//               part of it
+//   memory      36 MB of file cache on both machines, so that the same workloads exceed the cache.
+//               This includes a system's other data in memory (inodes, maps, dependencies, copies
+//               of committed blocks)
 //   driver      C-LOOK, one request at a time for a drive, five for an array; adjacent blocks form
 //               one request of up to 64 KiB for every system, so a region of LFS's log is several
 //               requests
-//   delay       a change is written when it is `delay-seconds` old, wherever it is buffered: in the
-//               syncer's buffers, a journal's transaction, a log, or a generation. Metadata has the
-//               same delay as data
-//   each call   a call returns when its changes are safe, through the system's own fsync
+//   delay       a change is written when it is `delay-seconds` old, regardless of where it is
+//               buffered: in the syncer's buffers, a journal's transaction, a log, or a generation.
+//               Metadata has the same delay as data
+//   each call   a call returns when its changes are persistent. The system's own fsync is used
 //               (synchronous_vfs.h)
-//   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; an inode
-//               for each 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS
-//               keeps 10 % free, LFS 8 % for its cleaner
+//   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; one inode
+//               per 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS keeps
+//               10 % of the space free, and LFS 8 % for its cleaner
 //
-// All systems initialise allocated blocks. No Order is a control: it may lose everything, and its
-// numbers show the cost of ordering.
+// All systems initialise allocated blocks. No Order is a control, which may lose everything; the
+// difference from its numbers is the cost of ordering.
 
 #include <functional>
 #include <memory>

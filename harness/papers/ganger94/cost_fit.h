@@ -1,10 +1,11 @@
 #pragma once
 // Derives the costs of single operations from the times of whole benchmarks by a least-squares fit.
 //
-// A benchmark's CPU time is the sum of the costs, each multiplied by its count. A simulation
+// A benchmark's CPU time is the sum of all costs, each multiplied by its count, and a simulation
 // provides exact counts. There are only 14 times for 11 costs, and many counts are nearly
-// proportional, so some costs would be undetermined or negative. Therefore each estimated cost adds
-// an equation, as in any fit with prior knowledge. The fit minimises
+// proportional to each other, so some costs would be undetermined or negative. Therefore the
+// estimate of each cost adds an equation, as in any fit with prior knowledge. The fit minimises the
+// sum of
 //
 //   sum over times  ((fitted - printed) / (time_spread * printed))^2
 //   sum over costs  ((fitted - estimate) / (estimate_spread * estimate))^2

@@ -1,17 +1,16 @@
 #pragma once
-// The part of an NFS server (version 2) above its file system: one queue of requests, nfsds that
-// take them, and a reply once the request's changes are on the disk.
+// The part of an NFS server (version 2) above its file system. There is one queue of requests, from
+// which nfsds take requests. A reply is sent when the request's changes are on the disk.
 //
-//   client --request--> [queue] --> nfsd fiber: RPC, Vfs calls, fsync of the changes --reply-->
-//   client
+//   client --request--> [queue] --> nfsd fiber: RPC, Vfs calls, fsync --reply--> client
 //
-// Version 2 requires this: the data, inode and indirect blocks of a write, and the entry and inodes
-// of a create or remove, must be in stable storage before the reply (RFC 1094, 2.2.7 and 1.3;
-// Peacock, Kamaraju and Agrawal 1998, section 1). Like the Solaris server, this one calls VOP_FSYNC
-// on the file and the directory.
+// Version 2 requires that the data, inode and indirect blocks of a write, and the entry and inodes
+// of a create or remove, are in stable storage before the reply (RFC 1094, 2.2.7 and 1.3; Peacock,
+// Kamaraju and Agrawal 1998, section 1). Like the Solaris server, this server calls fsync for the
+// file and the directory.
 //
 // Write gathering (Juszczak 1994, "Improving the Write Performance of an NFS Server") is optional.
-// The first nfsd that writes to a file waits a little for further writes to the same file, then
+// The first nfsd that writes to a file waits a short time for further writes to the same file, then
 // calls fsync once and replies to all of these writes. The paper's server does not gather writes.
 //
 // Handles are paths that begin with an inode (vfs.h), like those that fh_to_vp gives the kernel's

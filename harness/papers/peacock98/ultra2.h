@@ -2,38 +2,40 @@
 // The server of Peacock, Kamaraju and Agrawal 1998, section 6.1: an Ultra-2 with two UltraSPARC-II
 // at 300 MHz, 1 GB, 32 MB of NVRAM, eleven drives of 4.2 GB, Solaris 2.5.1.
 //
-//   processor   the paper prints no cost of a single operation. The table is that of the i486 at 33
-//               MHz (../i486_33.h) divided by a factor of 40 for all cells. This is an estimate: a
-//               300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's integer
-//               programs, and the two are modelled as one processor of twice the speed. A request
-//               costs an additional 100 us (RPC, XDR, UDP, driver; 60 000 cycles of one of them),
-//               also an estimate. A counterfactual varies both by a factor of two
-//   memory      900 MB for files out of 1 GB: an estimate
-//   arrays      netra-raid0, netra-raid5, with and without Presto (plugin/profiles/arrays); the
-//               whole drives, 44 and 40 GB, or 5 GB of them (section 6.4)
-//   requests    unlimited at the array; each drive serves its own in C-LOOK order, like sd's
-//               disksort (tagged queueing would also consider the angle: not modelled); clusters of
-//               56 KiB, ufs's maxcontig of 7 blocks of 8 KiB
-//   fsck, mkfs  one request after another, of at most 56 KiB: INOBUFSIZE of BSD's fsck; assumed for
-//               mkfs, too
-//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), one inode per
-//               2 KiB: newfs's default in Solaris 2.5.1, which agrees with the 136 ms per group
-//               of a full check (382 s / 2 816 groups: a megabyte of inodes)
+//   processor   the paper does not print costs of single operations. The table is that of the i486
+//               at 33 MHz (../i486_33.h), divided by a factor of 40 for all cells. This is an
+//               estimate: a 300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's
+//               integer programs, and the two processors are modelled as one of twice the speed. A
+//               request costs an additional 100 us (60 000 cycles of one processor for RPC, XDR,
+//               UDP and driver), which is also an estimate. A counterfactual varies both by a
+//               factor of two
+//   memory      900 MB of the 1 GB are for files, which is an estimate
+//   arrays      netra-raid0 and netra-raid5, with and without Presto (plugin/profiles/arrays). They
+//               use the whole drives, 44 and 40 GB, or 5 GB of the drives (section 6.4)
+//   requests    unlimited number at the array; each drive serves its requests in C-LOOK order, like
+//               sd's disksort (tagged queueing, which would also consider the angle, is not
+//               modelled); clusters of 56 KiB, which is ufs's maxcontig of 7 blocks of 8 KiB
+//   fsck, mkfs  one request after another, of at most 56 KiB: the INOBUFSIZE of BSD's fsck, which
+//               we also assume for mkfs
+//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), and one inode
+//               per 2 KiB. This is newfs's default in Solaris 2.5.1, and agrees with the 136 ms per
+//               group of a full check (382 s / 2 816 groups, each with a megabyte of inodes)
 //
 // The systems, all on ufs:
 //
-//   UFS            Conventional, with a synchronous last write of a series; a directory's files in
-//                  its group; fsflush as a sweep of 30 s
+//   UFS            Conventional, where the last write of a series is synchronous; the files of a
+//                  directory are in its group; fsflush is modelled as a sweep of 30 s
 //   bmap           the same with the bmap cache
 //   fast fsck      netra: busy marks, link tags, hot spot, flusher, lazy inodes. Only the flusher
 //                  writes by age: "periodic cache flushing disabled" (section 5.2)
 //   bmap + fast fsck    both: the commercial product
 //   VxFS           a data journal with group commits on the file system's device. Its groups are as
-//                  large as their headers allow, since a log must fit one; VxLD: on the twelfth
-//                  drive, 16 MB, with an eighth of the NVRAM (an estimate). Veritas' layout
-//                  (extents) is not modelled: the policies are compared on one format
+//                  large as their headers permit, because the log must fit into one group. VxLD has
+//                  its log of 16 MB on the twelfth drive, with an eighth of the NVRAM (an
+//                  estimate). Veritas' layout (extents) is not modelled: the policies are compared
+//                  on one format
 //
-// A system that ufs lacks is "not built" in every cell.
+// A system that ufs does not implement is "not built" in every cell.
 
 #include <array>
 #include <condition_variable>

@@ -2,18 +2,20 @@
 // Selects the file to overwrite next: the three generators of Rosenblum 1992, section 5.3.2.
 //
 //   uniform        every file is equally likely
-//   hot-and-cold   `hot_references` of the writes go to the first `hot_files` of the files; within
-//                  both groups every file is equally likely
+//   hot-and-cold   the fraction `hot_references` of the writes goes to the first files, which are
+//                  the fraction `hot_files` of all files; within each group every file is equally
+//                  likely
 //   exponential    file number / number of files has an exponential distribution with mean `mean`
 //
 // The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of
-// the data. They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 =
-// 0.00869. Both are available.
+// the data. However, they go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % of the references to go
+// to 2 % of the data, the mean must be 0.02 / ln 10 = 0.00869. Both means are available.
 //
-// An exponential variate is drawn without a logarithm, which would take half of a simulation's
-// time. With probability 1/2 it is below the median m and has the truncated exponential
-// distribution, whose inverse is tabulated. Otherwise it is m plus another variate (the
-// distribution is memoryless). Counting leading zeros yields the number of times that it exceeds m.
+// An exponential variate is drawn without calculating a logarithm, which would take half of a
+// simulation's time. With probability 1/2 the variate is below the median m and follows the
+// truncated exponential distribution, whose inverse is tabulated. Otherwise it is m plus another
+// variate, because the distribution is memoryless. The number of times that m is added is the
+// number of leading zeros of a random number.
 
 #include <cstdint>
 #include <span>

@@ -2,30 +2,31 @@
 // The load that ages a file system as months of use would, based on the description of a production
 // file system in table 6-2.
 //
-// The table prints the disk's size, the used share, the mean file size, and the megabytes written
-// per hour; the load keeps these exactly. The last three determine the mean life of a byte: used
-// space divided by the write rate (Little's law; 215 hours for /user6). The text leaves the
-// following open, and we chose it before any run:
+// The table prints the disk's size, the fraction in use, the mean file size, and the megabytes
+// written per hour, and the load has exactly these values. They determine the mean life of a byte:
+// used space divided by the write rate (Little's law; 215 hours for /user6). The text does not
+// specify the following properties, which we chose before any run:
 //
-//   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993:
-//               a mean of 21 KB, half of the files below 1.6 KB: 2.2), none above 16 MB. A file
-//               keeps its size
-//   lifetimes   log-normal, each life drawn again, as wide as the lifetimes of new bytes in 4.2BSD
-//               at Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes:
-//               3.4). Most written data thus dies soon, and most data on the disk is rarely written
+//   sizes       log-normal with a spread of 2.2, as in a survey of 12 million files of Unix systems
+//               (Irlam 1993: a mean of 21 KB, half of the files below 1.6 KB), but no file exceeds
+//               16 MB. The size of a file does not change
+//   lifetimes   log-normal with a spread of 3.4, like the lifetimes of new bytes in 4.2BSD at
+//               Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes). Each
+//               life is drawn independently. Most written data thus dies soon, and most data on the
+//               disk is rarely written
 //   end of      one of two files is rewritten from its beginning under its name; the other is
 //   a life      removed and replaced by a new file of its size. Files die independently
-//   hours       the same load by day and night
-//   folders     of 20 files
-//   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists,
-//               written in random order; half of the lives end with a rewrite in place of half of
-//               the file's blocks
+//   hours       the load is the same by day and by night
+//   folders     20 files per folder
+//   /swap1      "large, sparse, and accessed non-sequentially": one in four blocks of a file
+//               exists, and the blocks are written in random order; half of the lives end with a
+//               rewrite of half of the file's blocks in place
 //
-// The used space is constant, since a file keeps its size. There are few large files, so the amount
-// written in a period may differ greatly from its expectation. All times are therefore scaled by
-// one factor, so that the load writes the printed amount in `hours` (AgeingOptions). The initial
-// disk is the one that an infinite run would leave in a log without waste: each file has an age and
-// a remaining life, and files are in order of age.
+// The used space is constant, because the sizes of files do not change. There are few large files,
+// so the amount written in a period may differ greatly from its expectation. All times are
+// therefore scaled by one factor, so that the load writes the printed amount in `hours`
+// (AgeingOptions). The initial disk is the one that an infinite run would leave in a log without
+// waste: each file has an age and a remaining life, and files are in order of age.
 
 #include <cstdint>
 #include <optional>

@@ -10,15 +10,16 @@
 //   live_    one bit per slot                cleared when its file is written elsewhere
 //   usage_   segment -> live slots, age of the youngest file written to it
 //
-// A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner
-// need not look up `where_` for dead slots; that array has 2 MB and dominates the running time.
+// A write moves a file to the next slot of an open segment. Liveness is stored as one bit per slot,
+// so that the cleaner need not look up `where_` for dead slots; accesses to that array of 2 MB
+// dominate the running time.
 //
-// Beyond the chapter, there are variants of where new data is placed (WriteSeparation), how space
-// is reclaimed (SpaceReuse), and when (idle cleaning). The README of results/reference/rosenblum92
-// compares them.
+// There are also variants that are not in the chapter, for the placement of new data
+// (WriteSeparation), the method of reclaiming space (SpaceReuse), and its time (idle cleaning). The
+// README of results/reference/rosenblum92 compares them.
 //
-// Everything runs in virtual time (a write is a tick) on the calling thread; equal seeds give equal
-// counts.
+// The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
+// yield equal counts.
 
 #include <array>
 #include <cstdint>

@@ -1,16 +1,19 @@
 #pragma once
-// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS with the table's
-// size, evaluated by the log's counters, its usage table and an independent reader of the disk.
+// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS, with the size
+// in the table. The results are taken from the log's counters, its usage table, and an independent
+// reader of the disk.
 //
 //   image      all files, created outside model time (Ageing::populate)
-//   warm-up    until the load has written twice the free space
-//   measured   three times as much again; segment usage is sampled twenty times
+//   warm-up    lasts until the load has written twice the free space
+//   measured   lasts until the load has written another three times the free space; segment usage
+//              is sampled twenty times
 //
-// The machine is chapter 6's except for its disk, since a Wren IV holds only 300 MB. The text does
-// not name the disks of Sprite's file systems; the model uses a seagate-st41601n, up to the size in
-// the table. Segments are 512 KB, as in Sprite; data has no checksums; the cleaner's thresholds are
-// 20 and 50 clean segments ("a few tens", "50-100"). All files start with age 0, since creating the
-// image takes no time: a cold segment's age is the time since the start of the run.
+// The machine is that of chapter 6 except for its disk, because a Wren IV holds only 300 MB. The
+// text does not name the disks of Sprite's file systems; the model uses a seagate-st41601n, up to
+// the size in the table. Segments have 512 KB, as in Sprite; data has no checksums; the cleaner's
+// thresholds are 20 and 50 clean segments ("a few tens", "50-100"). All files initially have age 0,
+// because creating the image takes no time. The age of a cold segment is thus the time since the
+// start of the run.
 
 #include <array>
 

@@ -2,8 +2,8 @@
 // The three systems compared in chapter 6, on its machine: Sprite LFS, SunOS FFS, Sprite OFS.
 //
 //   processor   sun4_260.h
-//   memory      32 MB, of which 8 MB are for kernel and processes and 24 MB are file cache: our
-//               estimate; the dissertation prints only the 32 MB
+//   memory      32 MB. By our estimate, 8 MB of this are for kernel and processes, and 24 MB are
+//               file cache; the dissertation prints only the 32 MB
 //   drive       wren-iv, without a write cache; one request at a time; C-LOOK in the driver
 //   blocks      4 KiB in Sprite, 8 KiB in SunOS (section 6.2); segments of 1 MB in chapter 6's
 //               benchmarks
