@@ -42,10 +42,10 @@ struct Promises {
   /// as in a log that is mounted at its newest checkpoint, or in a file system whose mount ignores
   /// fsync.
   bool fsync_persists = true;
-  // A documented promise: fsync of a file or directory keeps the path with which it was opened.
+  // A documented promise: fsync of a file or directory persists the path with which it was opened.
   // POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
-  /// fsync also keeps all other changes to the object's names: links, renames, removals.
+  /// fsync also persists all other changes to the object's names: links, renames and removals.
   bool fsync_keeps_links = false;
   /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
   /// inodes, so fsync of one of them has no log record to write.
@@ -61,8 +61,9 @@ struct Promises {
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
   /// system does not receive them (fs-adapters/fuse/server.h).
   bool sync_waits = true;
-  /// fsync keeps the path of an object created since the last sync and neither renamed nor linked.
-  /// For example, ext4 without a journal also writes the new parent directories.
+  /// fsync persists the path of an object that was created since the last sync, and was neither
+  /// renamed nor linked. For example, ext4 without a journal also writes the new parent
+  /// directories.
   bool fsync_keeps_new_name = false;
 
   /// Changes that are at least this many seconds old are on the disk even without a sync, once the
@@ -97,7 +98,7 @@ struct Promises {
   // Inode attributes.
   /// The mode and the owner of each object are stored, and kept by fsync and sync.
   bool keeps_modes = true;
-  /// A modification time that was set explicitly and synced is kept.
+  /// If a modification time was set explicitly and then synced, it is preserved.
   bool keeps_times = true;
   /// Space that was allocated by fallocate and synced remains allocated, even beyond the end of the
   /// file (FALLOC_FL_KEEP_SIZE).

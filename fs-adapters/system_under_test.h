@@ -251,7 +251,7 @@ class MountedSystem {
   virtual Counters space_counts() const = 0;
 };
 
-/// An alternative recovery. It must give the same result as ImageChecker::repair().
+/// An alternative recovery. Its result must equal that of ImageChecker::repair().
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
@@ -369,7 +369,7 @@ class FileSystemType {
  public:
   virtual ~FileSystemType() = default;
 
-  /// A short name such as "ufs", which is also used in names of images, programs and campaigns.
+  /// A short name such as "ufs", which is also part of the names of images, programs and campaigns.
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const = 0;  ///< one line for users
   /// Returns the unit of CheckFinding::block.
@@ -389,7 +389,8 @@ class FileSystemType {
   /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
   /// type has no snapshots.
   virtual Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const;
-  /// Like open_image(), but for a snapshot. The error lists the existing snapshots.
+  /// Like open_image(), but opens a snapshot. If the snapshot does not exist, the error lists the
+  /// existing snapshots.
   virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
                                                              std::string_view snapshot) const;
   /// Returns the areas of an image where injected I/O errors are most likely to reveal defects:

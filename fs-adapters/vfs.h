@@ -53,7 +53,7 @@ struct OpenOptions {
   bool data_sync = false;  ///< O_DSYNC
   /// O_DIRECT: buffers, offsets and lengths must be aligned to the device's blocks
   bool direct = false;
-  bool no_access_time = false;  ///< O_NOATIME: reads do not update the access time
+  bool no_access_time = false;  ///< O_NOATIME: reads leave the access time unchanged
   std::uint32_t mode = 0644;
 };
 
@@ -216,7 +216,7 @@ class Vfs {
   virtual VfsResult<void> rmdir(std::string_view path) = 0;
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
-  /// Links an open file. Fails with ENOENT if it has lost its last name.
+  /// Links an open file. Fails with ENOENT if the file has lost its last name.
   virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }

@@ -20,7 +20,7 @@
 namespace headcrash::fuse {
 namespace {
 
-// Exit codes, as of mount(8).
+// Exit codes as documented in mount(8).
 constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
 constexpr std::uint64_t kCacheBytesMin = 256 << 10;
 

@@ -64,7 +64,8 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    // The kernel also caches, for this time, that the name does not exist.
+    // This entry has no inode, so that the kernel also caches, for this time, that the name does
+    // not exist.
     fuse_entry_param nothing = {};
     nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);

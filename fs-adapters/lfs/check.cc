@@ -44,7 +44,7 @@ class Checker::State {
     };
     std::optional<Names> names;  ///< set once a directory's names have been read
 
-    // Used during one comparison only.
+    // Used only during one comparison.
     std::uint32_t links = 0;
     bool has_parent = false;
   };
@@ -472,13 +472,14 @@ class Checker::State {
   bool has_report_ = false;
   CheckReport report_;
 
-  // Used during one comparison only.
+  // Used only during one comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
   /// For each sector of the log: 1 + the index in `owners_` of the first block that begins there,
   /// or 0.
   std::vector<std::uint32_t> owner_at_;
-  std::vector<std::uint8_t> used_;  ///< for each sector of the log: whether a block uses it
-  std::uint32_t addresses_ = 0;     ///< number of distinct addresses in `owners_`
+  /// Indexed by sector of the log: true if a block uses the sector.
+  std::vector<std::uint8_t> used_;
+  std::uint32_t addresses_ = 0;  ///< number of distinct addresses in `owners_`
   std::size_t inodes_found_ = 0;
   std::vector<std::uint32_t> live_;  ///< live bytes found in each segment
   bool summary_findings_ = false;

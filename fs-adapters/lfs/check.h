@@ -68,7 +68,7 @@ class Checker {
   std::unique_ptr<State> state_;
 };
 
-/// Checks a single image. Fails as above.
+/// Checks a single image. Fails under the same conditions as Checker::check().
 Result<CheckReport> check(const model::SectorStore& store);
 
 }  // namespace headcrash::lfs

@@ -42,8 +42,8 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is running now. Fibers that still hold locks only read, and release their locks
-    // soon.
+    // No operation is running now. Fibers that still hold locks only read, and will release their
+    // locks soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();
@@ -119,7 +119,7 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  // The loop below excludes the blocks that have already been written.
+  // The loop below skips the blocks that have been written already.
   std::set<std::uint32_t> changed = moving_usage_blocks_;
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {

@@ -51,8 +51,8 @@ std::uint64_t Store::pass_room_bytes() const {
   const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
   const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
   const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
-  // Two segments are added, because the space at the end of this segment and of the next one is
-  // lost.
+  // Two segments are added, because the space at the end of this segment and at the end of the next
+  // one is lost.
   const std::uint64_t most = s_.reserve_segments / 2 * s_.segment_bytes();
   return 2 * s_.segment_bytes() + std::min(wanted, most);
 }
@@ -219,7 +219,7 @@ VfsResult<std::int64_t> Store::clean_now() {
     counters_.cleaned_live_bytes += live;
   }
   ++counters_.cleaner_passes;
-  // A checkpoint that frees nothing would only use up log space.
+  // A checkpoint that frees no segments would only use up log space.
   if (cleaned_now == 0 && has_no_pending_changes() && emptied_segments().empty()) return 0;
   if (auto done = checkpoint(); !done) return forward_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};

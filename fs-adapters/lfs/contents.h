@@ -32,8 +32,8 @@ class Overlay final : public model::SectorStore {
   /// Shows the store `below`, with the written sectors `above` on top of it. Both arguments must
   /// remain valid until the next call or the destruction of this object.
   void show(const model::SectorStore& below, const WrittenSectors& above);
-  /// Returns the number of the sector's replacement, counted from 1; 0 if the sector is not
-  /// replaced.
+  /// Returns the number of the replacement for the sector. Replacements are counted from 1; 0 means
+  /// that the sector is not replaced.
   std::uint32_t place_of(std::uint64_t sector) const { return places_[sector]; }
   std::uint64_t digest_at(std::uint32_t place) const { return above_->digests[place - 1]; }
 
@@ -79,7 +79,7 @@ class Sources {
   /// `whole` is false if the result also depends on something else than these sectors, such as a
   /// failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
-  /// Returns true if the same computation would now give the same result.
+  /// Returns true if the same computation would yield the same result now.
   bool unchanged(const Contents& contents) const {
     return whole_ && contents.known() && digest_of(contents) == digest_;
   }

@@ -44,7 +44,7 @@ class Recorder {
 
   struct State {
     std::string names;
-    std::size_t writes = 0;  ///< number of disk writes issued by then
+    std::size_t writes = 0;  ///< number of disk writes issued up to that time
     bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
   /// Contents that a file has from a certain disk write on. If they were synced, no later power cut

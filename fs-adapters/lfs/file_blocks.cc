@@ -66,7 +66,7 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Returns the buffer of the block at this log address; an empty buffer if the address is 0.
+/// Returns the buffer of the block at this log address, or an empty buffer if the address is 0.
 VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
   const os::BufferKey key = key_of(inode, block);
   if (auto buffer = cache.cached(key)) return buffer;

@@ -50,7 +50,8 @@ struct BlockId {
   bool operator<(const BlockId& other) const {
     return level != other.level ? level < other.level : index < other.index;
   }
-  /// Returns the block's number in the buffer cache: 0 and up for data, negative for index blocks.
+  /// Returns the block's number in the buffer cache, which is 0 or higher for data and negative for
+  /// index blocks.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);
   }
@@ -69,7 +70,7 @@ inline BlockId block_of_pointer(std::uint32_t slot) {
 /// The place where a block's address is stored: a slot in the inode or in an index block.
 struct PointerPlace {
   bool in_inode = true;
-  /// The index block that contains the slot; unused if the slot is in the inode.
+  /// The index block that contains the slot. Unused if the inode contains the slot.
   BlockId parent = {};
   std::uint32_t slot = 0;  ///< slot number; in the inode, 0 to kPointers - 1
 };

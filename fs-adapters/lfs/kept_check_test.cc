@@ -123,7 +123,8 @@ std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) 
   return disk.log.log;
 }
 
-/// Two checkers, whose results must be equal.
+/// A checker that reuses earlier results, and another one that does not. Their results must be
+/// equal.
 class CheckerPair {
  public:
   void expect_the_same(std::vector<std::byte> state, const std::string& where) {
@@ -171,7 +172,8 @@ TEST_P(KeptChecks, MatchAFullCheck) {
                           std::size_t bytes) {
       std::memcpy(to.data() + write.lba * kSectorBytes, write.bytes.data(), bytes);
     };
-    std::vector<std::byte> last;  // an earlier state, which is checked again after others
+    // An earlier state, which is checked several times with other states in between.
+    std::vector<std::byte> last;
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
       const std::string where =
           "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";

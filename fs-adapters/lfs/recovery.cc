@@ -340,8 +340,8 @@ class Recovery {
     return at == written_.end() || at->second.sequence < sequence;
   }
 
-  /// Returns the inode if it still has that generation; an empty handle if it was removed or never
-  /// written.
+  /// Returns the inode if it still has that generation. Returns an empty handle if the inode was
+  /// removed or was never written.
   VfsResult<Store::Handle> find(InodeNumber number, std::uint32_t generation) {
     if (number < kRootInode || number >= s_.inodes) return Store::Handle{};
     if (!st_.map_[number].allocated() && !st_.inodes_.contains(number)) return Store::Handle{};

@@ -105,8 +105,8 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // The test takes 3 s. The user waits only if a block that it needs is in flight; without the
-  // writer, it would wait four times as long.
+  // The test takes 3 s. The user waits only when a block that it needs is in flight. Without the
+  // background writer, the user would wait four times as long.
   EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "waiting time of the user";
   m.unmount();
   bench::expect_clean(*disk.store);

@@ -79,7 +79,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
                                kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return forward_errno(read);
-  // The requested sector is added last, so that the others cannot cause its eviction.
+  // The requested sector is added last, so that the addition of other sectors cannot cause its
+  // eviction.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
     const auto sector =
@@ -422,7 +423,7 @@ VfsResult<void> Store::make_room_for_operation() {
   if (dirty_bytes_ > cache.size_bytes() / 5 * 2 || records_.size() > most_records)
     TRY(flush_unlocked(0, cache.size_bytes() / 4));
   if (clean_segments_ < clean_start()) wake_cleaner();
-  // The space that has_room() requires, plus a segment for the operation itself.
+  // The space that has_room() requires, and one more segment for the operation itself.
   const std::uint64_t needed =
       dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {

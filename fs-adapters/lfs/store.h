@@ -95,7 +95,7 @@ struct CoreInode : tree::CoreInode {
   Inode disk;
   std::uint64_t placed_size = 0;  ///< size of the file in the inode's newest copy in the log
   std::set<BlockId> dirty;        ///< blocks that are newer in the cache than in the log
-  /// Those blocks in `dirty` that contain data and have never been in the log.
+  /// The blocks in `dirty` that contain data and have never been in the log.
   std::set<BlockId> unplaced;
   bool changed = false;  ///< the inode itself is dirty
   bool loading = false;
@@ -201,7 +201,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
   /// Stops the cleaner and the writer, and waits until both have ended. Called before an unmount.
   void end_daemons();
-  /// Cancels deferred work; the store may then be destroyed without writing.
+  /// Cancels deferred work. Afterwards the store may be destroyed without writing.
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
@@ -250,8 +250,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // file_blocks.cc
   VfsResult<SectorAddress> address_of(CoreInode& inode, BlockId block);
-  /// Returns an index block. If it does not exist, creates it if `make` is true, and returns an
-  /// empty buffer otherwise.
+  /// Returns an index block. If the block does not exist, creates it if `make` is true, and
+  /// otherwise returns an empty buffer.
   VfsResult<os::HeldBuffer> index_block(CoreInode& inode, BlockId block, bool make);
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
@@ -370,9 +370,11 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  /// The usage entries in the newest checkpoint's blocks. They do not count the table's own blocks.
+  /// The usage entries in the blocks of the newest checkpoint. They do not include the blocks of
+  /// the table itself.
   std::vector<SegmentUsage> usage_in_log_;
-  /// Inode numbers that are in use: allocated in the map, or so far only in core.
+  /// Inode numbers that are in use: either allocated in the map, or so far allocated only in
+  /// memory.
   std::vector<bool> taken_;
   std::set<std::uint32_t> dirty_map_blocks_;
   /// Numbers of usage table blocks that must be moved out of segments that are being cleaned.

@@ -141,7 +141,7 @@ FileType type_of(const Inode& inode) {
   return inode.is_symlink() ? FileType::symlink : FileType::other;
 }
 
-/// Reads an image at its newest checkpoint. Changes in the log after it become visible only after a
+/// Reads an image at its newest checkpoint. Later changes in the log become visible only after a
 /// recovery.
 class LfsReader final : public adapters::ImageReader {
  public:

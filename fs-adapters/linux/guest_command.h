@@ -16,7 +16,7 @@ namespace headcrash::adapters {
 /// A command in the guest and its successful exit codes.
 struct GuestCommand {
   std::vector<std::string> argv;  ///< empty if there is no command
-  std::vector<int> good_exits;    ///< at least one
+  std::vector<int> good_exits;    ///< contains at least one exit code
   /// The command may also run on the host, on an image file. It needs no privileges there.
   bool host = false;
   bool good(int exit_code) const {

@@ -59,7 +59,7 @@ struct Stack {
   GuestCommand assemble;  ///< runs after a cut and before a workload
   GuestCommand stop;      ///< releases the disks
   GuestCommand check;     ///< runs after `assemble` in each crash state; may be empty
-  /// A more thorough `check`, which runs in a sample of the states; may be empty.
+  /// A more thorough version of `check`, which runs in a sample of the states; may be empty.
   GuestCommand scrub;
   /// Names of disks, such as hd1, that are missing when the power returns; {disks} omits them.
   std::vector<std::string> absent;

@@ -266,7 +266,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     if (on_their_way.size() > enough)
       for (std::size_t i = 0; i + enough < on_their_way.size(); ++i)
         disk_.wait_for(on_their_way[i]);
-    // The blocks that are left are held by other fibers, so wait a little.
+    // The remaining blocks are held by other fibers, so the commit waits for a short time.
     else if (enough == 0 || on_their_way.empty())
       executor.sleep_until(executor.now() + kBusyNs);
     else

@@ -285,7 +285,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases the buffer. It was already marked dirty for its generation when the caller received it.
+/// Releases the buffer. The buffer was marked dirty for its generation when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));

@@ -20,7 +20,7 @@ struct Generation {
   std::uint32_t operations = 0;
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks of the previous generation that are not part of this one.
+  /// Blocks of the previous generation that do not belong to this one.
   std::unordered_set<BlockAddress> freed;
   /// Blocks that must be on the disk before this generation's superblock is written: the paper's
   /// hash of dirty buffers.
@@ -29,7 +29,8 @@ struct Generation {
   /// removed. They are copied to inode records only when the generation ends, and by then a later
   /// generation may already have changed the inodes in core.
   std::map<InodeNumber, Inode> inodes;
-  std::set<std::uint32_t> record_leaves;  ///< those leaves of the record map that contain `inodes`
+  /// The leaves of the record map that contain the records of `inodes`.
+  std::set<std::uint32_t> record_leaves;
   std::set<InodeNumber> numbers_born, numbers_freed;
 
   /// Adds the changes of the previous generation, which are in the log but have not been committed.

@@ -60,7 +60,7 @@ class ImageReader {
   /// block.
   BlockAddress record_block(InodeNumber number) const;
   /// Returns a number that changes when the inode's record moves to another block or to another log
-  /// record; 0 if there is no record. Uses only data that open() has read.
+  /// record. Returns 0 if the inode has no record. Uses only data that open() has read.
   std::uint64_t place_of(InodeNumber number) const;
   /// Visits every block of the inode, each address block before the blocks to which it leads. Level
   /// 0 is file content. Stops at the first invalid address, or when `visit` returns false.

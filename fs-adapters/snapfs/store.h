@@ -64,7 +64,7 @@ class KeptBlocks {
     if (holders_.empty()) holders_.resize(blocks_);
     ++holders_[address];
   }
-  /// Counts one snapshot less.
+  /// Decrements the number of snapshots that contain the block.
   void release(BlockAddress address) {
     if (held(address)) --holders_[address];
   }
@@ -76,8 +76,9 @@ class KeptBlocks {
 };
 
 enum class DataMode : std::uint8_t {
-  ordered,        ///< changed in place; written before the generation's superblock
-  unordered,      ///< changed in place; may be written at any time
+  ordered,  ///< changed in place; written before the generation's superblock
+  /// Changed in place; may be written at any time, even before or after the superblock.
+  unordered,
   copy_on_write,  ///< copied on write, like directory blocks
 };
 
@@ -93,7 +94,7 @@ enum class Reuse : std::uint8_t {
 
 /// What operations do while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
-  concurrent,  ///< they continue, each one in its generation
+  concurrent,  ///< operations in progress continue, each in its own generation
   barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
   /// Like `barrier`, but new operations wait until the old generation is on the disk.
   barrier_until_committed,
@@ -149,10 +150,10 @@ struct Counters {
   std::uint64_t blocks_copied = 0;  ///< blocks copied by copy-on-write
   /// Number of blocks that were outstanding at a commit, including ordered data.
   std::uint64_t blocks_written = 0;
-  /// Dirty blocks that were created and freed in the same generation.
+  /// Number of dirty blocks that were created and freed in the same generation.
   std::uint64_t never_written = 0;
-  /// Dirty blocks that were freed while the older generation to which they belong was being
-  /// written.
+  /// Number of dirty blocks that were freed while the older generation to which they belong was
+  /// being written.
   std::uint64_t freed_in_flight = 0;
   /// Maximum number of operations of the old generation that were in progress at a spawn.
   std::uint64_t most_concurrent = 0;
@@ -435,7 +436,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> open_;
   /// The generation that is being written; null if there is no such generation.
   std::unique_ptr<Generation> closing_;
-  /// The inodes of `closing_` have been copied to records, so it needs no more blocks.
+  /// True if the inodes of `closing_` have been copied to records, so that it needs no more blocks.
   bool closing_is_moved_ = false;
   bool barrier_ = false;  ///< no operation may begin now
   /// Number of the newest generation whose superblock is on the disk.

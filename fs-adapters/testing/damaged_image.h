@@ -25,7 +25,7 @@ struct ImageFormat {
   /// The name of the first system, followed by '@' and the name of the disk unless that is the
   /// small one ("deep"): "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
-  /// All systems that can mount the format. The first one creates the image.
+  /// All systems that can mount the format. The first one has created the image.
   std::vector<const SystemUnderTest*> systems;
   LabDisk disk;
   const SystemUnderTest& maker() const { return *systems.front(); }

@@ -45,8 +45,8 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts the system, calls `body`, and ends the mount by an unmount or a power cut, as `end`
-  /// says. Stores the final counters in `counted_`.
+  /// Mounts the system, calls `body`, and ends the mount by an unmount or a power cut, as specified
+  /// by `end`. Stores the final counters in `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
     with_mounted(system(), body, end);
   }

@@ -136,7 +136,7 @@ TEST_P(IoErrors, FsyncReportsMetadataThatFailsInFlight) {
       FileSystem& fs = *m.file_system;
       bench::put_file(fs, "before", "b");
       EXPECT_TRUE(fs.sync());
-      // Empty, so there is only metadata to write.
+      // The file is empty, so there is only metadata to write.
       const auto file = fs.open("f", {.create = true});
       ASSERT_TRUE(file || GetParam().mount.scheme != SchemeKind::soft_updates);
       if (!file) return;

@@ -84,7 +84,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  // Even the control that omits flushes flushes before it sets the clean flag.
+  // The cache is flushed before the clean flag is set, even in the control that otherwise omits
+  // flushes.
   const bool flush_first = options_.flush_first || clean_wanted;
 
   const auto flush = [&] {
@@ -100,8 +101,8 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .sectors = 1,
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // It is not known whether the header has reached the disk. The blocks of both states must be
-    // kept, so all writes stop.
+    // It is unknown whether the header has reached the disk. All writes stop, because the blocks of
+    // both states must be kept.
     stopped_ = true;
     return refuse(EIO);
   }

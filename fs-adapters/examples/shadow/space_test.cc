@@ -74,7 +74,7 @@ TEST(Space, OpenFileWithoutANameIsNotInTheTable) {
     ASSERT_TRUE(vfs.sync());
     bench::expect_clean(*disk);
     EXPECT_EQ(free_on(*disk), free);
-    // The file keeps its blocks until it is closed.
+    // The blocks of the file remain in use until the file is closed.
     ASSERT_TRUE(vfs.pwrite(*file, 1, bytes_of("new")));
     put_file(vfs, "g", std::string(20'000, 'g'), tree::bench::Fsync::yes);
     std::string text(5, '?');
@@ -104,7 +104,7 @@ TEST(Space, TruncatedContentDoesNotReappear) {
   bench::expect_clean(*disk);
 }
 
-/// Makes each kind of disk request fail once, then retries.
+/// Makes one disk request of each kind fail once, and retries the operation.
 TEST(Errors, LeaveThePreviousOrTheNextState) {
   const auto plain = bench::make_disk(1 << 20, {});
   const Geometry geometry = Image::open(*plain)->header().geometry;

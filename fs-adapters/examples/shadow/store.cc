@@ -40,7 +40,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // The operation has failed halfway, but has changed only memory. All writes stop, so that the
+  // The operation has failed halfway, but it has changed only memory. All writes stop, so that the
   // disk keeps the previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
@@ -147,7 +147,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   return read_block(inode, wanted.block);
 }
 
-/// Marks a block dirty. Blocks are moved only here: a committed block is replaced by a fresh one.
+/// Marks a block dirty. A block moves only in this function: a committed block is replaced by a
+/// newly allocated one.
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   BlockAddress& address = inodes_.at(key.object)->record.blocks.at(key.block);

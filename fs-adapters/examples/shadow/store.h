@@ -127,7 +127,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   void make_free(BlockAddress address);
   bool may_grow() const { return free_ + freed_.size() > kReserveBlocks; }
 
-  /// The operation lock must be held.
+  /// The caller must hold the operation lock.
   VfsResult<void> commit(Clean clean);
   std::vector<std::byte> table() const;
   VfsResult<void> write_table(const Header& header, std::vector<std::byte> bytes);

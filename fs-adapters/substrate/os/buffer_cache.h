@@ -66,7 +66,7 @@ struct BufferKey {
   }
 };
 
-/// The home of a buffer that has no place on the disk yet.
+/// The home of a buffer that does not have a place on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
 /// The kind of a buffer's content. By default, a buffer is locked while it is written only if it
@@ -280,7 +280,8 @@ class BufferCache {
   /// Charges memory; waits for room as get() does. If the charge would exceed charged_bytes_max,
   /// returns false and charges nothing; the caller must then release memory first.
   bool charge(std::size_t bytes);
-  /// Like charge(), but does not wait: returns false if there is no room, too. For event handlers.
+  /// Like charge(), but never waits, and also returns false if there is no room. For event
+  /// handlers.
   bool try_charge(std::size_t bytes);
   /// Releases charged memory. `bytes` must not exceed charged_bytes(). May be called from any
   /// context.
@@ -294,7 +295,7 @@ class BufferCache {
   RequestId being_written(const BufferKey& key) const;
   /// True if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
-  /// True if a write of the block has failed and none has succeeded since.
+  /// Returns true if a write of the block has failed and no later write has succeeded.
   bool write_failed(const BufferKey& key) const;
   std::size_t failed_bytes() const;  ///< total size of blocks whose last write failed
   std::uint64_t size_bytes() const;  ///< BufferCacheOptions::bytes

@@ -486,7 +486,7 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need the memory. The bad sector must not delay any of them.
+      // Other blocks need the memory. The bad sector must not delay these blocks.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -710,7 +710,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    // One of the slots of part 0, whose buffer is skipped because it is held.
+    // One of the slots of part 0. Its buffer is skipped, because the buffer is held.
     const HeldBuffer held = w.cache.cached({0, 2});
     w.cache.sweep(0, 2);
     w.queue.drain();

@@ -102,8 +102,8 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
   return true;
 }
 
-/// Called after the hooks have vetoed part `refused`. Reports an error for each part before it,
-/// whose write the hooks had permitted.
+/// Called after the hooks have vetoed part `refused`. Reports an error for each part that precedes
+/// it, because the hooks had permitted the write of these parts.
 void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::size_t refused) {
   for (std::size_t i = 0; i < refused; ++i)
     if (parts[i].buffer) hooks->after_write(parts[i].buffer.key(), 0, model::Status::device_failed);

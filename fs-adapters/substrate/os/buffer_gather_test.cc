@@ -385,8 +385,8 @@ TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
   w.cache.owner(nullptr);
 }
 
-/// The owner's writer is a separate fiber that itself needs memory. The fibers that wait for memory
-/// hold buffers that it would otherwise write.
+/// The owner's writer is a separate fiber that needs memory itself. The fibers that wait for memory
+/// hold buffers that the writer would otherwise write.
 TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {

@@ -44,10 +44,11 @@ class Buffer {
   /// Number of transfers that will still need the buffer when they complete, or that have sent a
   /// copy that does not count as cache memory.
   std::uint32_t pins = 0;
-  bool known = false;  ///< has the disk's bytes or newer ones; false until a read completes
+  /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
+  bool known = false;
   bool fresh = false;  ///< created by get() and never written
   bool dirty = false;
-  bool marked = false;  ///< was dirty when the sweep last visited it
+  bool marked = false;  ///< true if the buffer was dirty when the sweep last visited it
   bool forgotten = false;
   RequestId last_write = 0;
   TimeNs dirtied_at = 0;

@@ -392,8 +392,8 @@ void BufferCache::write_behind(const BufferKey& key) {
 
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
-  // Other fibers may run while this one pays for a write, so each slot is examined again when its
-  // turn comes.
+  // Other fibers may run while the processor time for this write is charged, so each slot is
+  // examined again before it is written.
   for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;

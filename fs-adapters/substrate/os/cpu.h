@@ -52,8 +52,9 @@ class Cpu : private Executor::StopListener {
   TimeNs busy_ns_ = 0;
   /// The fiber that has the processor; it keeps it across calls of use() until it stops.
   Fiber* holder_ = nullptr;
-  bool promised_ = false;      ///< the processor is granted to a woken fiber that has not run yet
-  bool computing_ = false;     ///< the holder is sleeping because it is computing
+  /// True if the processor is granted to a woken fiber that has not run yet.
+  bool promised_ = false;
+  bool computing_ = false;     ///< true if the holder is sleeping because it is computing
   TimeNs slice_left_ns_ = 0;   ///< remaining part of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
   TimeNs taken_until_ = 0;     ///< end of interrupts that arrived while the processor was idle

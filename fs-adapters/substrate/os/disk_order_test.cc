@@ -24,7 +24,8 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// All requests so far, and a literal implementation of the rules.
+/// A simple implementation of DiskOrder's rules, which keeps all requests. Its results must equal
+/// those of DiskOrder.
 class NaiveOrder {
  public:
   explicit NaiveOrder(const OrderRules& rules) : rules_(rules) {}

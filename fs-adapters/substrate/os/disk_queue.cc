@@ -25,7 +25,8 @@ struct DiskQueue::State {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
-    bool alone = false;  ///< failed as part of a concatenated run, so it must be retried alone
+    /// True if the request failed as part of a concatenated run, so that it must be retried alone.
+    bool alone = false;
     bool queued = false;
     bool complete = false;
   };

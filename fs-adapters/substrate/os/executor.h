@@ -63,7 +63,7 @@ class Executor {
   /// Runs until every user has ended. Stops the program with an error message if all fibers are
   /// waiting and no event can occur.
   void run();
-  /// Runs until the clock reaches `until`, even if all users have ended. Used for a machine that is
+  /// Runs until the clock reaches `until`, even if all users have ended. Used when the machine is
   /// idle or has only daemons.
   void run_until(TimeNs until);
   /// Runs until `done` returns true, without a time limit. For a machine whose work comes from
@@ -87,7 +87,7 @@ class Executor {
     if (schedule_ != nullptr) switch_if_scheduled();
   }
 
-  /// The running fiber; null in an event handler and outside of run().
+  /// Returns the running fiber, or null in an event handler and outside of run().
   Fiber* current() const;
   /// Sets a listener that is called whenever a fiber stops running, because it waits, sleeps,
   /// yields or ends; null removes it. The listener may wake fibers but must not wait. The processor
@@ -134,10 +134,11 @@ class WaitQueue {
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// Takes the lock, and waits for it if necessary. A possible switch even if the lock is free.
+  /// Takes the lock, and waits for it if necessary. This is a possible switch even if the lock is
+  /// free.
   void lock();
-  /// Takes the lock if it is free. Never waits and is not a possible switch. Returns false if the
-  /// lock is held.
+  /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
+  /// switch.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }

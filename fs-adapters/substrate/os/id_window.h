@@ -11,7 +11,7 @@ namespace headcrash::os {
 template <typename T>
 class IdWindow {
  public:
-  /// Number of the oldest item; that of the next item if the window is empty.
+  /// Number of the oldest item. If the window is empty, number of the next item.
   std::uint64_t oldest() const { return oldest_; }
   std::uint64_t beyond() const { return oldest_ + things_.size(); }
   bool empty() const { return things_.empty(); }

@@ -26,7 +26,7 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  // On the other devices, the store itself checks the bounds.
+  // For requests to the other devices, the store itself checks the bounds.
   const bool is_first = device_of(request.lba) == 0;
   if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;

@@ -36,7 +36,7 @@ class RawDisk final : public BlockDevice {
   RawDisk& operator=(const RawDisk&) = delete;
 
   std::uint64_t sectors() const override;
-  /// The value that the kernel reports (queue/write_cache); true if unknown.
+  /// Returns the value that the kernel reports (queue/write_cache), or true if it is unknown.
   bool volatile_cache() const override;
   void start(const BlockRequest& request, BlockDone& done) override;
   /// Closes the device before destruction. No request may be in flight, and none may be started

@@ -18,7 +18,8 @@
 
 namespace headcrash::tree {
 
-/// An operation in progress (InodeStore::change). File systems derive their own type from it.
+/// An operation in progress (InodeStore::change). File systems derive their own operation types
+/// from this class.
 struct Operation {
   bool sync_failed = false;  ///< the change was made, but is not entirely on the disk
 };
@@ -60,7 +61,7 @@ struct CoreInode {
 class InodeOwner {
  public:
   /// Ends a reference. If it was the last reference to an inode without links, removes the inode as
-  /// part of `operation`, or of a new operation if that is null. May wait.
+  /// part of `operation`, or as part of a new operation if `operation` is null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:
@@ -77,7 +78,7 @@ class Handle {
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
-  /// Converts a handle of the file system's type to one of the tree's type.
+  /// Converts a handle to the file system's inode type to a handle to the tree's type.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
       : owner_(other.owner_),

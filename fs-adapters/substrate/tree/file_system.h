@@ -89,7 +89,7 @@ class FileSystem : public Vfs {
     InodeHandle inode;
     bool sync = false, data_sync = false;
   };
-  /// A directory, held by a handle, and a name that it may or may not contain.
+  /// A directory, held by a handle, and a name that may or may not exist in it.
   struct NameInDirectory {
     InodeHandle directory;
     std::string name;

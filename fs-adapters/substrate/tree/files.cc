@@ -254,7 +254,7 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t size = inode.attributes.size_bytes;
   if (offset >= size) return {};
   const std::uint64_t end = std::min(size, offset + length);
-  // Keeps the last block, because fsck does not permit a file that ends in a hole.
+  // The last block remains allocated, because fsck does not permit a file that ends in a hole.
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   const auto make_room = [&](std::uint64_t from, std::uint64_t to) {

@@ -135,8 +135,9 @@ class InodeStore {
 
   // Blocks of files and directories, counted from 0.
 
-  /// Returns the block, held, as users must see it; an empty buffer if it is a hole. A file's last
-  /// block may be shorter than a full block, but not shorter than the file.
+  /// Returns the block with the contents that users must see, held. Returns an empty buffer if the
+  /// block is a hole. The last block of a file may be shorter than a full block, but contains all
+  /// bytes up to the end of the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
   /// Called before bytes of a file are changed. A store whose writes are atomic across a power cut
   /// must fail here with ENOSPC if it has too little space for the change; after this call has
@@ -174,7 +175,8 @@ class InodeStore {
   /// shrinks.
   virtual VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) = 0;
 
-  // Write and read the target of a symbolic link. These defaults store it in the link's blocks.
+  // The following functions write and read the target of a symbolic link. These defaults store the
+  // target in the link's blocks.
   virtual VfsResult<void> write_target(Operation& operation, CoreInode& link,
                                        std::string_view target);
   virtual VfsResult<std::string> read_target(CoreInode& link);
@@ -183,8 +185,9 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name, either now (drop_link()) or once that
-  /// is safe. Until then, the removal is pending (CoreInode::deferred_removals).
+  /// Lowers the link count of the inode that has lost a name. This happens either immediately
+  /// (drop_link()) or when it has become safe; until then, the removal is pending
+  /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// Called before a rename removes another name of the inode, after the new name has been added.

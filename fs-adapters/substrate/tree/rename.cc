@@ -176,7 +176,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
                       source_moves);
   if (done) done = store_->settle_name(operation, source);
-  // The link count of this parent has already been raised, for the third name.
+  // The link count of this parent was already raised when the third name was added.
   if (done)
     done =
         change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
@@ -197,7 +197,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
   if (rename.source.get() == rename.target.get()) {
-    // Two names of one file, or the same name: POSIX requires no action.
+    // If both names are the same or refer to the same file, POSIX requires no action.
     return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
   }
   if (mode == RenameMode::exchange) {

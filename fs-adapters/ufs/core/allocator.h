@@ -102,13 +102,13 @@ class Allocator {
   VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
   VfsResult<void> free_inode(InodeNumber number, bool is_directory);
 
-  /// Returns a group's header, held. Fails with EIO if it is invalid.
+  /// Returns the header of a group, held. Fails with EIO if the header is invalid.
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
 
-  /// With Placement::hot_spot, the group that contains the hot spot; otherwise 0.
+  /// The group that contains the hot spot if Placement::hot_spot is used; otherwise 0.
   std::uint32_t hot_group() const { return hot_.group; }
 
-  /// Total number, including those that are not part of a free block.
+  /// Total number of free fragments, including those in partially free blocks.
   std::uint64_t free_fragments() const;
   /// Returns the number of free fragments that users may allocate. The reserve is not included.
   std::uint64_t available_fragments() const;

@@ -48,8 +48,8 @@ TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
   std::array<std::byte, BmapCache::kBytes> bytes = {};
   cache.encode(bytes);
   EXPECT_EQ(BmapCache::decode(bytes), cache);
-  // The other pointers of the indirect block stay. If the cache is `alone`, that block was never
-  // written, and they become zero.
+  // The other pointers of the indirect block do not change. However, if the cache is `alone`, the
+  // indirect block was never written, and its other pointers become zero.
   for (const bool alone : {false, true}) {
     BmapCache laid(14, alone);
     laid.set(14, 800);

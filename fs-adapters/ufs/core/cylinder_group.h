@@ -76,8 +76,8 @@ class CylinderGroup {
   // Fragments. The first fragment of a block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
-  /// run_free() returns true if all fragments of the run are free, run_used() if all are in use. A
-  /// run is within one block.
+  /// run_free() returns true if all fragments of the run are free, and run_used() if all are in
+  /// use. A run must be within one block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
   /// Returns the first free block at or after `from`, or else the first free one before it.

@@ -156,7 +156,7 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   if (GetParam().control)
     GTEST_SKIP() << "control schemes do not write indirect blocks of directories";
   const auto path = [](int i) { return "d/" + std::string(250, 'n') + std::to_string(i); };
-  // A name so long that it fills a chunk; this many names fill twelve blocks.
+  // Each name fills a chunk, so this many names fill twelve blocks.
   constexpr int kInTwelveBlocks = 12 * 4096 / 512;
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;

@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// The value of SVR4's ufs_ninode on a machine like this.
+// The value of ufs_ninode in SVR4 on a machine of this size.
 constexpr std::size_t kIdleInodesMax = 600;
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
@@ -198,7 +198,7 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
     const InodeLock lock(inode);
     if (changed(inode.number))
       (void)write_delayed(
-          inode);  // if its block cannot be read, the inode stays changed and in core
+          inode);  // if the inode's block cannot be read, the inode remains changed and in core
   }
   // During the wait above, another user may have removed the inode's last name and released its
   // reference.
@@ -221,7 +221,7 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
 void Inodes::forget_idle(std::size_t keep) {
   for (CoreInode* at = idle_.first(); at != nullptr && idle_count_ > keep;) {
     CoreInode& inode = *std::exchange(at, List::after(*at));
-    if (changed(inode.number)) continue;  // it could not be copied to its block
+    if (changed(inode.number)) continue;  // the inode could not be copied to its block
     idle_.remove(inode);
     --idle_count_;
     table_.erase(inode.number);

@@ -34,7 +34,8 @@ struct CoreInode : tree::CoreInode {
   bool loaded = false;
   /// The block that follows the last one read, to detect sequential reads.
   std::int64_t next_sequential = 0;
-  /// The block that was allocated last since the inode was loaded; 0 if there is no such block.
+  /// The most recently allocated block since the inode was loaded; 0 if no block has been
+  /// allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
   /// With the feature bmap_cache: a regular file's cache. If it is empty, no pointer in the cache
@@ -64,7 +65,7 @@ class Inodes final : public tree::InodeOwner {
   /// one more than that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
-  /// `operation` must be an ufs::Operation.
+  /// `operation` must be a ufs::Operation.
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(tree::CoreInode& inode);

@@ -61,7 +61,8 @@ class Volume {
   bool abandoned = false;     ///< the power is off, so nothing may be written or removed
   /// The file system was mounted although it had been neither unmounted nor checked.
   bool unchecked = false;
-  /// With busy_map: the groups whose records are marked busy, or are about to be (busy_map.h).
+  /// With the feature busy_map: groups whose records are marked busy on the disk or are about to be
+  /// marked (busy_map.h).
   std::vector<bool> on_map;
   tree::ChangesByFiber changes;  ///< tracks which operations have changed metadata
 
@@ -101,7 +102,7 @@ class Volume {
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // Writing a buffer releases it; these functions then hold it again and return it.
+  // Writing a buffer releases it. The following functions hold the buffer again and return it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);

@@ -117,8 +117,9 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 /// Number of writes when consecutive blocks are appended, each with an fsync, after the 96 KB of
 /// the direct blocks.
 struct AppendWrites {
-  std::vector<std::uint64_t> first;   ///< for each of the blocks 12, 13, ..., the number of writes
-  std::vector<std::uint64_t> steady;  ///< the same for 28 consecutive blocks after these
+  std::vector<std::uint64_t> first;  ///< for each of the blocks 12, 13, ..., the number of writes
+  /// The same numbers for the 28 consecutive blocks that follow.
+  std::vector<std::uint64_t> steady;
 };
 
 AppendWrites append_writes_of(const Setup& setup) {

@@ -49,9 +49,12 @@ struct Permitted {
   std::vector<bool> other_names;             ///< directories that may gain any names
   /// Inodes whose link count is 0, which may be freed if they have no name.
   std::vector<bool> no_links;
-  std::vector<std::uint16_t> other_pointers;  ///< by inode: a bit for each of its 15 pointers
-  std::vector<bool> other_bytes;              ///< sectors whose bytes may change
-  std::vector<bool> name_goes;                ///< names in the survey that may go missing
+  /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
+  std::vector<std::uint16_t> other_pointers;
+  /// Indexed by sector: true if a repair may change the bytes of the sector.
+  std::vector<bool> other_bytes;
+  /// Indexed by name in the survey: true if the name may be missing after a repair.
+  std::vector<bool> name_goes;
   /// New names and their inodes; the key is the directory and the name.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
   /// New names that must remain as long as the directories that contain them lose nothing.
@@ -97,7 +100,7 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Must be called after the last damage.
+  /// Ends the damage. Must be called after the last damage has been applied.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 

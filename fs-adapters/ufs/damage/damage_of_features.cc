@@ -133,7 +133,7 @@ bool apply_busy_map(Damaging& image) {
 
 bool apply_other_generation(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
-  constexpr std::size_t kGeneration = 224;  // its offset in the superblock
+  constexpr std::size_t kGeneration = 224;  // offset of the generation in the superblock
   image.change(ufs::kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
     bytes[kGeneration + image.below(8)] ^= std::byte{0x41};
   });

@@ -101,7 +101,7 @@ bool apply_no_type(Damaging& image) {
 }
 
 bool apply_no_root(Damaging& image) {
-  // This kind of damage causes a large loss, so it is used less often.
+  // This kind of damage causes a large loss, so it is rarely used.
   if (!image.one_in(3)) return false;
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
@@ -202,7 +202,7 @@ bool apply_larger_size(Damaging& image) {
   }
   image.may().other_size[number] = true;
   if (before.is_directory()) {
-    // If the last block cannot have that length, its content is lost.
+    // If the last block cannot have that length, the content of the block is lost.
     const std::uint64_t blocks = image.geometry().blocks_of_size(before.size_bytes);
     for (const std::size_t run : image.survey().runs_of(number))
       if (image.survey().runs()[run].block + 1 >= blocks && image.survey().runs()[run].level == 0)

@@ -15,7 +15,7 @@ namespace {
 using tree::kChunkBytes;
 using ufs::InodeNumber;
 
-constexpr std::size_t kLengthField = 4;  // its offset in an entry
+constexpr std::size_t kLengthField = 4;  // offset of the length field in an entry
 
 void say_name(Damaging& image, const PlacedName& name) {
   image.say(fmt::format("\"{}\" in {} of inode {}", name.name, name.directory, name.inode));

@@ -36,8 +36,8 @@ class DamageTrials {
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
   /// how, and what the damage was.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Like the above, but applies only one damage, of this kind. Returns false if it does not suit
-  /// the image.
+  /// Like the function above, but applies only one damage, which is of this kind. Returns false if
+  /// this kind does not suit the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }

@@ -39,7 +39,7 @@ class TrialDisk final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Undoes all writes, so that the disk equals the sound image again.
+  /// Undoes all writes, so that the disk contains the sound image again.
   void show_base();
   std::span<const std::byte> bytes() const { return current_; }
   /// Returns a digest of each sector. Sectors with equal digests have equal bytes; 0 means zeroes.

@@ -141,7 +141,7 @@ std::string problem_of_features(const Superblock& s) {
                        s.inodes_offset);
   if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "a journal is incompatible with the other features";
-  // A slot and the extension after it must share a sector.
+  // An inode slot and the extension in the next slot must be in the same sector.
   static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
   if (s.features.fast_check &&
       (s.header_bytes != s.block_bytes ||

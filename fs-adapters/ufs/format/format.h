@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di
 
 /// ROOTINO. Inode number 0 means no inode, and number 1 was once used for bad blocks.
 inline constexpr InodeNumber kRootInode = 2;
-// The number that mkfs assigns; 4 if there are extensions.
+// Inode number that mkfs assigns to lost+found. It is 4 if inodes have extensions.
 inline constexpr InodeNumber kLostFoundInode = 3;
 inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
@@ -83,13 +83,14 @@ struct Features {
   /// Busy marks in the groups, and link tags next to the inodes (busy_marks.h,
   /// inode_extension.h).
   bool fast_check = false;
-  /// The addresses of a file's last blocks are cached next to its inode (bmap_cache.h).
+  /// If true, the addresses of a file's last blocks are cached next to its inode (bmap_cache.h).
   bool bmap_cache = false;
   bool lazy_inodes = false;       ///< inode blocks are zeroed only when they are first used
   bool external_journal = false;  ///< the journal is on a separate device (journal_format.h)
-  /// With fast_check: the summaries record which groups are busy (busy_map.h).
+  /// Requires fast_check. If true, the summaries record which groups are busy (busy_map.h).
   bool busy_map = false;
-  /// With fast_check: a block after each group's header has room for more foreign inodes.
+  /// Requires fast_check. If true, a block after each group's header has room for more foreign
+  /// inodes.
   bool foreign_block = false;
   bool operator==(const Features&) const = default;
 
@@ -144,9 +145,11 @@ struct Superblock {
   // Extension in fs_sparecon64, too: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
   Features features;  // extension, in place of fs_fsmnt
-  // With fast_check: some changes were made without marks, so that only a full check is safe.
+  // With the feature fast_check: true if some changes were made without marks, so that only a full
+  // check is safe.
   bool full_check = false;
-  // With fast_check: busy marks are valid only if they have this generation; all others are stale.
+  // With the feature fast_check: busy marks are valid only if they have this generation. All other
+  // busy marks are outdated.
   std::uint64_t generation = 0;
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag

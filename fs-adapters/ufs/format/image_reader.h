@@ -36,7 +36,8 @@ class ImageReader {
   const Geometry& geometry() const { return geometry_; }
 
   Result<Inode> inode(InodeNumber number) const;
-  /// Returns an inode's extension. If the feature is absent, it has no tags and an empty cache.
+  /// Returns an inode's extension. If the file system has no extensions, the result has no tags and
+  /// an empty cache.
   Result<InodeExtension> extension(InodeNumber number) const;
   /// Returns the entries except "." and "..", in the order in which they are on the disk.
   Result<std::vector<NamedInode>> list(InodeNumber directory) const;
@@ -53,7 +54,8 @@ class ImageReader {
   /// newer address.
   Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
                                               const BmapCache& bmap = {}) const;
-  /// Like the above, for all blocks of inode `number`, including its bmap cache.
+  /// Like the function above, but for all blocks of inode `number`, including those in its bmap
+  /// cache.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
   /// Calls `visit` for each of the inode's blocks that is not a hole, in order. Returns the number
   /// of blocks, including holes.

@@ -27,8 +27,8 @@ struct LinkTag {
   /// Special values of `chunk`. kWholeDirectory: somewhere in the directory (the paper's
   /// DL_NOSLOT).
   static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;
-  /// The ".." of the child `directory`. Valid as long as the child's name is in this inode
-  /// (DL_DOTDOT).
+  /// The ".." entry of the child `directory`. Valid as long as this inode contains the name of the
+  /// child (DL_DOTDOT).
   static constexpr std::uint32_t kDotDot = 0xfffffffeU;
 
   InodeNumber directory = 0;
@@ -45,8 +45,8 @@ struct InodeExtension {
   std::vector<LinkTag> tags = {};  ///< at most kLinkTagsMax
   BmapCache bmap = {};
 
-  /// Returns the tags if they have the generation `of_generation`, that of the superblock;
-  /// otherwise, an empty span.
+  /// Returns the tags if their generation is `of_generation`, which is the generation in the
+  /// superblock. Returns an empty span otherwise.
   std::span<const LinkTag> live_tags(std::uint64_t of_generation) const {
     return generation == of_generation ? std::span<const LinkTag>(tags)
                                        : std::span<const LinkTag>();

@@ -20,7 +20,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kInodesPerGroupMax = 32767;  // cg_niblk is a short
-// For the summary, the root, lost+found, and one for users.
+// Enough blocks for the summary, the root and lost+found, and one block for users.
 constexpr std::uint32_t kDataBlocksMin = 4;
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {

@@ -36,10 +36,11 @@
 namespace headcrash::ufs {
 
 enum class FindingKind : std::uint8_t {
-  // Stale: every file system that was not unmounted has this finding; no information is lost.
+  // Stale information: every file system that was not unmounted has this finding, but no
+  // information is lost.
   totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
-  // Residue: may be left even if updates were correctly ordered.
+  // Residue: a power cut may leave it even if updates were correctly ordered.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is not free in the map, but not allocated
   links_too_high,  ///< the link count exceeds the number of names
@@ -60,7 +61,7 @@ enum class FindingKind : std::uint8_t {
   bad_mode,
   bad_size,
   bad_sectors,        ///< di_blocks does not match the pointers
-  partly_allocated,   ///< an inode has mode 0, but pointers or a size
+  partly_allocated,   ///< an inode is free according to its mode of 0, but has pointers or a size
   dangling_entry,     ///< a name refers to an inode that is not allocated
   bad_entry,          ///< an invalid inode number, an invalid name, or a wrong type
   bad_dot,            ///< "." or ".." missing, wrong, or misplaced

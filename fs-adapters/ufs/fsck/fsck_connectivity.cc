@@ -19,10 +19,11 @@ void Fsck::State::check_connectivity() {
   for (std::size_t i = 0; i < directories.size() && !again && !stopped(); ++i) {
     chain.clear();
     CheckedDirectory* at = &directories[i];
-    if (type[at->inode] == 0) continue;  // it was freed earlier in this phase
+    if (type[at->inode] == 0) continue;  // the inode was freed earlier in this phase
     bool loop = false;
     while (at->reach == Reach::unknown) {
-      at->reach = Reach::no;  // for now; if the directory is visited again, it is part of a ring
+      // Preliminary value; if the directory is visited again with this value, it is part of a ring.
+      at->reach = Reach::no;
       chain.push_back(at);
       if (at->parent == 0) break;
       at = directory(at->parent);
@@ -78,7 +79,7 @@ void Fsck::State::set_dot_dot(CheckedDirectory& d, InodeNumber parent) {
   const FragmentAddress at = directory_blocks[d.first_block];
   if (!repairing() || !read(at, chunk)) return;
   const auto entry = tree::find_entry(chunk, "..");
-  if (!entry) {  // should not happen, because phase 2 ensures that it exists
+  if (!entry) {  // not expected, because phase 2 ensures that the entry exists
     again = true;
     return;
   }

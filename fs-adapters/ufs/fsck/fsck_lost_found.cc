@@ -44,8 +44,8 @@ bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumbe
   return false;
 }
 
-/// Adds a block to the directory. If its last block is a partial one, moves that to a whole block
-/// instead.
+/// Adds a block to the directory. If the directory ends in a partial block, moves that block to a
+/// whole one instead.
 bool Fsck::State::grow(CheckedDirectory& d) {
   Inode inode = load(d.inode);
   const std::uint32_t last_bytes = geometry.offset_in_block(d.size_bytes);

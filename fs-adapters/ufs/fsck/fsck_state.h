@@ -32,8 +32,8 @@ struct CheckedDirectory {
   /// block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  /// The name found is the third name of an exchange (exchange_name.h). If the directory has
-  /// another name, that name is kept instead.
+  /// True if the name found is the third name of an exchange (exchange_name.h). If the directory
+  /// has another name, that name is preferred.
   bool named_by_exchange = false;
   std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;
@@ -49,14 +49,14 @@ struct ExchangeName {
   /// The block that contains the name, and the entry's offset in that block.
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
-  bool reported = false;  ///< it has already been reported; only for directories
+  bool reported = false;  ///< true if the name has already been reported; only for directories
 };
 
 /// An inode whose pointers are being visited.
 struct CheckedInode {
   Inode inode;
   BmapCache bmap;         ///< the cached pointers (bmap_cache.h); empty if the cache is invalid
-  bool bad_bmap = false;  ///< the cache is invalid, or its indirect block is missing
+  bool bad_bmap = false;  ///< true if the cache is invalid, or if its indirect block is missing
   bool changed = false;   ///< visiting the pointers has changed the inode
   bool bmap_changed = false;
   /// The indirect block to which the cache belongs exists, or may exist.
@@ -87,7 +87,7 @@ struct Fsck::State {
   JournalContents journal;   ///< in a check: the journal's contents
   std::optional<Redo> redo;  ///< in a check: an overlay with the blocks that a replay would write
   bool again = false;        ///< a repair has changed something on which earlier phases depend
-  bool duplicates = false;   ///< phase 1 has found a block that is claimed twice
+  bool duplicates = false;   ///< true if phase 1 has found a block that is claimed twice
 
   // In the first pass of phase 1, an indirect block may still turn out to belong to another file.
   // While `holding_back` is set, corrected indirect blocks are not written; `held_back` is then set
@@ -291,8 +291,9 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// Visits the pointers below an indirect block. `seen` contains the pointers of that block, with
-/// cached ones merged in. Returns true if a pointer in the block itself was changed.
+/// Visits the pointers below an indirect block. `seen` contains the pointers of that block after
+/// those in the bmap cache were merged into it. Returns true if a pointer in the block itself was
+/// changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {

@@ -166,8 +166,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
   }
 }
 
-/// The interrupted check may already have cleared an inode that had blocks in quiet groups. A later
-/// fast check does not examine these groups.
+/// The interrupted check may have cleared an inode that had blocks in quiet groups. A later fast
+/// check does not examine these groups.
 TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);

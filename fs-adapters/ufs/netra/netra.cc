@@ -128,8 +128,8 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (from == to) return whole(to, 2);
   TRY(whole(to, 1));
   TRY(whole(from, 1));
-  // The old parent needs a tag, too, because a check that removes the old name takes a child from
-  // it.
+  // The old parent also needs a tag, because a check that removes the old name lowers the link
+  // count of this parent.
   TRY(const auto parent, volume_.inodes.get(from, &operation));
   auto done = mark(*parent);
   if (done)

@@ -33,7 +33,7 @@ class DriverOrder : public Scheme {
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:
-  /// Data blocks that have a new address but have not been written there yet.
+  /// Data blocks that have a new address to which they have not been written yet.
   std::set<os::BufferKey> moved_;
 };
 

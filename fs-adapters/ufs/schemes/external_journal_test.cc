@@ -241,7 +241,8 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
   expect_refused(blank, "invalid magic number");
 
-  // The log of a similar file system. Its transactions are valid, but only for that file system.
+  // Uses the log of a similar file system. The transactions in that log are valid, but only for the
+  // other file system.
   Disks other = made(1);
   leave_behind(other);
   Disks mixed = disks.copied();

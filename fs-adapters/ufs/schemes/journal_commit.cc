@@ -139,7 +139,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      volume_.stop();  // if the block stayed allocated, the transaction would leave a leak
+      // Otherwise the block would remain allocated, and the transaction would cause a leak.
+      volume_.stop();
       return {};
     }
     copy_block(transaction, *buffer);

@@ -48,7 +48,7 @@ struct JournalTarget {
   std::vector<std::byte> image = image_with_journal();
   Superblock super;
   JournalContents contents;
-  std::vector<std::uint64_t> areas;  ///< the parts of the image that are edited, as byte ranges
+  std::vector<std::uint64_t> areas;  ///< the parts of the image to edit, as ranges of bytes
   Fsck fsck;
 
   JournalTarget() {

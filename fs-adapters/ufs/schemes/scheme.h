@@ -90,8 +90,8 @@ struct Operation : tree::Operation {
   /// Maximum number of metadata blocks that the operation may have changed.
   std::uint32_t blocks = 0;
   std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
-  /// The operation must be committed when it ends: an fsync, or any change if the journal is
-  /// synchronous.
+  /// True if the operation must be committed when it ends, which applies to an fsync, and to any
+  /// change if the journal is synchronous.
   bool commits = false;
 };
 
@@ -129,7 +129,7 @@ struct BlockRemoval {
   /// place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
-  /// Address of the indirect block that contained the pointers; 0 if the inode did.
+  /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
   FragmentAddress holder = 0;
 };
 

@@ -1,4 +1,4 @@
-// The table of scheme variants (scheme_variants.h).
+// Lists the variants of all schemes (scheme_variants.h).
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 #include <algorithm>

@@ -45,7 +45,7 @@ struct SchemeVariant {
   bool block_copy = false;     ///< -CB
   Features features = {};      ///< the features of the file systems on which the variant is tested
   Severity may_leave = Severity::residue;
-  /// On the disk, the maps may show used space as free.
+  /// True if the maps on the disk may show used space as free.
   bool maps_lag = true;
   bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kSettleRoundsMax =
     100;  // maximum number of rounds in an fsync; each writes one level of dependencies
-// After this many rounds, another fiber must be working on a block that is waited for.
+// If dependencies remain after this many rounds, another fiber must be working on one of the
+// blocks, so the fsync pauses between rounds.
 constexpr int kSettleRoundsAtOnce = 8;
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // offset of ".." in a directory's first block
@@ -507,8 +508,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_with_names(operation, inode));
     TRY(write_adds_of(inode.number));
     TRY(const auto arrived, names_arrived(operation, inode.number, noted));
-    // If another user has sent an indirect block with undone changes, it becomes dirty again only
-    // when that write completes.
+    // An indirect block may still be in flight with undone changes, because another user has
+    // written it. Such a block becomes dirty again only when that write completes.
     if (arrived && !has_pending_dependencies(inode.number) &&
         unwritten_indirect_blocks(volume_, inode).empty())
       return {};

@@ -127,7 +127,7 @@ class SoftUpdates : public Scheme {
   };
   struct AddSafe {
     AddId add = 0;
-    bool whole = false;  ///< the inode must be written with none of its changes undone
+    bool whole = false;  ///< true if the inode must be written with none of its changes undone
     bool staged = false;
     WriteNumber carried = 0;
   };
@@ -179,7 +179,7 @@ class SoftUpdates : public Scheme {
     std::uint32_t waits_for = 0;  ///< number of addsafes that have not been satisfied yet
     /// The entry was in a write that may have failed, so it may already be on the disk.
     bool sent = false;
-    bool entry_gone = false;  ///< the entry was removed after it had been sent
+    bool entry_gone = false;  ///< true if the entry was removed after it had been sent
     WriteNumber carried = 0;
     std::vector<std::shared_ptr<Removal>> replaced;
   };
@@ -234,7 +234,7 @@ class SoftUpdates : public Scheme {
   // soft_updates_writes.cc
   std::optional<InodeNumber> first_inode_in(const os::BufferKey& key) const;
   std::span<std::byte> undoing(os::Outgoing& write);
-  /// Returns false if the block lacks a pointer or an entry that would have to be undone. The
+  /// Returns false if an entry or pointer that would have to be undone is missing in the block. The
   /// volume is then damaged, because two pointers refer to this block.
   bool contains_recorded_changes(const os::Outgoing& write,
                                  const BlockDependencies& dependencies) const;
@@ -255,7 +255,7 @@ class SoftUpdates : public Scheme {
   std::unordered_map<AddId, Add> adds_;
   /// Number of pending adds that refer to the inode.
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;
-  /// Allocated inodes that are still free on the disk.
+  /// Inodes that are allocated in memory but still free on the disk.
   std::unordered_set<InodeNumber> never_written_;
   AddId last_add_ = 0;
   std::size_t deferred_ = 0;     ///< number of deferred links that have not been dropped yet

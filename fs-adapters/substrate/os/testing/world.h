@@ -34,7 +34,7 @@ class Medium final : public model::SectorStore {
     std::memset(bytes_.data() + lba * model::kSectorBytes, 0, count * model::kSectorBytes);
     return {};
   }
-  /// Returns the word that fills a sector.
+  /// Returns the word with which the sector is filled.
   std::uint64_t word(std::uint64_t lba) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + lba * model::kSectorBytes, sizeof word);

@@ -276,8 +276,8 @@ class TestStore final : public InodeStore, public InodeOwner {
         found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
-  /// Checks that a directory's ".." refers to the directory that contains its name. Counts the link
-  /// that this gives to the parent.
+  /// Checks that the ".." of a directory refers to the directory that contains its name. Counts the
+  /// link to the parent that the ".." represents.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
